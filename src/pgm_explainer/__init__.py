@@ -1,0 +1,28 @@
+"""PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks."""
+
+from .errors import (
+    InputError,
+    ModelError,
+    PerturbationError,
+    PGMExplainerError,
+    PGMExplainerWarning,
+    QueryError,
+)
+from .explainer import PGMExplainer
+from .explanation import Explanation
+from .network import BayesianNetwork
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BayesianNetwork",
+    "Explanation",
+    "InputError",
+    "ModelError",
+    "PGMExplainer",
+    "PGMExplainerError",
+    "PGMExplainerWarning",
+    "PerturbationError",
+    "QueryError",
+    "__version__",
+]

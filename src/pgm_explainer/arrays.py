@@ -1,0 +1,133 @@
+"""What the caller hands over, turned into checked NumPy arrays.
+
+Nothing here copies unless it must, and nothing here writes: the caller's arrays stay as they were.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "as_array",
+    "check_edge_index",
+    "check_features",
+    "check_node",
+    "check_whole_number",
+    "resolve",
+]
+
+FloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.int64]
+Chosen = TypeVar("Chosen")
+
+_ROWS_PER_CHECK = 1 << 16
+
+
+def as_array(value: Any, what: str) -> NDArray[Any]:
+    """Return ``value`` as a NumPy array; tensors are detached and brought to the CPU first.
+
+    Raises:
+        InputError: ``value`` cannot be read as an array of numbers.
+
+    Examples:
+        >>> as_array([[1, 2], [3, 4]], "x").shape
+        (2, 2)
+    """
+    try:
+        if hasattr(value, "detach"):  # a torch tensor, recognised without importing torch
+            value = value.detach().cpu()
+            if "bfloat16" in str(value.dtype):  # NumPy has no such type
+                value = value.float()
+            value = value.numpy()
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{what} cannot be read as an array: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{what} must hold real numbers, but its type is {array.dtype}")
+    return array
+
+
+def check_features(x: Any) -> FloatArray:
+    """Return node features as a finite float matrix ``[N, F]``."""
+    array = as_array(x, "x")
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"x must be a matrix [nodes, features] with at least one of each, "
+            f"but its shape is {array.shape}"
+        )
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32)
+    # By blocks of rows, so that checking a large matrix takes no memory of its size.
+    for start in range(0, len(array), _ROWS_PER_CHECK):
+        finite = np.isfinite(array[start : start + _ROWS_PER_CHECK])
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise InputError(
+                f"x[{start + row}, {column}] is {array[start + row, column]}: every feature "
+                f"must be finite; clean or impute the features first"
+            )
+    return array
+
+
+def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
+    """Return edges as integers ``[2, E]``, the source row first, all within the graph."""
+    array = as_array(edge_index, "edge_index")
+    if array.size == 0:
+        return np.zeros((2, 0), dtype=np.int64)
+    if array.ndim != 2 or array.shape[0] != 2:
+        hint = "; pass its transpose" if array.ndim == 2 and array.shape[1] == 2 else ""
+        raise InputError(f"edge_index must have shape [2, edges], not {array.shape}{hint}")
+    if array.dtype.kind not in "iu":
+        raise InputError(f"edge_index must hold integers, but its type is {array.dtype}")
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= num_nodes:
+        bad = low if low < 0 else high
+        raise InputError(
+            f"edge_index names node {bad}, but x has rows for nodes 0 to {num_nodes - 1} only"
+        )
+    return np.asarray(array, dtype=np.int64)
+
+
+def check_whole_number(value: Any, what: str, at_least: int) -> int:
+    """Return ``value`` as an int no smaller than ``at_least``; a bool or a fraction is refused."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, not {value!r}") from None
+    if number < at_least:
+        raise InputError(f"{what} must be at least {at_least}, not {number}")
+    return number
+
+
+def check_node(node: Any, num_nodes: int, what: str = "target") -> int:
+    """Return ``node`` as an index into a graph of ``num_nodes`` nodes."""
+    number = check_whole_number(node, what, at_least=0)
+    if number >= num_nodes:
+        raise InputError(
+            f"{what} {number} is out of range: the graph has nodes 0 to {num_nodes - 1}"
+        )
+    return number
+
+
+def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:
+    """Look a name up among the known ones; return None for anything that is not a name.
+
+    Raises:
+        InputError: a name that is not known; the error lists those that are.
+    """
+    if not isinstance(choice, str):
+        return None
+    if choice not in known:
+        raise InputError(f"unknown {what} {choice!r}; choose one of: {', '.join(known)}")
+    return known[choice]

@@ -1,0 +1,71 @@
+"""What weakens an explanation, said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .network import BayesianNetwork
+from .sampling import Samples, SamplingPlan
+from .selection import Neighbourhood
+
+__all__ = ["weaknesses"]
+
+_FEW = 5
+_RARELY = 0.1
+
+
+def weaknesses(
+    near: Neighbourhood,
+    samples: Samples,
+    network: BayesianNetwork | None,
+    outcome: NDArray[np.uint8],
+    plan: SamplingPlan,
+) -> tuple[str, ...]:
+    """Return a sentence for everything that makes an explanation less sure than it looks."""
+    return (
+        *_about_perturbation(near, samples, plan),
+        *_about_outcome(outcome),
+        *_about_tables(near, network),
+    )
+
+
+def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:
+    columns = [samples.table.column(int(node)) for node in near.candidates]
+    if not columns:
+        yield "no other node can influence the target, so there is none to explain it by"
+        return
+    share = float(samples.changed_share[columns].mean())
+    if share < _RARELY:
+        yield (
+            f"the perturbation {plan.perturbation.name!r} changes a node's features in only "
+            f"{share:.0%} of the cases; another one would tell more"
+        )
+
+
+def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
+    changed = int(np.count_nonzero(outcome))
+    if changed == 0:
+        yield (
+            f"the prediction held in all {len(outcome)} samples: nothing that was perturbed "
+            f"changes it, and there is no network to explain it by"
+        )
+    elif min(changed, len(outcome) - changed) < _FEW:
+        yield (
+            f"the prediction changed in {changed} of {len(outcome)} samples, too one-sided to "
+            f"learn much from; try another perturb_probability or change"
+        )
+
+
+def _about_tables(near: Neighbourhood, network: BayesianNetwork | None) -> Iterator[str]:
+    if network is None:
+        return
+    seen = network.cpt(near.target).counts.sum(axis=-1)
+    thin = int((seen < _FEW).sum())
+    if thin > seen.size / 2:
+        yield (
+            f"{thin} of the {seen.size} combinations of the target's parents were seen fewer than "
+            f"{_FEW} times; draw more samples, lower max_nodes or add smoothing"
+        )

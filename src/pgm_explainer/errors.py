@@ -1,0 +1,36 @@
+"""Every error and warning this package raises on purpose."""
+
+from __future__ import annotations
+
+__all__ = [
+    "InputError",
+    "ModelError",
+    "PGMExplainerError",
+    "PGMExplainerWarning",
+    "PerturbationError",
+    "QueryError",
+]
+
+
+class PGMExplainerError(Exception):
+    """Parent of all errors below: catch this one to catch them all."""
+
+
+class InputError(PGMExplainerError, ValueError):
+    """An argument has the wrong shape, type, range or name."""
+
+
+class ModelError(PGMExplainerError, RuntimeError):
+    """The explained model answered with something that cannot be used."""
+
+
+class PerturbationError(PGMExplainerError, RuntimeError):
+    """The perturbation changes nothing, so nothing could be learnt from it."""
+
+
+class QueryError(PGMExplainerError, ValueError):
+    """A question the network cannot answer, such as evidence of probability zero."""
+
+
+class PGMExplainerWarning(UserWarning):
+    """Something weakens an answer without making it wrong."""

@@ -1,0 +1,42 @@
+"""How much memory may be used, and how many samples fit into it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from .errors import InputError
+
+__all__ = ["available_memory", "check_memory"]
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_MEMINFO = Path("/proc/meminfo")
+
+
+def available_memory() -> int:
+    """Return the bytes that can be taken now without swapping, as well as the system tells."""
+    if _MEMINFO.exists():
+        found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
+        if found:
+            return int(found[1]) * 1024
+    try:  # other Unixes tell only how much there is
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 * _UNITS["G"]
+
+
+def check_memory(limit: int | str | None) -> int:
+    """Return a memory bound in bytes; None means a quarter of what is free.
+
+    Examples:
+        >>> check_memory("2 GB")
+        2147483648
+    """
+    if limit is None:
+        return available_memory() // 4
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if isinstance(limit, bool) or size <= 0:
+        raise InputError(f"max_memory must be bytes or a text such as '2GB', not {limit!r}")
+    return size

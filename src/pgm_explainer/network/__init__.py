@@ -1,0 +1,6 @@
+"""The Bayesian network: tables, exact inference, Markov blanket, equivalence class, sampling."""
+
+from .bayesian_network import BayesianNetwork, ConditionalTable
+from .equivalence import CPDAG, cpdag, equivalent
+
+__all__ = ["CPDAG", "BayesianNetwork", "ConditionalTable", "cpdag", "equivalent"]

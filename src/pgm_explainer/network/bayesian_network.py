@@ -1,0 +1,252 @@
+"""A Bayesian network over the variables of an explanation: tables, questions, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import check_whole_number
+from ..errors import InputError, QueryError
+from ..sampling import NodeId, Variable
+from ..structure import DAG, Score, as_score, family_score
+from .equivalence import CPDAG, cpdag
+from .factors import Factor, eliminate
+
+__all__ = ["BayesianNetwork", "ConditionalTable"]
+
+Codes = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalTable:
+    """P(variable | parents), one axis for each parent and the variable's own last.
+
+    Attributes:
+        values: probabilities; they add up to 1 along the last axis.
+        counts: samples behind each of them. Where a configuration of the parents was never seen
+            (and without smoothing), nothing is known and every state is as likely.
+    """
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def fit(
+        cls, variable: Variable, parents: Sequence[Variable], codes: Codes, smoothing: float
+    ) -> ConditionalTable:
+        """Estimate by maximum likelihood from ``codes [n, parents + 1]``, the variable's last.
+
+        ``smoothing`` is added to every count (Laplace); 0 gives the maximum likelihood itself.
+        """
+        shape = tuple(each.cardinality for each in (*parents, variable))
+        cells = np.ravel_multi_index(tuple(codes.T.astype(np.int64)), shape)
+        counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+        weights = counts + smoothing
+        totals = weights.sum(axis=-1, keepdims=True)
+        uniform = 1.0 / variable.cardinality
+        values = np.where(totals > 0, weights / np.where(totals > 0, totals, 1), uniform)
+        return cls(variable, tuple(parents), values, counts)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ConditionalTable)
+            and (self.variable, self.parents) == (other.variable, other.parents)
+            and np.array_equal(self.values, other.values)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    def __repr__(self) -> str:
+        given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
+        return f"P({self.variable.id}{given if self.parents else ''}) {self.values.shape}"
+
+
+class BayesianNetwork:
+    """A directed acyclic graph with a conditional table for every variable.
+
+    Variables are named by their ids: node numbers, or ``"graph"`` for a graph's prediction.
+    """
+
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        dag: DAG,
+        tables: Sequence[ConditionalTable],
+        score: float | None = None,
+    ) -> None:
+        ids = [variable.id for variable in variables]
+        if not len(ids) == len(set(ids)) == dag.num_variables == len(tables):
+            raise InputError("a network needs distinct variables, and a table for each of them")
+        for at, table in enumerate(tables):
+            expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
+            if (table.variable.id, [parent.id for parent in table.parents]) != expected:
+                raise InputError(f"{table!r} does not fit the parents {expected[1]} of {ids[at]!r}")
+        self.variables = tuple(variables)
+        self.dag = dag
+        self.score = score
+        self._tables = tuple(tables)
+        self._index = {variable.id: at for at, variable in enumerate(variables)}
+
+    @classmethod
+    def fit(
+        cls,
+        variables: Sequence[Variable],
+        dag: DAG,
+        codes: Codes,
+        smoothing: float = 0.0,
+        score: str | Score = "bic",
+    ) -> BayesianNetwork:
+        """Estimate the tables of a known structure from ``codes [n, variables]``."""
+        tables = []
+        for at, variable in enumerate(variables):
+            parents = dag.parents(at)
+            parent_variables = [variables[parent] for parent in parents]
+            columns = codes[:, [*parents, at]]
+            tables.append(ConditionalTable.fit(variable, parent_variables, columns, smoothing))
+        chosen = as_score(score)
+        total = sum(family_score(table.counts, chosen) for table in tables)
+        return cls(variables, dag, tables, total)
+
+    @property
+    def nodes(self) -> list[NodeId]:
+        """The ids of the variables."""
+        return [variable.id for variable in self.variables]
+
+    @property
+    def edges(self) -> list[tuple[NodeId, NodeId]]:
+        """The arrows, as pairs (parent, child)."""
+        ids = self.nodes
+        return [(ids[parent], ids[child]) for parent, child in self.dag.edges]
+
+    def parents(self, node: NodeId) -> list[NodeId]:
+        """Return the parents of a variable."""
+        return self._ids(self.dag.parents(self._at(node)))
+
+    def children(self, node: NodeId) -> list[NodeId]:
+        """Return the children of a variable."""
+        return self._ids(self.dag.children(self._at(node)))
+
+    def markov_blanket(self, node: NodeId) -> list[NodeId]:
+        """Return the variables that, once known, leave nothing more to learn about this one."""
+        return self._ids(self.dag.markov_blanket(self._at(node)))
+
+    def cpt(self, node: NodeId) -> ConditionalTable:
+        """Return the conditional table of a variable."""
+        return self._tables[self._at(node)]
+
+    def variable(self, node: NodeId) -> Variable:
+        """Return the variable with this id."""
+        return self.variables[self._at(node)]
+
+    @property
+    def equivalence_class(self) -> CPDAG:
+        """The arrows that every network asserting the same independences shares."""
+        return cpdag(self.dag)
+
+    @property
+    def factorisation(self) -> str:
+        """The joint distribution as a product, as the paper writes it.
+
+        Examples:
+            >>> a, b = Variable("a", False, 2), Variable("b", False, 2)
+            >>> codes = np.array([[0, 0], [1, 1]])
+            >>> BayesianNetwork.fit([a, b], DAG(2, [(0, 1)]), codes).factorisation
+            'P(a) P(b | a)'
+        """
+        terms = []
+        for at in self.dag.order:
+            given = ", ".join(str(parent) for parent in self._ids(self.dag.parents(at)))
+            terms.append(f"P({self.nodes[at]}{' | ' + given if given else ''})")
+        return " ".join(terms)
+
+    def query(
+        self, nodes: NodeId | Sequence[NodeId], evidence: Mapping[NodeId, Any] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the joint distribution of some variables, given what is known of others.
+
+        Args:
+            nodes: one variable or several; the answer has an axis for each.
+            evidence: what is known, see :meth:`Variable.matching`; it may be part of a variable.
+
+        Raises:
+            QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
+        """
+        asked = [nodes] if isinstance(nodes, (str, int, np.integer)) else list(nodes)
+        keep = [self._at(node) for node in asked]
+        if len(set(keep)) < len(keep):
+            raise QueryError(f"each variable can be asked for once, not {asked}")
+        weights = {
+            self._at(node): self.variable(node).matching(known).astype(float)
+            for node, known in (evidence or {}).items()
+        }
+        joint = eliminate(self._factors, keep, weights)
+        total = joint.sum()
+        if not total > 0:
+            raise QueryError(
+                f"the evidence {dict(evidence or {})} has probability 0 in the network"
+            )
+        return np.asarray(joint / total)
+
+    def probability(self, evidence: Mapping[NodeId, Any]) -> float:
+        """Return how likely it is that all of ``evidence`` is so."""
+        weights = {
+            self._at(node): self.variable(node).matching(known).astype(float)
+            for node, known in evidence.items()
+        }
+        return float(eliminate(self._factors, [], weights))
+
+    def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
+        """Draw states ``[num_samples, variables]`` from the joint distribution."""
+        count = check_whole_number(num_samples, "num_samples", at_least=1)
+        rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
+        codes = np.zeros((count, len(self.variables)), dtype=np.uint8)
+        for at in self.dag.order:
+            rows = self._tables[at].values[tuple(codes[:, self.dag.parents(at)].T)]
+            thresholds = np.cumsum(np.broadcast_to(rows, (count, rows.shape[-1])), axis=1)
+            drawn = (rng.random((count, 1)) >= thresholds).sum(axis=1)
+            codes[:, at] = np.minimum(drawn, rows.shape[-1] - 1)
+        return codes
+
+    def log_likelihood(self, codes: Codes) -> float:
+        """Return the log-probability of data ``[n, variables]`` under this network."""
+        total = 0.0
+        with np.errstate(divide="ignore"):
+            for at, table in enumerate(self._tables):
+                columns = (*self.dag.parents(at), at)
+                total += float(np.log(table.values[tuple(codes[:, columns].T)]).sum())
+        return total
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BayesianNetwork)
+            and (self.variables, self.dag, self.score) == (other.variables, other.dag, other.score)
+            and self._tables == other._tables
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"BayesianNetwork({self.factorisation})"
+
+    @cached_property
+    def _factors(self) -> list[Factor]:
+        return [
+            Factor((*self.dag.parents(at), at), table.values)
+            for at, table in enumerate(self._tables)
+        ]
+
+    def _at(self, node: NodeId) -> int:
+        try:
+            return self._index[node]
+        except (KeyError, TypeError):
+            known = ", ".join(repr(each) for each in self._index)
+            raise QueryError(f"{node!r} is not in the network; it holds {known}") from None
+
+    def _ids(self, positions: Sequence[int]) -> list[NodeId]:
+        return [self.variables[at].id for at in positions]

@@ -1,0 +1,82 @@
+"""Exact inference by variable elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Factor", "eliminate"]
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A function of some discrete variables: one axis of ``values`` for each of ``variables``."""
+
+    variables: tuple[int, ...]
+    values: Values
+
+    def weighted(self, variable: int, weights: Values) -> Factor:
+        """Multiply by weights on the states of one of its variables."""
+        shape = [1] * len(self.variables)
+        shape[self.variables.index(variable)] = len(weights)
+        return Factor(self.variables, self.values * weights.reshape(shape))
+
+
+def eliminate(
+    factors: Sequence[Factor], keep: Sequence[int], evidence: Mapping[int, Values]
+) -> Values:
+    """Multiply factors, weigh them by evidence and sum everything but ``keep`` out.
+
+    Evidence gives each state of a variable a weight: 1 where it agrees with what is known, 0 where
+    it does not. The variable that makes the smallest factor goes first, the smaller number on ties.
+
+    Returns:
+        The unnormalised joint distribution, one axis for each variable of ``keep``.
+    """
+    pool = _apply_evidence(list(factors), evidence)
+    waiting = {v for factor in pool for v in factor.variables} - set(keep)
+    while waiting:
+        variable = min(waiting, key=lambda v: (_merged_size(pool, v), v))
+        touched = [factor for factor in pool if variable in factor.variables]
+        scope = sorted({v for factor in touched for v in factor.variables} - {variable})
+        pool = [factor for factor in pool if variable not in factor.variables]
+        pool.append(Factor(tuple(scope), _multiply(touched, scope)))
+        waiting.remove(variable)
+    return _multiply(pool, keep)
+
+
+def _apply_evidence(factors: list[Factor], evidence: Mapping[int, Values]) -> list[Factor]:
+    """Weigh, for each variable with evidence, the first factor that mentions it."""
+    for variable, weights in evidence.items():
+        for at, factor in enumerate(factors):
+            if variable in factor.variables:
+                factors[at] = factor.weighted(variable, weights)
+                break
+    return factors
+
+
+def _merged_size(pool: Iterable[Factor], variable: int) -> int:
+    sizes: dict[int, int] = {}
+    for factor in pool:
+        if variable in factor.variables:
+            sizes.update(zip(factor.variables, factor.values.shape, strict=True))
+    size = 1
+    for states in sizes.values():
+        size *= states
+    return size
+
+
+def _multiply(factors: Sequence[Factor], keep: Sequence[int]) -> Values:
+    """Multiply factors and sum out what is not kept."""
+    # Renumbering: einsum takes few labels, while variables may have any number.
+    names = {v: at for at, v in enumerate(sorted({v for f in factors for v in f.variables}))}
+    operands: list[Any] = []
+    for factor in factors:
+        operands += [factor.values, [names[v] for v in factor.variables]]
+    return np.asarray(np.einsum(*operands, [names[v] for v in keep], optimize=len(factors) > 2))

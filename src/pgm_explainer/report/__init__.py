@@ -1,0 +1,1 @@
+"""Showing an explanation: in words and as pictures."""

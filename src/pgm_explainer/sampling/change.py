@@ -1,0 +1,228 @@
+"""The paper's I(.): did a prediction change significantly, or by how many levels?
+
+An indicator first measures how severe a change is, then grades it: 0 for *kept*, 1 and up for
+*changed*. Grading is separate because one rule (the top fraction) needs all samples together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray, as_array, check_whole_number, resolve
+from ..errors import InputError
+
+__all__ = [
+    "CHANGES",
+    "Absolute",
+    "Change",
+    "CustomChange",
+    "Fall",
+    "Flip",
+    "Levels",
+    "TopFraction",
+    "as_change",
+]
+
+Grades = NDArray[np.uint8]
+
+
+class Change(Protocol):
+    """How much a prediction changed, in levels; level 0 means that it holds."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, *kept* included."""
+        ...
+
+    @property
+    def needs_all_samples(self) -> bool:
+        """Whether grading one sample takes knowing the others."""
+        ...
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        """Measure ``[B, V]`` from probabilities ``before [V, C]`` and ``after [B, V, C]``."""
+        ...
+
+    def grade(self, severity: FloatArray) -> Grades:
+        """Turn severities ``[n, V]`` into levels ``[n, V]``."""
+        ...
+
+
+def _predicted(before: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """The probability of the class that was predicted before any perturbation."""
+    classes = before.argmax(axis=-1)
+    return np.asarray(probabilities[..., np.arange(len(classes)), classes])
+
+
+def _check_threshold(value: float, what: str) -> None:
+    if not (isinstance(value, (int, float)) and 0 < value < 1):
+        raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Falls of the predicted class's probability, graded by how many thresholds they pass."""
+
+    thresholds: Sequence[float] = (0.05, 0.3)
+    name: str = field(default="levels", init=False)
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", tuple(self.thresholds))
+        for threshold in self.thresholds:
+            _check_threshold(threshold, "each threshold of levels")
+        ascending = sorted(set(self.thresholds)) == list(self.thresholds)
+        if not self.thresholds or not ascending or len(self.thresholds) > 7:
+            raise InputError(
+                f"levels takes one to seven thresholds in ascending order, not {self.thresholds}"
+            )
+
+    @property
+    def levels(self) -> int:
+        return len(self.thresholds) + 1
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        return _predicted(before, before) - _predicted(before, after)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        grades = np.zeros(severity.shape, np.uint8)
+        for threshold in self.thresholds:
+            grades += severity > threshold
+        return grades
+
+
+@dataclass(frozen=True)
+class Fall:
+    """Changed: the probability of the predicted class fell by more than a threshold."""
+
+    threshold: float = 0.05
+    name: str = field(default="fall", init=False)
+    levels: int = field(default=2, init=False)
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        _check_threshold(self.threshold, f"the threshold of {self.name}")
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        return _predicted(before, before) - _predicted(before, after)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        return (severity > self.threshold).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class Absolute(Fall):
+    """Changed: the predicted class's probability moved by more than a threshold, either way."""
+
+    name: str = field(default="absolute", init=False)
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        return abs(super().severity(before, after))
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Changed: another class is now the most likely one."""
+
+    name: str = field(default="flip", init=False)
+    levels: int = field(default=2, init=False)
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        return (after.argmax(axis=-1) != before.argmax(axis=-1)).astype(before.dtype)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        return severity.astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class TopFraction:
+    """Changed: the samples in which the predicted class's probability fell most.
+
+    Falls of no more than ``noise`` never count, so a prediction that holds throughout is not made
+    to change by rounding. Samples that tie at the border go in or stay out together, whichever
+    comes closer to the fraction.
+    """
+
+    fraction: float = 0.125
+    noise: float = 1e-6
+    name: str = field(default="top_fraction", init=False)
+    levels: int = field(default=2, init=False)
+    needs_all_samples: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        _check_threshold(self.fraction, "the fraction of top_fraction")
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        return _predicted(before, before) - _predicted(before, after)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        falls = np.round(severity.astype(np.float64) / self.noise) * self.noise
+        wanted = max(1, round(self.fraction * len(falls)))
+        border = np.sort(falls, axis=0)[-wanted]
+        tied_in, tied_out = falls >= border, falls > border
+        miss_in = abs(tied_in.mean(axis=0) - self.fraction)
+        miss_out = abs(tied_out.mean(axis=0) - self.fraction)
+        chosen = np.where(miss_in <= miss_out, tied_in, tied_out)
+        return (chosen & (falls > self.noise)).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class CustomChange:
+    """A user's own ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
+
+    function: Callable[[FloatArray, FloatArray], Any]
+    levels: int = 2
+    name: str = "custom"
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        check_whole_number(self.levels, "the number of levels of a change", at_least=2)
+
+    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        answer = as_array(self.function(before, after), f"the change {self.name!r}'s answer")
+        if answer.shape != after.shape[:2]:
+            raise InputError(
+                f"the change {self.name!r} answered with shape {answer.shape}; "
+                f"it must give one level per sample and node, {after.shape[:2]}"
+            )
+        if answer.size and not (answer.min() >= 0 and answer.max() < self.levels):
+            raise InputError(
+                f"the change {self.name!r} gave levels from {answer.min()} to {answer.max()}; "
+                f"with levels={self.levels} they must lie in 0 to {self.levels - 1}"
+            )
+        return answer.astype(np.float64)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        return severity.astype(np.uint8)
+
+
+CHANGES: dict[str, Change] = {
+    indicator.name: indicator for indicator in (Fall(), Flip(), Absolute(), TopFraction(), Levels())
+}
+_AUTO: dict[str, Change] = {"node": Fall(), "graph": TopFraction(0.5)}
+
+
+def as_change(choice: str | Change | Callable[..., Any], task: str) -> Change:
+    """Return the indicator meant by a name, an instance or a user's own function.
+
+    ``auto`` is a fall of more than 0.05 for a node. For a graph it is the half of the samples with
+    the largest fall: how far a whole-graph prediction moves depends on the size of the graph, and
+    a fixed threshold would call either nothing or everything a change.
+    """
+    named = resolve(choice, "change", {"auto": _AUTO[task], **CHANGES})
+    if named is not None:
+        return named
+    if hasattr(choice, "severity") and hasattr(choice, "grade"):
+        return choice  # type: ignore[return-value]
+    if callable(choice):
+        return CustomChange(choice, name=getattr(choice, "__name__", "custom"))
+    raise InputError(f"change must be a name, an indicator or a function, not {choice!r}")

@@ -1,0 +1,147 @@
+"""Step 1 of the paper: perturb, ask, record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray, IntArray
+from ..errors import PerturbationError
+from ..predictors import LocalModel
+from .change import Change
+from .perturbation import Perturbation, Population, changed_share
+from .randomness import Draws
+from .table import SampleTable
+from .variables import GRAPH, Variable
+
+__all__ = ["Samples", "SamplingPlan", "draw_samples"]
+
+_COMFORTABLE_FLOATS = 1 << 21
+"""Features per call: enough for the model to work in bulk, few enough to stay in the cache."""
+_COPIES = 6
+_ASSUMED_WIDTH = 64
+
+
+@dataclass(frozen=True)
+class SamplingPlan:
+    """How samples are drawn.
+
+    Attributes:
+        columns: the features that a perturbation replaces; the others are left alone.
+        samples_per_call: how many samples the model sees at once; None lets ``max_memory`` decide.
+    """
+
+    num_samples: int
+    probability: float
+    perturbation: Perturbation
+    columns: IntArray
+    change: Change
+    seed: int
+    max_memory: int
+    samples_per_call: int | None = None
+
+    def batch_size(self, nodes: int, features: int, itemsize: int) -> int:
+        """Return how many samples to ask about at once."""
+        if self.samples_per_call is not None:
+            return min(self.samples_per_call, self.num_samples)
+        # The model's own arrays are out of sight; a few copies of a hidden layer's width stand
+        # for them.
+        bytes_each = _COPIES * nodes * max(features, _ASSUMED_WIDTH) * itemsize
+        wanted = min(self.max_memory // bytes_each, _COMFORTABLE_FLOATS // (nodes * features))
+        return min(max(1, wanted), self.num_samples)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The sampled data and what the model said before any perturbation.
+
+    Attributes:
+        table: one column per recorded node; in the graph task also one for the graph's prediction.
+        before: probabilities ``[predictions, C]`` on the unperturbed features.
+        changed_share: for each recorded node, how often perturbing it changes its features at all.
+    """
+
+    table: SampleTable
+    before: FloatArray
+    changed_share: NDArray[np.float64]
+
+
+def draw_samples(
+    model: LocalModel, population: Population, recorded: IntArray, plan: SamplingPlan
+) -> Samples:
+    """Record the variables of the ``recorded`` nodes in ``plan.num_samples`` perturbed graphs.
+
+    Every node of the model's part is perturbed independently with ``plan.probability``.
+
+    Raises:
+        PerturbationError: perturbing the recorded nodes changes none of their features.
+    """
+    share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
+    if not share.any():
+        raise PerturbationError(
+            f"the perturbation {plan.perturbation.name!r} changes no feature of the "
+            f"{len(recorded)} node(s) in question, so every sample would be the original graph "
+            f"(constant features?); choose another one, such as perturbation='random' or 'zero'"
+        )
+    recorder = _Recorder(model, recorded, plan)
+    part, x = model.part, population.x
+    batch_size = plan.batch_size(len(part.nodes), x.shape[1], x.itemsize)
+    for start in range(0, plan.num_samples, batch_size):
+        stop = min(start + batch_size, plan.num_samples)
+        draws = Draws(plan.seed, np.arange(start, stop), part.nodes)
+        perturbed = draws.coins("perturbed", plan.probability)
+        batch = _perturb(population, draws, perturbed, plan)
+        recorder.record(start, perturbed, plan.change.severity(model.before, model(batch)))
+    return Samples(recorder.finish(), model.before, share)
+
+
+def _perturb(
+    population: Population, draws: Draws, perturbed: NDArray[np.bool_], plan: SamplingPlan
+) -> FloatArray:
+    """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
+    original = population.x[draws.nodes]
+    new = plan.perturbation(population, draws)
+    replace = perturbed[..., None]
+    if len(plan.columns) < original.shape[1]:
+        chosen = np.zeros(original.shape[1], dtype=bool)
+        chosen[plan.columns] = True
+        replace = replace & chosen
+    return np.where(replace, new, original)
+
+
+class _Recorder:
+    """Turns batches into states of the table; severities wait if they are graded together."""
+
+    def __init__(self, model: LocalModel, recorded: IntArray, plan: SamplingPlan) -> None:
+        self._change = plan.change
+        self._whole_graph = model.rows is None
+        self._positions = model.part.positions(recorded)
+        levels = 1 if self._whole_graph else plan.change.levels
+        variables = [Variable(int(node), True, levels) for node in recorded]
+        if self._whole_graph:
+            variables.append(Variable(GRAPH, False, plan.change.levels))
+        self._table = SampleTable(variables, plan.num_samples)
+        self._waiting: list[tuple[int, NDArray[np.bool_], FloatArray]] = []
+
+    def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
+        perturbed = perturbed[:, self._positions]
+        if self._change.needs_all_samples:
+            self._waiting.append((start, perturbed, severity.astype(np.float32)))
+        else:
+            self._write(start, perturbed, self._change.grade(severity))
+
+    def finish(self) -> SampleTable:
+        if self._waiting:
+            grades = self._change.grade(np.concatenate([batch[2] for batch in self._waiting]))
+            for start, perturbed, _ in self._waiting:
+                self._write(start, perturbed, grades[start : start + len(perturbed)])
+        return self._table
+
+    def _write(self, start: int, perturbed: NDArray[np.bool_], grades: NDArray[np.uint8]) -> None:
+        if self._whole_graph:
+            codes = np.concatenate((perturbed.astype(np.uint8), grades), axis=1)
+        else:
+            codes = perturbed * np.uint8(self._change.levels) + grades
+        self._table.write(start, codes)

@@ -1,0 +1,21 @@
+"""Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
+
+from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
+from .ranking import CORRECTIONS, RankedNode, Ranking
+from .select import Neighbourhood, SelectionPlan, select_variables
+from .shrink import shrink
+
+__all__ = [
+    "CORRECTIONS",
+    "TESTS",
+    "ChiSquareTest",
+    "GTest",
+    "IndependenceTest",
+    "Neighbourhood",
+    "RankedNode",
+    "Ranking",
+    "SelectionPlan",
+    "as_test",
+    "select_variables",
+    "shrink",
+]

@@ -1,0 +1,64 @@
+"""Contingency tables: how often two variables took each pair of states."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["one_hot", "pair_counts", "stratified_counts"]
+
+Counts = NDArray[np.float64]
+_DENSE = 4
+
+
+def one_hot(codes: NDArray[np.uint8], states: int) -> NDArray[np.float32]:
+    """Return indicator columns ``[n, variables * states]`` of states ``[n, variables]``."""
+    hot = codes[:, :, None] == np.arange(states, dtype=codes.dtype)
+    return hot.reshape(len(codes), -1).astype(np.float32)
+
+
+def pair_counts(left: NDArray[np.uint8], right: NDArray[np.uint8], states: int) -> Counts:
+    """Count every pair of states of every pair of variables, by one matrix product.
+
+    Args:
+        left: states ``[n, L]`` of some variables.
+        right: states ``[n, R]`` of others.
+        states: more than any state that occurs.
+
+    Returns:
+        Counts ``[L, R, states, states]``. Single precision holds whole numbers up to 2**24
+        exactly, which is more samples than anyone draws.
+
+    Examples:
+        >>> x = np.array([[0], [1], [1]], dtype=np.uint8)
+        >>> pair_counts(x, x, states=2)[0, 0].tolist()
+        [[1.0, 0.0], [0.0, 2.0]]
+    """
+    product = one_hot(left, states).T @ one_hot(right, states)
+    shape = (left.shape[1], states, right.shape[1], states)
+    return product.reshape(shape).swapaxes(1, 2).astype(np.float64)
+
+
+def stratified_counts(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], given: NDArray[np.uint8], states: int
+) -> Counts:
+    """Count pairs of states of two variables within each seen combination of others.
+
+    Args:
+        left, right: states ``[n]``.
+        given: states ``[n, G]`` of the variables conditioned on.
+
+    Returns:
+        Counts ``[strata, states, states]`` of the combinations that were seen; without
+        conditioning variables there is one.
+    """
+    stratum, strata = np.zeros(len(left), dtype=np.int64), 1
+    for column in given.T:
+        stratum, strata = stratum * states + column, strata * states
+        if strata > _DENSE * len(left):  # far more combinations than samples: number those seen
+            seen, stratum = np.unique(stratum, return_inverse=True)
+            strata = len(seen)
+    cells = (stratum * states + left) * states + right
+    counts = np.bincount(cells, minlength=strata * states * states)
+    counts = counts.reshape(strata, states, states)
+    return counts[counts.any(axis=(1, 2))].astype(np.float64)

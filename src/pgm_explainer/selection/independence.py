@@ -1,0 +1,157 @@
+"""Independence tests, many at once: pairwise, and conditional on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from ..arrays import resolve
+from ..errors import InputError
+from .counting import Counts
+from .tail import log_chi_square_tail
+
+__all__ = [
+    "TESTS",
+    "ChiSquareTest",
+    "GTest",
+    "IndependenceTest",
+    "PairwiseTests",
+    "as_test",
+    "conditional_tests",
+    "pairwise_tests",
+]
+
+MIN_PER_CELL = 5
+"""A stratum is tested only if it holds this many samples per cell on average."""
+
+
+class IndependenceTest(Protocol):
+    """A statistic that is chi-square distributed when the variables are independent."""
+
+    @property
+    def name(self) -> str: ...
+
+    def statistic(self, counts: Counts) -> NDArray[np.float64]:
+        """Return the statistic of each table ``[..., r, c]``; empty lines count nothing."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChiSquareTest:
+    """Pearson's test, without continuity correction."""
+
+    name: str = "chi_square"
+
+    def statistic(self, counts: Counts) -> NDArray[np.float64]:
+        rows = counts.sum(axis=-1, keepdims=True)
+        columns = counts.sum(axis=-2, keepdims=True)
+        total = rows.sum(axis=-2, keepdims=True)
+        expected = rows * columns / np.maximum(total, 1)
+        distance = np.square(counts - expected)
+        return np.asarray((distance / np.where(expected > 0, expected, 1)).sum(axis=(-2, -1)))
+
+
+@dataclass(frozen=True)
+class GTest:
+    """The likelihood-ratio test: twice the samples times the mutual information."""
+
+    name: str = "g"
+
+    def statistic(self, counts: Counts) -> NDArray[np.float64]:
+        def information(part: Counts) -> NDArray[np.float64]:
+            return np.asarray(special.xlogy(part, part))
+
+        inside = information(counts).sum(axis=(-2, -1))
+        rows = information(counts.sum(axis=-1)).sum(axis=-1)
+        columns = information(counts.sum(axis=-2)).sum(axis=-1)
+        total = information(counts.sum(axis=(-2, -1)))
+        return np.maximum(2 * (inside - rows - columns + total), 0)
+
+
+TESTS: dict[str, IndependenceTest] = {test.name: test for test in (ChiSquareTest(), GTest())}
+
+
+def as_test(choice: Any) -> IndependenceTest:
+    """Return the test meant by a name or an instance."""
+    named = resolve(choice, "test", TESTS)
+    if named is not None:
+        return named
+    if not hasattr(choice, "statistic"):
+        raise InputError(
+            f"test must be a name ({', '.join(TESTS)}) or an object with a method "
+            f"statistic(counts), not {choice!r}"
+        )
+    return choice  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class PairwiseTests:
+    """Results for many pairs, as arrays of one shape.
+
+    Attributes:
+        statistic: larger is more dependent.
+        dof: degrees of freedom, states that never occur left out; 0 where nothing can be tested.
+        log_p: natural logarithm of the p-value; 0 where nothing can be tested.
+        effect: Cramér's V, from 0 (independent) to 1 (one determines the other).
+    """
+
+    statistic: NDArray[np.float64]
+    dof: NDArray[np.int64]
+    log_p: NDArray[np.float64]
+    effect: NDArray[np.float64]
+
+    def row(self, index: int) -> PairwiseTests:
+        """Return the results of the pairs in one row."""
+        return PairwiseTests(
+            self.statistic[index], self.dof[index], self.log_p[index], self.effect[index]
+        )
+
+
+def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
+    """Test every table of ``counts [..., r, c]`` at once.
+
+    Examples:
+        >>> counts = np.array([[30.0, 10.0], [10.0, 30.0]])
+        >>> result = pairwise_tests(counts, ChiSquareTest())
+        >>> float(result.statistic), int(result.dof), float(result.effect)
+        (20.0, 1, 0.5)
+    """
+    rows, columns = _occupied(counts)
+    dof = (rows - 1) * (columns - 1)
+    statistic = np.where(dof > 0, test.statistic(counts), 0.0)
+    chi_square = statistic
+    if not isinstance(test, ChiSquareTest):
+        chi_square = np.where(dof > 0, ChiSquareTest().statistic(counts), 0.0)
+    most = counts.sum(axis=(-2, -1)) * np.maximum(np.minimum(rows, columns) - 1, 1)
+    effect = np.sqrt(chi_square / np.maximum(most, 1))
+    return PairwiseTests(statistic, dof, log_chi_square_tail(statistic, dof), effect)
+
+
+def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArray[np.float64]:
+    """Return the log p-value of conditional independence for each stratified table.
+
+    Each stratum of a table ``[strata, r, c]`` has a test of its own, over the states that occur in
+    it; statistics and degrees of freedom add up. A stratum with fewer than :data:`MIN_PER_CELL`
+    samples per cell is left out: its statistic is not chi-square distributed. If all are, there is
+    no evidence of dependence and the answer is 0 (p = 1).
+    """
+    counts = np.concatenate(tables)
+    owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    rows, columns = _occupied(counts)
+    dof = (rows - 1) * (columns - 1)
+    usable = (dof > 0) & (counts.sum(axis=(1, 2)) >= MIN_PER_CELL * rows * columns)
+    owner, dof = owner[usable], dof[usable]
+    statistic = np.bincount(owner, test.statistic(counts[usable]), minlength=len(tables))
+    return log_chi_square_tail(statistic, np.bincount(owner, dof, minlength=len(tables)))
+
+
+def _occupied(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many rows and columns of each table hold anything."""
+    rows = (counts.sum(axis=-1) > 0).sum(axis=-1)
+    columns = (counts.sum(axis=-2) > 0).sum(axis=-1)
+    return np.maximum(rows, 1), np.maximum(columns, 1)

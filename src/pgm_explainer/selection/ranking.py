@@ -1,0 +1,153 @@
+"""Candidates in the order of their dependence on the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray, resolve
+from ..errors import InputError
+from .independence import PairwiseTests
+
+__all__ = ["CORRECTIONS", "RankedNode", "Ranking", "rank", "significant"]
+
+
+@dataclass(frozen=True)
+class RankedNode:
+    """One candidate's evidence of dependence on the target."""
+
+    node: int
+    statistic: float
+    dof: int
+    log_p: float
+    effect: float
+    significant: bool
+    selected: bool
+
+    @property
+    def p(self) -> float:
+        """The p-value; 0 where it underflows, which ``log_p`` does not."""
+        return float(np.exp(self.log_p))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking(Sequence[RankedNode]):
+    """All candidates, most dependent first, held as columns.
+
+    Attributes:
+        nodes, statistic, dof, log_p, effect: columns, in rank order.
+        significant: whether each passed the significance level, after any correction.
+        selected: whether each is in the explanation.
+    """
+
+    nodes: IntArray
+    statistic: NDArray[np.float64]
+    dof: NDArray[np.int64]
+    log_p: NDArray[np.float64]
+    effect: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
+
+    def with_none_selected(self) -> Ranking:
+        """Return the same ranking with no node in the explanation."""
+        return replace(self, selected=np.zeros_like(self.selected))
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedNode: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[RankedNode]: ...
+    def __getitem__(self, index: int | slice) -> RankedNode | list[RankedNode]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        return RankedNode(*(column[index].item() for column in self.columns.values()))
+
+    def __iter__(self) -> Iterator[RankedNode]:
+        return (self[at] for at in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Ranking of {len(self)} nodes, {int(self.selected.sum())} selected"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranking) and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
+        )
+
+    @property
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """The ranking as named columns, ready for ``pandas.DataFrame``."""
+        return {
+            "node": self.nodes,
+            "statistic": self.statistic,
+            "dof": self.dof,
+            "log_p": self.log_p,
+            "effect": self.effect,
+            "significant": self.significant,
+            "selected": self.selected,
+        }
+
+
+def _uncorrected(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+    return log_p
+
+
+def _benjamini_hochberg(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjusted log p-values that bound the share of false discoveries."""
+    order = np.argsort(log_p, kind="stable")[::-1]
+    steps = np.log(len(log_p) / np.arange(len(log_p), 0, -1))
+    adjusted = np.empty_like(log_p)
+    adjusted[order] = np.minimum.accumulate(log_p[order] + steps)
+    return np.minimum(adjusted, 0.0)
+
+
+CORRECTIONS = {"none": _uncorrected, "benjamini_hochberg": _benjamini_hochberg}
+
+
+def significant(
+    log_p: NDArray[np.float64], level: float, correction: str = "none"
+) -> NDArray[np.bool_]:
+    """Say which p-values pass the level, corrected for their number if asked to.
+
+    Examples:
+        >>> p = np.array([0.01, 0.04, 0.5])
+        >>> significant(np.log(p), 0.05).tolist()
+        [True, True, False]
+        >>> significant(np.log(p), 0.05, "benjamini_hochberg").tolist()
+        [True, False, False]
+    """
+    correct = resolve(correction, "correction", CORRECTIONS)
+    if correct is None:
+        raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
+    return np.asarray(correct(log_p) < np.log(level))
+
+
+def rank(
+    nodes: IntArray,
+    tests: PairwiseTests,
+    passed: NDArray[np.bool_],
+    eligible: NDArray[np.bool_],
+    max_nodes: int,
+) -> Ranking:
+    """Order candidates by log p-value and select the first ``max_nodes`` that are eligible.
+
+    Equal log p-values are ordered by larger statistic, then by smaller node id.
+    """
+    order = np.lexsort((nodes, -tests.statistic, tests.log_p))
+    eligible = eligible[order]
+    selected = eligible & (np.cumsum(eligible) <= max_nodes)
+    return Ranking(
+        nodes[order],
+        tests.statistic[order],
+        tests.dof[order],
+        tests.log_p[order],
+        tests.effect[order],
+        passed[order],
+        selected,
+    )

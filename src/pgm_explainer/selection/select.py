@@ -1,0 +1,154 @@
+"""Step 2 of the paper: from all variables near a target to the few that can matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..sampling import NodeId, SampleTable
+from .counting import pair_counts
+from .independence import IndependenceTest, PairwiseTests, pairwise_tests
+from .ranking import Ranking, rank, significant
+
+__all__ = ["Neighbourhood", "SelectionPlan", "select_variables"]
+
+_CELLS_AT_ONCE = 1 << 22
+_SHARED = 8.0
+
+
+@dataclass(frozen=True)
+class SelectionPlan:
+    """How variables are selected.
+
+    Attributes:
+        no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
+            Theorem 1, the variables dependent on any of those.
+        only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
+    """
+
+    test: IndependenceTest
+    significance: float
+    correction: str
+    max_nodes: int
+    no_child: bool
+    only_significant: bool
+
+    def passed(self, tests: PairwiseTests) -> NDArray[np.bool_]:
+        return significant(tests.log_p, self.significance, self.correction)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """A target and the nodes that can influence it (the target itself is not among them)."""
+
+    target: NodeId
+    candidates: IntArray
+
+
+def select_variables(
+    table: SampleTable, neighbourhoods: Sequence[Neighbourhood], plan: SelectionPlan
+) -> Iterator[Ranking]:
+    """Rank and select the candidates of each target, in the given order.
+
+    Targets with much the same candidates are tested together, all their pairs at once.
+    """
+    for block in _blocks(neighbourhoods, table):
+        union = np.unique(np.concatenate([each.candidates for each in block]))
+        columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
+        targets = [table.column(each.target) for each in block]
+        tests = _test(table, targets, columns, plan.test)
+        for row, each in enumerate(block):
+            mine = np.searchsorted(union, each.candidates)
+            yield _select_one(table, each, columns[mine], _take(tests.row(row), mine), plan)
+
+
+def _select_one(
+    table: SampleTable,
+    neighbourhood: Neighbourhood,
+    columns: IntArray,
+    tests: PairwiseTests,
+    plan: SelectionPlan,
+) -> Ranking:
+    passed = plan.passed(tests)
+    if not plan.only_significant:
+        eligible = np.ones_like(passed)
+    elif plan.no_child:
+        eligible = passed
+    else:
+        eligible = passed | _dependents_of(table, columns, passed, plan)
+    return rank(neighbourhood.candidates, tests, passed, eligible, plan.max_nodes)
+
+
+def _dependents_of(
+    table: SampleTable, columns: IntArray, dependent: NDArray[np.bool_], plan: SelectionPlan
+) -> NDArray[np.bool_]:
+    """The union of S(v) over the variables in S(t), within the candidates."""
+    reached = np.zeros(len(columns), dtype=bool)
+    sources = columns[dependent]
+    states = int(table.cardinalities.max())
+    at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))
+    for start in range(0, len(sources), at_once):
+        tests = _test(table, sources[start : start + at_once], columns, plan.test)
+        for row in range(len(tests.dof)):
+            reached |= plan.passed(tests.row(row))
+    return reached
+
+
+def _test(
+    table: SampleTable,
+    left: Sequence[int] | IntArray,
+    right: IntArray,
+    test: IndependenceTest,
+) -> PairwiseTests:
+    """Test every variable of ``left`` against every one of ``right``."""
+    states = int(table.cardinalities.max())
+    left_codes = table.codes(left)
+    at_once = max(
+        1, _CELLS_AT_ONCE // (states * max(table.num_samples, len(left_codes.T) * states))
+    )
+    parts = [
+        pairwise_tests(
+            pair_counts(left_codes, table.codes(right[start : start + at_once]), states), test
+        )
+        for start in range(0, max(len(right), 1), at_once)
+    ]
+    return parts[0] if len(parts) == 1 else _join(parts)
+
+
+def _join(parts: Sequence[PairwiseTests]) -> PairwiseTests:
+    return PairwiseTests(
+        np.concatenate([part.statistic for part in parts], axis=1),
+        np.concatenate([part.dof for part in parts], axis=1),
+        np.concatenate([part.log_p for part in parts], axis=1),
+        np.concatenate([part.effect for part in parts], axis=1),
+    )
+
+
+def _take(tests: PairwiseTests, where: IntArray) -> PairwiseTests:
+    return PairwiseTests(
+        tests.statistic[where], tests.dof[where], tests.log_p[where], tests.effect[where]
+    )
+
+
+def _blocks(
+    neighbourhoods: Sequence[Neighbourhood], table: SampleTable
+) -> Iterator[list[Neighbourhood]]:
+    """Group neighbouring targets while testing them together wastes little on foreign pairs."""
+    cells = _CELLS_AT_ONCE // int(table.cardinalities.max()) ** 2
+    block: list[Neighbourhood] = []
+    union: IntArray = np.empty(0, dtype=np.int64)
+    needed = 0
+    for each in neighbourhoods:
+        wider = np.union1d(union, each.candidates)
+        pairs = (len(block) + 1) * len(wider)
+        if block and pairs > min(_SHARED * (needed + len(each.candidates)), cells):
+            yield block
+            block, wider, needed = [], each.candidates, 0
+        block.append(each)
+        union, needed = wider, needed + len(each.candidates)
+    if block:
+        yield block

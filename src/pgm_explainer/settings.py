@@ -1,0 +1,110 @@
+"""All choices an explanation depends on, checked when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .arrays import check_whole_number, resolve
+from .errors import InputError
+from .memory import check_memory
+from .predictors import SCORE_KINDS
+from .sampling import Change, Perturbation
+from .selection import CORRECTIONS, IndependenceTest, as_test
+from .structure import SEARCHES, Score, as_score
+
+__all__ = ["TASKS", "Settings"]
+
+TASKS = ("node", "graph")
+MIN_SAMPLES = 20
+"""Five samples for each cell of the smallest table there is, 2 by 2."""
+
+_LARGEST = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Options of :class:`~pgm_explainer.PGMExplainer`, which documents them.
+
+    Raises:
+        InputError: a value that cannot be used, with the value and what would do.
+    """
+
+    task: str = "node"
+    num_layers: int = 3
+    num_samples: int = 800
+    perturbation: str | Perturbation | Callable[..., Any] = "auto"
+    perturb_probability: float = 0.25
+    features: Sequence[int] | None = None
+    change: str | Change | Callable[..., Any] = "auto"
+    scores: str = "auto"
+    test: str | IndependenceTest = "chi_square"
+    significance: float = 0.05
+    correction: str = "none"
+    max_nodes: int = 5
+    only_significant: bool = True
+    no_child: bool = True
+    structure: str | Callable[..., Any] = "hill_climb"
+    score: str | Score = "bic"
+    max_parents: int | None = None
+    smoothing: float = 0.0
+    seed: int = 0
+    max_memory: int | str | None = None
+    samples_per_call: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.task, "task", TASKS)
+        _check_name(self.scores, "scores", SCORE_KINDS)
+        _check_name(self.correction, "correction", tuple(CORRECTIONS))
+        check_whole_number(self.num_layers, "num_layers", at_least=0)
+        check_whole_number(self.max_nodes, "max_nodes", at_least=1)
+        check_whole_number(self.seed, "seed", at_least=0)
+        samples = check_whole_number(self.num_samples, "num_samples", at_least=1)
+        if samples < MIN_SAMPLES:
+            raise InputError(
+                f"num_samples={samples} is too small to test anything; draw at least "
+                f"{MIN_SAMPLES}, and some hundreds for an explanation to rely on"
+            )
+        _check_fraction(self.perturb_probability, "perturb_probability")
+        _check_fraction(self.significance, "significance")
+        if not isinstance(self.smoothing, (int, float)) or not 0 <= self.smoothing < _LARGEST:
+            raise InputError(f"smoothing must be a number of at least 0, not {self.smoothing!r}")
+        for option in ("max_parents", "samples_per_call"):
+            if getattr(self, option) is not None:
+                check_whole_number(getattr(self, option), option, at_least=1)
+        for option in ("only_significant", "no_child"):
+            if not isinstance(getattr(self, option), bool):
+                raise InputError(f"{option} must be True or False, not {getattr(self, option)!r}")
+        as_test(self.test)
+        as_score(self.score)
+        check_memory(self.max_memory)
+        if resolve(self.structure, "structure", SEARCHES) is None and not callable(self.structure):
+            raise InputError(
+                f"structure must be a name ({', '.join(SEARCHES)}) or a function "
+                f"(data, cardinalities) -> DAG, not {self.structure!r}"
+            )
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the options as plain values: numbers, texts and lists."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def _check_name(value: Any, what: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+
+
+def _check_fraction(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return getattr(value, "__name__", None) or repr(value)

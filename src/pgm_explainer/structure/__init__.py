@@ -1,0 +1,36 @@
+"""Step 3, structure learning: scores, hill climbing, exact search, the no-child construction."""
+
+from .dag import DAG
+from .exact import MAX_EXACT_VARIABLES, exact_search
+from .hill_climb import hill_climb
+from .no_child import add_leaf
+from .scores import (
+    SCORES,
+    BDeuScore,
+    PenalisedLikelihood,
+    Score,
+    as_score,
+    bic_score,
+    family_score,
+    network_score,
+)
+
+SEARCHES = {"hill_climb": hill_climb, "exact": exact_search}
+"""The searches by name; each takes ``(data, cardinalities, score=…, max_parents=…)``."""
+
+__all__ = [
+    "DAG",
+    "MAX_EXACT_VARIABLES",
+    "SCORES",
+    "SEARCHES",
+    "BDeuScore",
+    "PenalisedLikelihood",
+    "Score",
+    "add_leaf",
+    "as_score",
+    "bic_score",
+    "exact_search",
+    "family_score",
+    "hill_climb",
+    "network_score",
+]

@@ -1,0 +1,64 @@
+"""What a searched-for network must and must not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import check_whole_number
+from ..errors import InputError
+from .dag import DAG
+
+__all__ = ["Constraints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Limits on a search.
+
+    Attributes:
+        required: edges that must be there.
+        allowed: ``allowed[u, v]`` tells whether the edge (u, v) may be there.
+        max_parents: the most parents a variable may have.
+    """
+
+    required: DAG
+    allowed: NDArray[np.bool_]
+    max_parents: int
+
+    @classmethod
+    def of(
+        cls,
+        num_variables: int,
+        max_parents: int | None = None,
+        forbidden: Iterable[Iterable[int]] = (),
+        required: Iterable[Iterable[int]] = (),
+    ) -> Constraints:
+        """Check the constraints against each other.
+
+        Raises:
+            InputError: an edge is both required and forbidden, required edges form a cycle, or
+                a variable would need more parents than it may have.
+        """
+        must = DAG(num_variables, required)
+        most = num_variables - 1 if max_parents is None else max_parents
+        most = check_whole_number(most, "max_parents", at_least=0)
+        allowed = ~np.eye(num_variables, dtype=bool)
+        for edge in forbidden:
+            # Checked one at a time: forbidden edges may well form a cycle together.
+            (pair,) = DAG(num_variables, [edge]).edges
+            allowed[pair] = False
+        for parent, child in must.edges:
+            if not allowed[parent, child]:
+                raise InputError(f"the edge {(parent, child)} is both required and forbidden")
+            allowed[child, parent] = False
+        for child in range(num_variables):
+            if len(must.parents(child)) > most:
+                raise InputError(
+                    f"variable {child} has {len(must.parents(child))} required parents, "
+                    f"but max_parents is {most}"
+                )
+        return cls(must, allowed, most)

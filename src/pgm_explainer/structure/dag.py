@@ -1,0 +1,94 @@
+"""Directed acyclic graphs over numbered variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..arrays import check_whole_number
+from ..errors import InputError
+
+__all__ = ["DAG"]
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class DAG:
+    """A directed acyclic graph; its edges are pairs (parent, child), kept sorted.
+
+    Raises:
+        InputError: an edge leaves the variables, or the edges form a cycle.
+
+    Examples:
+        >>> dag = DAG(3, [(2, 1), (0, 1)])
+        >>> dag.edges, dag.parents(1)
+        (((0, 1), (2, 1)), (0, 2))
+    """
+
+    num_variables: int
+    edges: tuple[Edge, ...] = ()
+
+    def __init__(self, num_variables: int, edges: Iterable[Iterable[int]] = ()) -> None:
+        unique = sorted({_as_edge(edge, num_variables) for edge in edges})
+        object.__setattr__(self, "num_variables", num_variables)
+        object.__setattr__(self, "edges", tuple(unique))
+        if len(self.order) < num_variables:
+            stuck = sorted(set(range(num_variables)) - set(self.order))
+            raise InputError(f"the edges form a cycle through or before variables {stuck}")
+
+    @cached_property
+    def _parents(self) -> tuple[tuple[int, ...], ...]:
+        lists: list[list[int]] = [[] for _ in range(self.num_variables)]
+        for parent, child in self.edges:
+            lists[child].append(parent)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def _children(self) -> tuple[tuple[int, ...], ...]:
+        lists: list[list[int]] = [[] for _ in range(self.num_variables)]
+        for parent, child in self.edges:
+            lists[parent].append(child)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The variables with every parent before its children, the smallest first among equals."""
+        waiting = [len(parents) for parents in self._parents]
+        ready = [variable for variable, count in enumerate(waiting) if count == 0]
+        done = []
+        while ready:
+            variable = min(ready)
+            ready.remove(variable)
+            done.append(variable)
+            for child in self._children[variable]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    ready.append(child)
+        return tuple(done)
+
+    def parents(self, variable: int) -> tuple[int, ...]:
+        """Return the parents of a variable, ascending."""
+        return self._parents[variable]
+
+    def children(self, variable: int) -> tuple[int, ...]:
+        """Return the children of a variable, ascending."""
+        return self._children[variable]
+
+    def markov_blanket(self, variable: int) -> tuple[int, ...]:
+        """Return parents, children and the children's other parents, ascending."""
+        blanket = set(self.parents(variable)) | set(self.children(variable))
+        for child in self.children(variable):
+            blanket |= set(self.parents(child))
+        return tuple(sorted(blanket - {variable}))
+
+
+def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:
+    ends = tuple(check_whole_number(end, "an edge's end", at_least=0) for end in edge)
+    if len(ends) != 2 or max(ends) >= num_variables:
+        raise InputError(
+            f"{ends} is not an edge among {num_variables} variables, numbered from 0; "
+            f"an edge is a pair (parent, child)"
+        )
+    return ends

@@ -1,0 +1,213 @@
+"""Greedy search with a memory: hill climbing, then a tabu walk out of the local optimum."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays import check_whole_number
+from .constraints import Constraints
+from .dag import DAG
+from .scores import FamilyScores
+
+__all__ = ["hill_climb"]
+
+_TIE = 1e-9
+"""Gains this close (relative) are equal: score-equivalent moves differ only by rounding."""
+
+Move = tuple[str, int, int]
+
+
+def hill_climb(
+    data: ArrayLike,
+    cardinalities: ArrayLike,
+    *,
+    score: Any = "bic",
+    max_parents: int | None = None,
+    forbidden: Iterable[Iterable[int]] = (),
+    required: Iterable[Iterable[int]] = (),
+    tabu_length: int = 10,
+    patience: int = 5,
+    restarts: int = 0,
+    max_steps: int = 10_000,
+    seed: int = 0,
+) -> DAG:
+    """Search for a high-scoring network by adding, removing and reversing one edge at a time.
+
+    The best move is taken while it gains; at the top the search walks on for ``patience`` steps
+    without undoing any of the last ``tabu_length`` moves, and climbs again if that finds a higher
+    place. Moves that gain the same are preferred in the order add, remove, reverse, then by the
+    smaller parent, then by the smaller child, so the result is the same on every run.
+
+    Args:
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
+        max_parents: the most parents a variable may have; None for no limit but the score's own.
+        forbidden, required: pairs (parent, child).
+        restarts: how often to start again from the best network with a few random changes.
+        seed: for the restarts.
+
+    Returns:
+        The best network found.
+
+    Examples:
+        >>> rng = np.random.default_rng(0)
+        >>> cause = rng.integers(0, 2, 500)
+        >>> data = np.stack([cause, cause, rng.integers(0, 2, 500)], axis=1)
+        >>> hill_climb(data, [2, 2, 2]).edges
+        ((0, 1),)
+    """
+    families = FamilyScores(data, cardinalities, score)
+    limits = Constraints.of(families.num_variables, max_parents, forbidden, required)
+    tabu_length = check_whole_number(tabu_length, "tabu_length", at_least=0)
+    patience = check_whole_number(patience, "patience", at_least=0)
+    restarts = check_whole_number(restarts, "restarts", at_least=0)
+    max_steps = check_whole_number(max_steps, "max_steps", at_least=1)
+    rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
+
+    best, best_score = _climb(families, limits, limits.required, tabu_length, patience, max_steps)
+    for _ in range(restarts):
+        start = _shaken(best, families, limits, rng)
+        found, its_score = _climb(families, limits, start, tabu_length, patience, max_steps)
+        if its_score > best_score + _TIE * abs(best_score):
+            best, best_score = found, its_score
+    return best
+
+
+def _climb(
+    families: FamilyScores,
+    limits: Constraints,
+    start: DAG,
+    tabu_length: int,
+    patience: int,
+    max_steps: int,
+) -> tuple[DAG, float]:
+    place = _Place(families, limits, start)
+    best, best_gain, gain = start.edges, 0.0, 0.0
+    undoing: deque[Move] = deque(maxlen=tabu_length)
+    fruitless = 0
+    for _ in range(max_steps):
+        found = place.best_move(undoing)
+        if found is None:
+            break
+        move, its_gain = found
+        if its_gain <= 0 and fruitless >= patience:
+            break
+        place.make(move)
+        undoing.extend(_undoing(move))
+        gain += its_gain
+        if gain > best_gain + _TIE * max(1.0, abs(best_gain)):
+            best, best_gain, fruitless = place.edges(), gain, 0
+        else:
+            fruitless += 1
+    dag = DAG(families.num_variables, best)
+    return dag, families.network(dag)
+
+
+def _undoing(move: Move) -> list[Move]:
+    """The moves that would take a move back, which are tabu for a while."""
+    kind, parent, child = move
+    if kind == "add":
+        return [("remove", parent, child)]
+    if kind == "remove":
+        return [("add", parent, child)]
+    return [("reverse", child, parent)]
+
+
+def _shaken(dag: DAG, families: FamilyScores, limits: Constraints, rng: np.random.Generator) -> DAG:
+    """Make a few random legal moves, so that a new climb starts elsewhere."""
+    place = _Place(families, limits, dag)
+    for _ in range(max(2, dag.num_variables // 2)):
+        moves = place.legal_moves()
+        if moves:
+            place.make(moves[rng.integers(len(moves))])
+    return DAG(dag.num_variables, place.edges())
+
+
+class _Place:
+    """Where the search stands: the edges, and what each possible move would gain.
+
+    Scores decompose, so a move changes only the gains into the child it touches, and a reversal
+    gains what removing the edge and adding it the other way round would gain together.
+    """
+
+    def __init__(self, families: FamilyScores, limits: Constraints, start: DAG) -> None:
+        size = families.num_variables
+        self._families, self._limits, self._size = families, limits, size
+        self._edge = np.zeros((size, size), dtype=bool)
+        for edge in start.edges:
+            self._edge[edge] = True
+        self._fixed = np.zeros((size, size), dtype=bool)
+        for edge in limits.required.edges:
+            self._fixed[edge] = True
+        self._add = np.zeros((size, size))
+        self._remove = np.zeros((size, size))
+        for child in range(size):
+            self._update_gains(child)
+        self._update_paths()
+
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        return tuple((int(u), int(v)) for u, v in np.argwhere(self._edge))
+
+    def legal_moves(self) -> list[Move]:
+        gains = self._gains(())
+        return [self._move(int(at)) for at in np.flatnonzero(np.isfinite(gains))]
+
+    def best_move(self, tabu: Iterable[Move]) -> tuple[Move, float] | None:
+        gains = self._gains(tabu)
+        top = gains.max(initial=-np.inf)
+        if not np.isfinite(top):
+            return None
+        first = int(np.argmax(gains >= top - _TIE * max(1.0, abs(top))))
+        return self._move(first), float(gains[first])
+
+    def make(self, move: Move) -> None:
+        kind, parent, child = move
+        self._edge[parent, child] = kind == "add"
+        self._update_gains(child)
+        if kind == "reverse":
+            self._edge[child, parent] = True
+            self._update_gains(parent)
+        self._update_paths()
+
+    def _move(self, flat: int) -> Move:
+        kind, parent, child = np.unravel_index(flat, (3, self._size, self._size))
+        return ("add", "remove", "reverse")[int(kind)], int(parent), int(child)
+
+    def _gains(self, tabu: Iterable[Move]) -> NDArray[np.float64]:
+        """What every move gains, -inf where it is not legal, in the order ties are settled."""
+        edge, allowed = self._edge, self._limits.allowed
+        room = edge.sum(axis=0) < self._limits.max_parents
+        loose = edge & ~self._fixed
+        # Adding u -> v closes a cycle if v reaches u; reversing it does if another way leads on.
+        can_add = allowed & ~edge & ~self._reaches.T & room
+        can_reverse = loose & allowed.T & room[:, None] & ~self._roundabout
+        gains = np.full((3, self._size, self._size), -np.inf)
+        gains[0][can_add] = self._add[can_add]
+        gains[1][loose] = self._remove[loose]
+        gains[2][can_reverse] = (self._remove + self._add.T)[can_reverse]
+        for kind, parent, child in tabu:
+            gains[("add", "remove", "reverse").index(kind), parent, child] = -np.inf
+        return gains.ravel()
+
+    def _update_gains(self, child: int) -> None:
+        parents = tuple(int(parent) for parent in np.flatnonzero(self._edge[:, child]))
+        now = self._families.family(child, parents)
+        self._add[:, child] = self._families.with_each_other_parent(child, parents) - now
+        for parent in parents:
+            rest = tuple(other for other in parents if other != parent)
+            self._remove[parent, child] = self._families.family(child, rest) - now
+
+    def _update_paths(self) -> None:
+        """Which variable leads to which, and which edges have a way around them."""
+        edge = self._edge.astype(np.float32)
+        reaches = edge
+        for _ in range(int(edge.any(axis=0).sum()).bit_length()):
+            reaches = np.minimum(reaches + reaches @ reaches, 1)
+        self._reaches = reaches > 0
+        self._roundabout = self._edge & (edge @ reaches > 0)

@@ -1,0 +1,23 @@
+"""The paper's Algorithm 2, last part: the target joins the network as a leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .dag import DAG
+
+__all__ = ["add_leaf"]
+
+
+def add_leaf(dag: DAG, parents: Iterable[int]) -> DAG:
+    """Return ``dag`` with one more variable, numbered last, that has the given parents.
+
+    Theorem 3: if ``dag`` is the best network of the other variables and ``parents`` are the
+    target's true parents, the result is I-equivalent to the truth.
+
+    Examples:
+        >>> add_leaf(DAG(2, [(0, 1)]), parents=[1]).edges
+        ((0, 1), (1, 2))
+    """
+    leaf = dag.num_variables
+    return DAG(leaf + 1, [*dag.edges, *((parent, leaf) for parent in parents)])
