@@ -63,9 +63,9 @@ def _about_tables(near: Neighbourhood, network: BayesianNetwork | None) -> Itera
     if network is None:
         return
     seen = network.cpt(near.target).counts.sum(axis=-1)
-    thin = int((seen < _FEW).sum())
-    if thin > seen.size / 2:
+    thin = float(seen[seen < _FEW].sum() / seen.sum())
+    if thin > _RARELY:
         yield (
-            f"{thin} of the {seen.size} combinations of the target's parents were seen fewer than "
-            f"{_FEW} times; draw more samples, lower max_nodes or add smoothing"
+            f"{thin:.0%} of the samples fall into combinations of the target's parents that were "
+            f"seen fewer than {_FEW} times; draw more samples, lower max_nodes or add smoothing"
         )

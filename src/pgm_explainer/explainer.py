@@ -69,7 +69,9 @@ class PGMExplainer:
             or ``auto`` to find out.
         test: ``chi_square`` or ``g``.
         significance: the p-value below which variables are dependent.
-        correction: ``none``, or ``benjamini_hochberg`` to bound false discoveries.
+        correction: ``benjamini_hochberg`` holds the share of false discoveries among the selected
+            nodes to the significance level, however many candidates there are; ``none`` is the
+            paper's plain test.
         max_nodes: M, the most explaining nodes, not counting the target.
         only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
@@ -116,7 +118,7 @@ class PGMExplainer:
         scores: str = "auto",
         test: str | IndependenceTest = "chi_square",
         significance: float = 0.05,
-        correction: str = "none",
+        correction: str = "benjamini_hochberg",
         max_nodes: int = 5,
         only_significant: bool = True,
         no_child: bool = True,

@@ -41,7 +41,7 @@ class Settings:
     scores: str = "auto"
     test: str | IndependenceTest = "chi_square"
     significance: float = 0.05
-    correction: str = "none"
+    correction: str = "benjamini_hochberg"
     max_nodes: int = 5
     only_significant: bool = True
     no_child: bool = True

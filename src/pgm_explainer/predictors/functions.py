@@ -51,7 +51,7 @@ def as_predictor(model: Any) -> Predictor:
     parts of the graph, any other function about the whole.
     """
     if hasattr(model, "accepts_subgraph"):
-        return model  # type: ignore[no-any-return]
+        return model
     if not callable(model):
         raise InputError(
             f"model must be callable, x[B, N, F] -> scores, but it is a {type(model).__name__}"

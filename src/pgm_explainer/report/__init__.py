@@ -1,1 +1,1 @@
-"""Showing an explanation: in words and as pictures."""
+"""Showing an explanation: in words (``text``) and as pictures (``plot``)."""

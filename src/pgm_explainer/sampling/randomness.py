@@ -70,10 +70,12 @@ class Draws:
 
     def _words(self, purpose: str, width: int) -> NDArray[np.uint64]:
         key = self._seed_sequence(purpose).generate_state(1, np.uint64)
-        streams = _mix(key + (self.nodes.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+        starts: NDArray[np.uint64] = (self.nodes.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+        starts += key
+        streams = _mix(starts)
         first = self.samples.astype(np.uint64)[:, None, None] * np.uint64(width)
         positions = first + np.arange(1, width + 1, dtype=np.uint64)
-        return _mix(streams[None, :, None] + positions * _GOLDEN)
+        return _mix(np.add(streams[None, :, None], positions * _GOLDEN))
 
     def _seed_sequence(self, purpose: str, *more: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(*purpose.encode(), *more))

@@ -86,7 +86,7 @@ def as_test(choice: Any) -> IndependenceTest:
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
             f"statistic(counts), not {choice!r}"
         )
-    return choice  # type: ignore[no-any-return]
+    return choice
 
 
 @dataclass(frozen=True)

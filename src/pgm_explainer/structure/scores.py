@@ -129,7 +129,7 @@ def as_score(choice: Any) -> Score:
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"value and penalty, not {choice!r}"
         )
-    return choice  # type: ignore[no-any-return]
+    return choice
 
 
 def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple[int, ...]]:

@@ -1,0 +1,30 @@
+"""How good explanations are, where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..explanation import Explanation
+from .synthetic import NodeDataset
+
+__all__ = ["top_k_accuracy"]
+
+
+def top_k_accuracy(
+    explanations: Sequence[Explanation], data: NodeDataset, count_target: bool = True
+) -> float:
+    """Return the mean share of each target's motif among its k first nodes, k the motif's size.
+
+    ``count_target`` is the paper's protocol: the target is in its own motif and counts as found,
+    so 1/k is free. Without it, the k - 1 other nodes are looked for among the first k - 1.
+    """
+    shares = []
+    for explanation in explanations:
+        target = int(explanation.target)
+        others = set(data.explanation(target).tolist()) - {target}
+        found = len(others & set(explanation.nodes[: len(others)]))
+        free = int(count_target)
+        shares.append((found + free) / (len(others) + free))
+    return float(np.mean(shares))

@@ -1,0 +1,83 @@
+"""An explanation in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+from ..sampling import NodeId
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["describe"]
+
+_FACTS = ("original", "perturbed", "kept", "changed")
+
+
+def describe(explanation: Explanation) -> str:
+    """Say what was predicted, what it depends on, and how knowing more moves its probability."""
+    blocks = [_summary(explanation)]
+    if explanation.network is not None and explanation.nodes:
+        blocks.append(_table(_rows(explanation)))
+        blocks.append(f"Network: {explanation.network.factorisation}")
+    blocks += [f"Beware: {warning}." for warning in explanation.warnings]
+    return "\n\n".join(blocks)
+
+
+def _summary(explanation: Explanation) -> str:
+    target = "The graph" if explanation.task == "graph" else f"Node {explanation.target}"
+    samples = explanation.settings["num_samples"]
+    predicted = (
+        f"{target} is predicted to be of class {explanation.predicted_class} "
+        f"with probability {explanation.probability:.3f}."
+    )
+    if explanation.network is None:
+        return f"{predicted} The prediction held in all {samples} perturbed graphs."
+    held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs."
+    if not explanation.nodes:
+        return f"{predicted} {held} It was not found to depend on any other node."
+    return (
+        f"{predicted} {held} Of {len(explanation.ranking)} nodes that could matter, it depends "
+        f"most on {_listed(explanation.nodes)}; once {_listed(explanation.markov_blanket)} "
+        f"{'is' if len(explanation.markov_blanket) == 1 else 'are'} known, the others add nothing."
+        if explanation.markov_blanket
+        else f"{predicted} {held} It depends on {_listed(explanation.nodes)}, each so weakly that "
+        f"the network keeps none of them as a direct cause."
+    )
+
+
+def _rows(explanation: Explanation) -> Iterator[list[str]]:
+    facts = _FACTS if explanation.task == "node" else _FACTS[:2]
+    yield ["node", "log p", "effect", *(f"if {fact}" for fact in facts)]
+    now = f"{explanation.query():.1%}"
+    yield ["(nothing known)", "", "", now, *([""] * (len(facts) - 1))]
+    for ranked in explanation.ranking:
+        if ranked.selected:
+            chances = [_chance(explanation, ranked.node, fact) for fact in facts]
+            yield [str(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect:.2f}", *chances]
+
+
+def _chance(explanation: Explanation, node: NodeId, fact: str) -> str:
+    try:
+        return f"{explanation.query({node: fact}):.1%}"
+    except QueryError:  # it never happens, so nothing follows from it
+        return "-"
+
+
+def _table(rows: Iterator[list[str]]) -> str:
+    lines = list(rows)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    title = "How likely the prediction holds, by what is known of one node:"
+    body = [
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
+    return "\n".join([title, *body])
+
+
+def _listed(items: Sequence[NodeId]) -> str:
+    """Join as people do: ``a``, ``a and b``, ``a, b and c``."""
+    texts = [str(item) for item in items]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,53 @@
+"""Fixtures shared by all tests: a small GNN in NumPy, in the three forms a user may pass it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# The same cases on every run and every machine, however slow.
+settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("deterministic")
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A two-layer GNN on a random directed graph; ``whole`` and ``part`` are the same model."""
+
+    x: np.ndarray
+    edge_index: np.ndarray
+    whole: Callable[[np.ndarray], np.ndarray]
+    part: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    graph_level: Callable[[np.ndarray], np.ndarray]
+    num_layers: int = 2
+
+
+@pytest.fixture(scope="session")
+def toy() -> Toy:
+    rng = np.random.default_rng(7)
+    num_nodes, num_features, hidden, classes = 16, 3, 5, 3
+    x = rng.normal(size=(num_nodes, num_features))
+    edge_index = rng.integers(0, num_nodes - 1, size=(2, 28))  # the last node is isolated
+    first = rng.normal(size=(2, num_features, hidden))
+    second = rng.normal(size=(2, hidden, hidden))
+    last = 2 * rng.normal(size=(hidden, classes))
+
+    def part(x: np.ndarray, edge_index: np.ndarray) -> np.ndarray:
+        adjacency = np.zeros((x.shape[1], x.shape[1]))
+        np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
+        hidden = x
+        for own, neighbours in (first, second):
+            hidden = np.tanh(hidden @ own + adjacency @ hidden @ neighbours)
+        return hidden @ last
+
+    def whole(x: np.ndarray) -> np.ndarray:
+        return part(x, edge_index)
+
+    def graph_level(x: np.ndarray) -> np.ndarray:
+        return whole(x).mean(axis=1)
+
+    return Toy(x, edge_index, whole, part, graph_level)

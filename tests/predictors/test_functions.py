@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pgm_explainer import InputError
+from pgm_explainer.graph import Subgraph
+from pgm_explainer.predictors import SubgraphFunction, WholeGraphFunction, as_predictor
+
+PART = Subgraph(
+    nodes=np.array([4, 6]), edge_index=np.array([[0, 1], [1, 0]]), edges=np.array([10, 12])
+)
+X = np.ones((3, 2, 5))
+
+
+def of_features(x):
+    return "whole", x
+
+
+def of_edges(x, edge_index):
+    return x, edge_index
+
+
+def of_everything(x, *, nodes, edges, edge_index):
+    return nodes, edges, edge_index
+
+
+class Model:
+    def __call__(self, x, edge_index):
+        return x, edge_index
+
+    def predict(self, x):
+        return "whole", x
+
+
+@pytest.mark.parametrize(
+    "model", [of_features, lambda x: ("whole", x), Model().predict, lambda *args: ("whole", *args)]
+)
+def test_a_function_of_features_alone_is_asked_about_the_whole_graph(model):
+    predictor = as_predictor(model)
+    assert isinstance(predictor, WholeGraphFunction)
+    assert not predictor.accepts_subgraph
+    assert predictor(X, PART) == ("whole", X)
+
+
+@pytest.mark.parametrize("model", [of_edges, Model(), lambda h, edge_index: (h, edge_index)])
+def test_a_function_with_an_edge_index_is_asked_about_parts(model):
+    predictor = as_predictor(model)
+    assert isinstance(predictor, SubgraphFunction)
+    assert predictor.accepts_subgraph
+    x, edge_index = predictor(X, PART)
+    assert x is X
+    np.testing.assert_array_equal(edge_index, PART.edge_index)
+
+
+def test_a_function_may_ask_where_the_part_comes_from():
+    nodes, edges, edge_index = as_predictor(of_everything)(X, PART)
+    assert nodes.tolist() == [4, 6]
+    assert edges.tolist() == [10, 12]
+    assert edge_index.tolist() == [[0, 1], [1, 0]]
+
+
+def test_an_edge_index_that_the_user_has_bound_is_not_replaced():
+    mine = np.array([[0], [1]])
+    predictor = as_predictor(partial(of_edges, edge_index=mine))
+    assert not predictor.accepts_subgraph
+    assert predictor(X, PART)[1] is mine
+
+
+def test_a_builtin_that_does_not_tell_its_arguments_is_a_function_of_features():
+    assert not as_predictor(max).accepts_subgraph
+
+
+def test_a_predictor_is_taken_as_it_is():
+    predictor = WholeGraphFunction(of_features)
+    assert as_predictor(predictor) is predictor
+
+
+@pytest.mark.parametrize(("bad", "named"), [(None, "NoneType"), ("model", "str"), (X, "ndarray")])
+def test_what_cannot_be_called_is_named(bad, named):
+    with pytest.raises(InputError, match=f"model must be callable.*{named}"):
+        as_predictor(bad)

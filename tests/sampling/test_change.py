@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgm_explainer import InputError
+from pgm_explainer.sampling import (
+    CHANGES,
+    Absolute,
+    CustomChange,
+    Fall,
+    Flip,
+    Levels,
+    TopFraction,
+    as_change,
+)
+
+
+def probabilities(seed: int, samples: int = 20, nodes: int = 4, classes: int = 3):
+    rng = np.random.default_rng(seed)
+    before = rng.dirichlet(np.ones(classes), size=nodes)
+    after = rng.dirichlet(np.ones(classes), size=(samples, nodes))
+    return before, after
+
+
+def grades_of(change, before, after):
+    return change.grade(change.severity(before, after))
+
+
+def slowly(before, after, rule):
+    """Grade one prediction at a time by ``rule(p before, p after, best before)``."""
+    return [
+        [int(rule(old, new, max(range(len(old)), key=old.__getitem__)))
+         for old, new in zip(before.tolist(), sample.tolist(), strict=True)]
+        for sample in after
+    ]
+
+
+RULES = [
+    (Fall(0.2), lambda old, new, best: old[best] - new[best] > 0.2),
+    (Absolute(0.2), lambda old, new, best: abs(old[best] - new[best]) > 0.2),
+    (Flip(), lambda old, new, best: any(p > new[best] for p in new)),
+    (Levels((0.1, 0.2, 0.4)), lambda old, new, best: sum(old[best] - new[best] > t for t in (0.1, 0.2, 0.4))),
+]
+
+
+@pytest.mark.parametrize(("change", "rule"), RULES, ids=lambda each: getattr(each, "name", ""))
+@given(st.integers(0, 10**6))
+def test_an_indicator_grades_as_its_formula_says(change, rule, seed):
+    before, after = probabilities(seed)
+    grades = grades_of(change, before, after)
+    assert grades.dtype == np.uint8
+    assert grades.tolist() == slowly(before, after, rule)
+    assert grades.max(initial=0) < change.levels
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_prediction_that_stays_is_kept(change):
+    before, _ = probabilities(0)
+    after = np.stack([before] * 16)
+    assert not grades_of(change, before, after).any()
+
+
+@pytest.mark.parametrize("change", [Fall(), Levels(), TopFraction()])
+def test_a_probability_that_rises_is_no_fall_but_an_absolute_change(change):
+    before = np.array([[0.6, 0.4]])
+    after = np.full((8, 1, 2), [0.9, 0.1])
+    assert not grades_of(change, before, after).any()
+    assert grades_of(Absolute(0.1), before, after).all()
+
+
+def test_a_fall_of_exactly_the_threshold_is_kept():
+    before = np.array([[0.75, 0.25]])
+    after = np.array([[[0.5, 0.5]]])
+    assert not grades_of(Fall(0.25), before, after).any()
+    assert grades_of(Fall(0.2499), before, after).all()
+
+
+def falls(values):
+    """Severities of one prediction, as TopFraction grades them."""
+    return np.array(values, dtype=np.float64)[:, None]
+
+
+@given(st.permutations(range(40)), st.sampled_from([0.1, 0.125, 0.25, 0.5, 0.9]))
+def test_the_top_fraction_is_the_samples_that_fell_most(order, fraction):
+    severity = falls([(rank + 1) / 50 for rank in order])
+    grades = TopFraction(fraction).grade(severity)[:, 0]
+    assert grades.sum() == round(fraction * 40)
+    assert severity[grades == 1].min() > severity[grades == 0].max()
+
+
+@pytest.mark.parametrize(
+    ("values", "fraction", "expected"),
+    [
+        ([0.4, 0.3, 0.3, 0.1], 0.25, [1, 0, 0, 0]),  # the tie is below the border
+        ([0.4, 0.3, 0.3, 0.1], 0.5, [1, 1, 1, 0]),  # 3/4 and 1/4 are as close: the tie goes in
+        ([0.4, 0.3, 0.3, 0.3, 0.3, 0.1], 0.34, [1, 0, 0, 0, 0, 0]),  # 1/6 is closer than 5/6
+        ([0.3, 0.3, 0.3, 0.3], 0.25, [0, 0, 0, 0]),  # all or nothing: nothing is closer
+        ([0.3, 0.3, 0.3, 0.3], 0.75, [1, 1, 1, 1]),
+    ],
+)
+def test_ties_at_the_border_go_together_whichever_way_is_closer(values, fraction, expected):
+    assert TopFraction(fraction).grade(falls(values))[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-9, -0.2])
+def test_constant_predictions_are_not_made_to_change(value):
+    assert not TopFraction(0.5).grade(falls([value] * 10)).any()
+
+
+def test_rounding_noise_does_not_make_a_top_fraction():
+    noise = np.random.default_rng(0).normal(scale=1e-8, size=(100, 2))
+    assert not TopFraction(0.125).grade(noise).any()
+
+
+def test_only_falls_count_even_if_fewer_than_the_fraction():
+    grades = TopFraction(0.5).grade(falls([0.3, 0.0, 0.0, -0.1, -0.2, 0.0]))
+    assert grades[:, 0].tolist() == [1, 0, 0, 0, 0, 0]
+
+
+def test_each_prediction_has_a_top_fraction_of_its_own():
+    severity = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]])
+    assert TopFraction(0.25).grade(severity).tolist() == [[0, 1], [0, 0], [0, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "bad"),
+    [
+        (Fall, 0),
+        (Fall, 1.0),
+        (Fall, -0.1),
+        (Fall, float("nan")),
+        (Fall, "0.1"),
+        (Fall, None),
+        (Absolute, 2),
+        (TopFraction, 0),
+        (TopFraction, 1),
+        (Levels, ()),
+        (Levels, (0.3, 0.1)),
+        (Levels, (0.1, 0.1)),
+        (Levels, (0.1, 1.5)),
+        (Levels, tuple(np.linspace(0.1, 0.8, 8).tolist())),
+        (Levels, 0.1),
+        (Levels, None),
+    ],
+)
+def test_a_bad_threshold_is_named(make, bad):
+    with pytest.raises(InputError) as error:
+        make(bad)
+    said = str(error.value)
+    assert repr(bad) in said or any(repr(each) in said for each in bad)
+
+
+@pytest.mark.parametrize("noise", [0, -1e-6, float("nan")])
+def test_a_noise_level_that_is_not_above_zero_is_named(noise):
+    with pytest.raises(InputError, match="noise"):
+        TopFraction(0.5, noise=noise)
+
+
+@pytest.mark.parametrize("threshold", [np.float32(0.5), np.float64(0.5)])
+def test_numpy_numbers_are_numbers(threshold):
+    assert Fall(threshold).grade(np.array([[0.75], [0.25]])).ravel().tolist() == [1, 0]
+
+
+def test_auto_is_a_fall_for_nodes_and_the_upper_half_for_graphs():
+    assert as_change("auto", "node") == Fall(0.05)
+    assert as_change("auto", "graph") == TopFraction(0.5)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_name_is_the_indicator_of_that_name(name):
+    assert as_change(name, "node") is CHANGES[name]
+    assert as_change(name, "node").name == name
+
+
+def test_an_instance_is_taken_as_it_is():
+    mine = Levels((0.2, 0.4))
+    assert as_change(mine, "graph") is mine
+
+
+@pytest.mark.parametrize("bad", ["drop", "", None, 0.1, [Fall()]])
+def test_an_unknown_change_is_named(bad):
+    with pytest.raises(InputError, match="change") as error:
+        as_change(bad, "node")
+    assert repr(bad) in str(error.value)
+
+
+@pytest.mark.parametrize("forgotten", [Fall, Flip, Levels], ids=lambda each: each.__name__)
+def test_a_class_instead_of_an_instance_is_refused_at_once(forgotten):
+    with pytest.raises(InputError, match=forgotten.__name__):
+        as_change(forgotten, "node")
+
+
+def test_a_function_grades_for_itself():
+    def second_class_wins(before, after):
+        return after.argmax(axis=-1) == 1
+
+    before, after = probabilities(3)
+    change = as_change(second_class_wins, "node")
+    assert change.name == "second_class_wins"
+    assert change.levels == 2
+    np.testing.assert_array_equal(grades_of(change, before, after), after.argmax(axis=-1) == 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        (np.zeros(20), r"\(20,\)"),
+        (np.zeros((4, 20)), r"\(4, 20\)"),
+        (np.full((20, 4), 2), "to 2"),
+        (np.full((20, 4), -1), "from -1"),
+        (np.full((20, 4), np.nan), "nan"),
+        (np.full((20, 4), 0.5), "0.5"),
+        (None, "object"),
+    ],
+)
+def test_a_function_with_a_bad_answer_is_an_error(answer, named):
+    before, after = probabilities(0)
+    with pytest.raises(InputError, match=named):
+        grades_of(CustomChange(lambda before, after: answer), before, after)
+
+
+def test_a_function_may_have_more_levels():
+    before, after = probabilities(0)
+    levels = np.arange(80).reshape(20, 4) % 4
+    grades = grades_of(CustomChange(lambda before, after: levels, levels=4), before, after)
+    np.testing.assert_array_equal(grades, levels)
+
+
+@pytest.mark.parametrize("bad", [1, 0, 2.0, "2", 129])
+def test_a_number_of_levels_that_cannot_be_stored_is_named(bad):
+    with pytest.raises(InputError, match=f"{bad}"):
+        CustomChange(lambda before, after: 0, levels=bad)

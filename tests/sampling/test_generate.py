@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from pgm_explainer import PerturbationError
+from pgm_explainer.graph import Graph
+from pgm_explainer.predictors import LocalModel, as_predictor
+from pgm_explainer.sampling import (
+    GRAPH,
+    PERTURBATIONS,
+    Fall,
+    Levels,
+    Population,
+    SamplingPlan,
+    TopFraction,
+    draw_samples,
+)
+from pgm_explainer.sampling.randomness import Draws
+
+NUM_SAMPLES, PROBABILITY, SEED = 60, 0.3, 11
+
+
+def plan(perturbation="permute", change=None, columns=(0, 1, 2), **options):
+    given = {
+        "num_samples": NUM_SAMPLES,
+        "probability": PROBABILITY,
+        "perturbation": PERTURBATIONS[perturbation],
+        "columns": np.array(columns),
+        "change": change or Fall(0.1),
+        "seed": SEED,
+        "max_memory": 2**30,
+        "samples_per_call": 7,
+    }
+    return SamplingPlan(**{**given, **options})
+
+
+def recorded_codes(model, x, edge_index, recorded, how, task="node"):
+    part = Graph(edge_index, len(x)).whole()
+    rows = recorded if task == "node" else None
+    local = LocalModel.observe(as_predictor(model), part, x, rows)
+    table = draw_samples(local, Population(x), recorded, how).table
+    return table.codes(range(len(table.variables))), table
+
+
+def slow_samples(model, x, perturbation, columns):
+    """Perturb one sample at a time, node by node, and ask the model about it alone."""
+    for sample in range(NUM_SAMPLES):
+        draws = Draws(SEED, np.array([sample]), np.arange(len(x)))
+        perturbed = draws.coins("perturbed", PROBABILITY)[0]
+        new = np.broadcast_to(
+            PERTURBATIONS[perturbation](Population(x), draws), (1, *x.shape)
+        )[0]
+        features = x.copy()
+        for node in range(len(x)):
+            if perturbed[node]:
+                for column in columns:
+                    features[node, column] = new[node, column]
+        yield perturbed, softmax(model(features[None])[0], axis=-1)
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+@pytest.mark.parametrize("columns", [(0, 1, 2), (1,)])
+def test_the_node_table_is_what_a_slow_loop_records(toy, perturbation, columns):
+    recorded = np.array([2, 3, 5, 11])
+    before = softmax(toy.whole(toy.x[None])[0], axis=-1)
+    best = before.argmax(axis=-1)
+    expected = [
+        [2 * perturbed[v] + (before[v, best[v]] - after[v, best[v]] > 0.1) for v in recorded]
+        for perturbed, after in slow_samples(toy.whole, toy.x, perturbation, columns)
+    ]
+    codes, table = recorded_codes(
+        toy.whole, toy.x, toy.edge_index, recorded, plan(perturbation, columns=columns)
+    )
+    np.testing.assert_array_equal(codes, expected)
+    assert [variable.id for variable in table.variables] == recorded.tolist()
+
+
+def test_the_graph_table_is_what_a_slow_loop_records(toy):
+    before = softmax(toy.graph_level(toy.x[None])[0])
+    samples = list(slow_samples(toy.graph_level, toy.x, "zero", (0, 1, 2)))
+    falls = [before.max() - after[before.argmax()] for _, after in samples]
+    border = sorted(falls)[-NUM_SAMPLES // 4]
+    expected = [
+        [*perturbed, fall >= border] for (perturbed, _), fall in zip(samples, falls, strict=True)
+    ]
+    codes, table = recorded_codes(
+        toy.graph_level,
+        toy.x,
+        toy.edge_index,
+        np.arange(16),
+        plan("zero", TopFraction(0.25)),
+        task="graph",
+    )
+    np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
+    assert table.variables[-1].id == GRAPH
+    assert table.cardinalities.tolist() == [2] * 17
+
+
+@pytest.mark.parametrize("change", [Fall(0.1), Levels((0.05, 0.2, 0.4)), TopFraction(0.25)])
+@pytest.mark.parametrize("samples_per_call", [1, 8, 59, 60, 1000, None])
+def test_the_table_does_not_depend_on_the_batches(toy, change, samples_per_call):
+    recorded = np.arange(16)
+    arguments = (toy.whole, toy.x, toy.edge_index, recorded)
+    codes, _ = recorded_codes(*arguments, plan(change=change))
+    again, _ = recorded_codes(*arguments, plan(change=change, samples_per_call=samples_per_call))
+    np.testing.assert_array_equal(again, codes)
+    assert 0 < (codes % change.levels > 0).mean() < 1
+
+
+def test_features_that_are_not_chosen_are_left_alone(toy):
+    seen = []
+
+    def watched(x):
+        seen.append(x.copy())
+        return toy.whole(x)
+
+    recorded_codes(watched, toy.x, toy.edge_index, np.arange(16), plan("random", columns=(1,)))
+    asked = np.concatenate(seen)
+    assert (asked[..., [0, 2]] == toy.x[:, [0, 2]]).all()
+    assert (asked[..., 1] != toy.x[:, 1]).any()
+
+
+def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
+    sizes = []
+
+    def watched(x):
+        sizes.append(len(x))
+        return toy.whole(x)
+
+    recorded_codes(watched, toy.x, toy.edge_index, np.arange(16), plan(samples_per_call=25))
+    assert sizes[-3:] == [25, 25, 10]
+
+
+@pytest.mark.parametrize(
+    ("max_memory", "size"), [(1, 1), (6 * 10 * 64 * 8 * 5, 5), (2**40, NUM_SAMPLES)]
+)
+def test_the_memory_bound_sets_the_batch_size(max_memory, size):
+    how = plan(max_memory=max_memory, samples_per_call=None)
+    assert how.batch_size(nodes=10, features=3, itemsize=8) == size
+
+
+def test_what_the_model_said_before_is_kept(toy):
+    recorded = np.array([4, 9])
+    local = LocalModel.observe(
+        as_predictor(toy.whole), Graph(toy.edge_index, 16).whole(), toy.x, recorded
+    )
+    samples = draw_samples(local, Population(toy.x), recorded, plan())
+    np.testing.assert_allclose(samples.before, softmax(toy.whole(toy.x[None])[0, recorded], axis=-1))
+    assert samples.changed_share.tolist() == [1.0, 1.0]
+
+
+def test_a_perturbation_that_changes_no_recorded_node_is_an_error(toy):
+    x = toy.x.copy()
+    x[[4, 9]] = 0
+    with pytest.raises(PerturbationError, match="'zero' changes no feature of the 2 node"):
+        recorded_codes(toy.whole, x, toy.edge_index, np.array([4, 9]), plan("zero"))
+
+
+@pytest.mark.parametrize("perturbation", ["mean", "random", "permute", "uniform"])
+def test_sampling_stays_near_the_memory_bound(perturbation):
+    x = np.ones((5_000, 40)) * np.arange(5_000)[:, None]  # 1.6 MB a sample
+    recorded = np.arange(len(x))
+    part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole()
+    local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, recorded)
+    how = plan(perturbation, num_samples=20, samples_per_call=1, columns=range(40))
+    tracemalloc.start()
+    draw_samples(local, Population(x), recorded, how)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * x.nbytes

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgm_explainer import InputError, PerturbationError
+from pgm_explainer.sampling import (
+    PERTURBATIONS,
+    CustomPerturbation,
+    Population,
+    as_perturbation,
+    check_columns,
+)
+from pgm_explainer.sampling.perturbation import changed_share
+from pgm_explainer.sampling.randomness import Draws
+
+X = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 9.0], [3.0, 1.0]])
+POPULATION = Population(X)
+NODES = np.array([1, 3])
+DRAWS = Draws(0, np.arange(2000), NODES)
+
+
+def new_features(name: str) -> np.ndarray:
+    return np.broadcast_to(PERTURBATIONS[name](POPULATION, DRAWS), (2000, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("mean", [2.0, 5.0]), ("zero", [0.0, 0.0]), ("max", [4.0, 9.0])]
+)
+def test_a_constant_scheme_gives_every_node_the_same_features(name, expected):
+    assert (new_features(name) == expected).all()
+
+
+def test_random_is_zero_or_one_by_a_fair_coin_for_each_feature():
+    new = new_features("random")
+    assert set(np.unique(new)) == {0.0, 1.0}
+    assert abs(new.mean(axis=0) - 0.5).max() < 0.05
+    assert abs(np.corrcoef(new.reshape(2000, 4).T) - np.eye(4)).max() < 0.1
+
+
+def test_uniform_moves_by_up_to_half_the_range_and_stays_within_it():
+    new = new_features("uniform")
+    low, high = X.min(axis=0), X.max(axis=0)
+    moved = abs(new - X[NODES])
+    assert (new >= low).all()
+    assert (new <= high).all()
+    assert (moved <= (high - low) / 2).all()
+    assert (moved.max(axis=(0, 1)) > 0.95 * (high - low) / 2).all()
+    inside = (new > low) & (new < high)
+    assert len(np.unique(new[inside])) == inside.sum()
+
+
+def test_permute_gives_another_nodes_row_each_as_likely_and_never_its_own():
+    new = new_features("permute")
+    for at, node in enumerate(NODES):
+        others = [other for other in range(4) if other != node]
+        donors = np.array([(new[:, at] == X[other]).all(axis=1) for other in others])
+        assert (donors.sum(axis=0) == 1).all()
+        assert abs(donors.mean(axis=1) - 1 / 3).max() < 0.05
+
+
+@given(st.integers(2, 40), st.integers(0, 1000))
+def test_permute_is_never_itself(num_nodes, seed):
+    ids = np.arange(num_nodes, dtype=np.float64)[:, None]
+    new = PERTURBATIONS["permute"](
+        Population(ids), Draws(seed, np.arange(30), np.arange(num_nodes))
+    )
+    assert (new != ids).all()
+    assert np.isin(new, ids).all()
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_new_features_keep_the_type_and_the_population(name, dtype):
+    population = Population(X.astype(dtype))
+    new = PERTURBATIONS[name](population, DRAWS)
+    assert new.dtype == dtype
+    assert (population.x == X).all()
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_new_features_do_not_depend_on_which_samples_and_nodes_are_asked_for(name):
+    alone = PERTURBATIONS[name](POPULATION, Draws(0, np.arange(700, 705), np.array([3])))
+    alone = np.broadcast_to(alone, (5, 1, 2))
+    np.testing.assert_array_equal(alone, new_features(name)[700:705, 1:])
+
+
+ALL = np.arange(2)
+
+
+@pytest.mark.parametrize(
+    ("x", "columns", "name"),
+    [
+        (X, [0, 1], "mean"),
+        (np.ones((4, 2)), [0, 1], "random"),
+        (np.full((10, 2), 0.1), [0, 1], "random"),
+        ([[1.0, 0.0], [1.0, 2.0]], [0, 1], "mean"),
+        ([[1.0, 0.0], [1.0, 2.0]], [0], "random"),
+        ([[3.0, 4.0]], [0, 1], "random"),
+    ],
+)
+def test_auto_is_the_mean_where_that_changes_a_chosen_feature(x, columns, name):
+    assert as_perturbation("auto", Population(np.array(x)), np.array(columns)).name == name
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_a_name_is_the_scheme_of_that_name(name):
+    assert as_perturbation(name, POPULATION, ALL) is PERTURBATIONS[name]
+
+
+def test_an_instance_is_taken_as_it_is():
+    mine = CustomPerturbation(lambda x, rng: x, "mine")
+    assert as_perturbation(mine, POPULATION, ALL) is mine
+
+
+@pytest.mark.parametrize("bad", ["median", "", None, 0.5, ["mean"]])
+def test_an_unknown_perturbation_is_named_and_the_known_ones_listed(bad):
+    with pytest.raises(InputError, match="permute") as error:
+        as_perturbation(bad, POPULATION, ALL)
+    assert repr(bad) in str(error.value)
+
+
+def test_a_function_gets_a_fresh_copy_and_a_generator_for_each_sample():
+    def shift(x, rng):
+        x += rng.integers(1, 5)
+        return x
+
+    custom = as_perturbation(shift, POPULATION, ALL)
+    new = custom(POPULATION, DRAWS)
+    assert custom.name == "shift"
+    assert new.shape == (2000, 2, 2)
+    assert set(np.unique(new - X[NODES])) == {1, 2, 3, 4}
+    assert (np.ptp(new - X[NODES], axis=(1, 2)) == 0).all()
+    later = custom(POPULATION, Draws(0, np.arange(1500, 1510), NODES))
+    np.testing.assert_array_equal(later, new[1500:1510])
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        (np.ones(2), r"\(2,\)"),
+        (np.ones((3, 2)), r"\(3, 2\)"),
+        (np.full((2, 2), np.nan), "NaN"),
+        (np.full((2, 2), np.inf), "infinity"),
+    ],
+)
+def test_a_function_with_a_bad_answer_is_an_error(answer, named):
+    def mine(x, rng):
+        return answer
+
+    with pytest.raises(PerturbationError, match=named) as error:
+        as_perturbation(mine, POPULATION, ALL)(POPULATION, DRAWS)
+    assert "'mine'" in str(error.value)
+
+
+def test_a_function_that_answers_with_nothing_is_an_error():
+    with pytest.raises(InputError, match="the perturbation's answer"):
+        as_perturbation(lambda x, rng: None, POPULATION, ALL)(POPULATION, DRAWS)
+
+
+def test_the_changed_share_counts_only_chosen_columns():
+    x = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 0.0]])
+    zero = PERTURBATIONS["zero"]
+    share = changed_share(zero, Population(x), np.arange(3), np.array([0, 1]), seed=0)
+    assert share.tolist() == [1.0, 1.0, 0.0]
+    share = changed_share(zero, Population(x), np.arange(3), np.array([0]), seed=0)
+    assert share.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("value", [1.0, 0.1, 0.3, 1e-9, 1e9 + 0.1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 3, 10, 1000])
+def test_the_mean_of_constant_features_changes_nothing(value, dtype, count):
+    population = Population(np.full((count, 2), value, dtype=dtype))
+    share = changed_share(PERTURBATIONS["mean"], population, np.arange(count), ALL, seed=0)
+    assert not share.any()
+
+
+def test_all_columns_are_chosen_by_default_and_others_sorted_without_duplicates():
+    assert check_columns(None, 3).tolist() == [0, 1, 2]
+    assert check_columns([2, 0, 2], 3).tolist() == [0, 2]
+    assert check_columns(range(2), 3).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "bad", [[], [3], [-1], [0.5], [True], ["a"], "ab", [[0], [1, 2]], {0}]
+)
+def test_columns_that_do_not_exist_are_named(bad):
+    with pytest.raises(InputError, match="features"):
+        check_columns(bad, 3)

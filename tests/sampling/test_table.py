@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgm_explainer.sampling import GRAPH, SampleTable, Variable
+
+
+@st.composite
+def blocks(draw):
+    """Random states of random variables, cut into blocks anywhere."""
+    levels = draw(st.lists(st.integers(1, 8), min_size=1, max_size=5))
+    variables = [Variable(node, True, each) for node, each in enumerate(levels)]
+    num_samples = draw(st.integers(1, 50))
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    highs = [variable.cardinality for variable in variables]
+    codes = rng.integers(0, highs, size=(num_samples, len(highs))).astype(np.uint8)
+    borders = draw(st.sets(st.integers(1, num_samples)))
+    return variables, codes, sorted({0, num_samples} | borders)
+
+
+@given(blocks())
+def test_what_is_written_in_any_blocks_is_read_back(written):
+    variables, codes, borders = written
+    table = SampleTable(variables, len(codes))
+    for start, stop in zip(borders, borders[1:], strict=False):
+        table.write(start, codes[start:stop])
+    np.testing.assert_array_equal(table.codes(range(len(variables))), codes)
+    np.testing.assert_array_equal(table.codes([len(variables) - 1]), codes[:, -1:])
+
+
+def test_blocks_may_come_in_any_order():
+    codes = np.arange(20, dtype=np.uint8)[:, None] % 4
+    table = SampleTable([Variable(0, True, 2)], 20)
+    for start, stop in ((13, 20), (0, 5), (5, 13)):
+        table.write(start, codes[start:stop])
+    np.testing.assert_array_equal(table.codes([0]), codes)
+
+
+def test_columns_come_in_the_order_asked_for_and_more_than_once():
+    codes = np.array([[0, 1, 2], [3, 2, 1]], dtype=np.uint8)
+    table = SampleTable([Variable(node, True, 2) for node in (5, 8, 9)], 2)
+    table.write(0, codes)
+    assert table.codes([2, 0, 2]).tolist() == [[2, 0, 2], [1, 3, 1]]
+    assert table.codes([]).shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("perturbable", "levels", "bits"), [(True, 2, 2), (True, 1, 1), (False, 2, 1), (True, 3, 3)]
+)
+def test_a_cell_takes_as_many_bits_as_its_states_need(perturbable, levels, bits):
+    table = SampleTable([Variable(node, perturbable, levels) for node in range(100)], 800)
+    assert table.nbytes == 100 * 800 * bits / 8
+
+
+def test_a_graph_table_takes_one_bit_a_cell():
+    variables = [Variable(node, True, 1) for node in range(9)] + [Variable(GRAPH, False, 2)]
+    assert SampleTable(variables, 80).nbytes == 100
+
+
+def test_columns_and_cardinalities_follow_the_variables():
+    table = SampleTable([Variable(30, True, 2), Variable(4, True, 1), Variable(GRAPH, False, 3)], 8)
+    assert [table.column(each) for each in (30, 4, GRAPH)] == [0, 1, 2]
+    assert table.cardinalities.tolist() == [4, 2, 3]

@@ -1,0 +1,111 @@
+"""The shrink step of grow-shrink: what is left of the candidates are the target's parents."""
+
+import numpy as np
+import pytest
+
+from pgm_explainer.selection import TESTS, as_test, shrink
+
+both_tests = pytest.mark.parametrize("name", list(TESTS))
+
+
+def noisy(rng, values, rate=0.1, states=2):
+    return np.where(rng.random(len(values)) < rate, rng.integers(0, states, len(values)), values)
+
+
+def kept(columns, target, name="chi_square", states=2, significance=0.01):
+    codes = np.stack(columns, axis=1).astype(np.uint8)
+    return shrink(codes, target.astype(np.uint8), states, significance, as_test(name))
+
+
+@both_tests
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_parent_screens_off_is_dropped(name, seed):
+    """far -> near -> target: once near is known, far tells nothing."""
+    rng = np.random.default_rng(seed)
+    far = rng.integers(0, 2, 4000)
+    near = noisy(rng, far)
+    target = noisy(rng, near)
+    assert kept([far, near], target, name, significance=1e-3) == [1]
+    assert kept([near, far], target, name, significance=1e-3) == [0]
+
+
+@both_tests
+def test_a_sibling_is_dropped_and_all_parents_are_kept(name):
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, 6000))
+    sibling, target = noisy(rng, a), noisy(rng, a | b)
+    assert kept([sibling, a, b], target, name, significance=1e-3) == [1, 2]
+
+
+@both_tests
+def test_parents_that_tell_only_together_are_kept(name):
+    rng = np.random.default_rng(4)
+    a, b, other = rng.integers(0, 2, (3, 2000))
+    assert kept([a, other, b], noisy(rng, a ^ b), name, significance=1e-3) == [0, 2]
+
+
+@both_tests
+def test_the_published_failure_four_states_on_both_sides(name):
+    """Other implementations fill two rows of the expected table only."""
+    rng = np.random.default_rng(5)
+    far = rng.integers(0, 4, 8000)
+    near = noisy(rng, far, 0.3, 4)
+    target = noisy(rng, near, 0.3, 4)
+    assert kept([far, near], target, name, states=4, significance=1e-3) == [1]
+
+
+def test_nothing_is_kept_of_what_is_independent():
+    rng = np.random.default_rng(6)
+    columns, target = rng.integers(0, 4, (3, 2000)), rng.integers(0, 4, 2000)
+    assert kept(columns, target, states=4, significance=1e-3) == []
+
+
+def test_no_candidate_leaves_no_parent():
+    target = np.zeros(10, dtype=np.uint8)
+    assert shrink(np.zeros((10, 0), dtype=np.uint8), target, 2, 0.05, as_test("g")) == []
+
+
+def test_a_single_candidate_is_tested_pairwise():
+    rng = np.random.default_rng(7)
+    cause = rng.integers(0, 2, 500)
+    assert kept([cause], noisy(rng, cause)) == [0]
+    assert kept([cause], rng.integers(0, 2, 500), significance=1e-3) == []
+
+
+def test_constants_are_dropped():
+    rng = np.random.default_rng(8)
+    cause = rng.integers(0, 2, 500)
+    assert kept([np.ones(500), cause, np.zeros(500)], noisy(rng, cause)) == [1]
+    assert kept([cause], np.ones(500)) == []
+
+
+def test_of_two_copies_the_one_further_back_leaves():
+    rng = np.random.default_rng(9)
+    cause = rng.integers(0, 2, 500)
+    assert kept([cause, cause], noisy(rng, cause)) == [0]
+
+
+def test_with_too_few_samples_variables_leave_from_the_back():
+    """Given the other four, no stratum holds five a cell: the least dependent go first."""
+    rng = np.random.default_rng(10)
+    cause = rng.integers(0, 4, 400)
+    others = rng.integers(0, 4, (4, 400))
+    assert kept([cause, *others], noisy(rng, cause, 0.2, 4), states=4, significance=1e-3) == [0]
+
+
+def test_what_cannot_be_tested_does_not_leave_before_what_is_tested_independent():
+    """Evidence first: for want of samples p = 1, and that is no evidence of independence.
+
+    Given ``noise`` no stratum holds 20 samples, so ``cause`` cannot be tested; given ``cause``
+    the larger stratum is enough to see that ``noise`` is independent.
+    """
+    noise = np.arange(72) % 4
+    cause = (np.arange(72) // 4 % 9 == 0).astype(int)
+    assert kept([cause, noise], cause, states=4) == [0]
+
+
+def test_untouched_input():
+    rng = np.random.default_rng(12)
+    codes, target = rng.integers(0, 2, (100, 3)).astype(np.uint8), np.zeros(100, dtype=np.uint8)
+    codes.flags.writeable = target.flags.writeable = False
+    assert shrink(codes, target, 2, 0.05, as_test("chi_square")) == []

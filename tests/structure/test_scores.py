@@ -1,0 +1,182 @@
+"""Scores of networks, against their definitions."""
+
+import numpy as np
+import pytest
+
+from pgm_explainer import InputError
+from pgm_explainer.structure import (
+    DAG,
+    SCORES,
+    BDeuScore,
+    as_score,
+    bic_score,
+    family_score,
+    network_score,
+)
+from pgm_explainer.structure.scores import FamilyScores
+
+every_score = pytest.mark.parametrize("name", list(SCORES))
+
+
+def close(value):
+    return pytest.approx(value, rel=1e-10, abs=1e-8)
+
+
+@every_score
+@pytest.mark.parametrize("seed", range(5))
+def test_a_networks_score_follows_from_the_definition(random_data, slow_score, name, seed):
+    data, cards = random_data(seed, 5)
+    dag = DAG(5, [(0, 2), (1, 2), (3, 2), (2, 4), (0, 4)])
+    assert network_score(data, cards, dag.edges, name) == close(slow_score(data, cards, dag, name))
+
+
+@every_score
+def test_many_parents_of_which_few_states_are_seen(random_data, slow_family, name):
+    data, cards = random_data(9, 7, rows=40, cardinalities=[4, 3, 4, 2, 4, 3, 2])
+    families = FamilyScores(data, cards, name)
+    for parents in [(0, 1, 2, 3), (0, 1, 2, 3, 4, 5)]:
+        expected = slow_family(data, cards, 6, parents, name)
+        assert families.family(6, parents) == close(expected)
+
+
+@every_score
+def test_a_score_is_the_sum_of_its_families(random_data, name):
+    data, cards = random_data(1, 6)
+    dag = DAG(6, [(5, 0), (5, 1), (0, 1), (1, 3), (2, 3)])
+    families = FamilyScores(data, cards, name)
+    total = sum(families.family(v, dag.parents(v)) for v in range(6))
+    assert network_score(data, cards, dag.edges, name) == close(total)
+
+
+@every_score
+def test_one_more_edge_changes_only_its_childs_family(random_data, name):
+    data, cards = random_data(2, 4)
+    families = FamilyScores(data, cards, name)
+    gain = families.family(3, (0, 1)) - families.family(3, (0,))
+    before = network_score(data, cards, [(0, 3), (1, 2)], name)
+    assert network_score(data, cards, [(0, 3), (1, 2), (1, 3)], name) == close(before + gain)
+
+
+@every_score
+def test_i_equivalent_networks_score_the_same(random_data, name):
+    data, cards = random_data(3, 4)
+    chain = network_score(data, cards, [(0, 1), (1, 2), (2, 3)], name)
+    assert network_score(data, cards, [(3, 2), (2, 1), (1, 0)], name) == close(chain)
+    assert network_score(data, cards, [(1, 0), (1, 2), (2, 3)], name) == close(chain)
+    collider = network_score(data, cards, [(0, 1), (2, 1), (2, 3)], name)
+    assert abs(collider - chain) > 1e-3
+
+
+@every_score
+def test_renaming_columns_changes_nothing(random_data, name):
+    data, cards = random_data(4, 5)
+    edges = [(0, 2), (1, 2), (2, 4)]
+    order = np.random.default_rng(0).permutation(5)
+    where = np.argsort(order)
+    renamed = [(where[u], where[v]) for u, v in edges]
+    moved = network_score(data[:, order], np.array(cards)[order], renamed, name)
+    assert moved == close(network_score(data, cards, edges, name))
+
+
+@every_score
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_from_bulk_counts_are_those_counted_one_by_one(
+    random_data, slow_family, name, seed
+):
+    data, cards = random_data(seed, 5, rows=60)
+    families = FamilyScores(data, cards, name)
+    for child, parents in [(0, ()), (3, (1,)), (4, (0, 2)), (1, (0, 2, 3))]:
+        gained = families.with_each_other_parent(child, parents)
+        for other in set(range(5)) - {child, *parents}:
+            more = tuple(sorted((*parents, other)))
+            assert gained[other] == close(slow_family(data, cards, child, more, name))
+
+
+@every_score
+def test_families_may_be_asked_for_in_any_order(random_data, slow_family, name):
+    data, cards = random_data(5, 4)
+    families = FamilyScores(data, cards, name)
+    families.with_each_other_parent(0, ())
+    assert families.family(1, ()) == close(slow_family(data, cards, 1, (), name))
+
+
+@every_score
+def test_counting_ahead_changes_no_value(random_data, slow_family, name):
+    data, cards = random_data(6, 5)
+    families = FamilyScores(data, cards, name)
+    families.count_ahead([(), (0,), (1, 2), (0, 1, 2), (0, 3, 4), (0, 1, 2, 3, 4)])
+    for child, parents in [(0, (1, 2)), (3, (0, 4)), (2, ()), (4, (0, 1, 2, 3))]:
+        expected = slow_family(data, cards, child, parents, name)
+        assert families.family(child, parents) == close(expected)
+
+
+@every_score
+def test_a_familys_counts_give_its_score(slow_family, name):
+    rng = np.random.default_rng(7)
+    cards = [3, 2, 4]
+    data = np.stack([rng.integers(0, c, 90) for c in cards], axis=1)
+    counts = np.zeros(cards, dtype=np.int64)
+    np.add.at(counts, tuple(data.T), 1)
+    expected = slow_family(data, cards, 2, (0, 1), name)
+    assert family_score(counts, as_score(name)) == close(expected)
+
+
+def test_bdeu_takes_its_equivalent_sample_size(random_data, slow_family):
+    data, cards = random_data(8, 3)
+    families = FamilyScores(data, cards, BDeuScore(equivalent_samples=3.0))
+    expected = slow_family(data, cards, 2, (0, 1), "bdeu", equivalent_samples=3.0)
+    assert families.family(2, (0, 1)) == close(expected)
+
+
+def test_states_that_never_occur_cost_bic_all_the_same():
+    data = np.array([[0, 0], [1, 1]] * 8)
+    small, large = bic_score(data, [2, 2], [(0, 1)]), bic_score(data, [2, 4], [(0, 1)])
+    assert small - large == close(np.log(16) / 2 * 2 * (3 - 1))
+
+
+def test_constants_have_likelihood_one():
+    data = np.zeros((10, 2), dtype=int)
+    assert network_score(data, [1, 1], [(0, 1)], "log_likelihood") == 0
+    assert bic_score(data, [1, 1], [(0, 1)]) == 0
+    assert bic_score(data, [2, 1]) == close(-np.log(10) / 2)
+
+
+def test_one_sample_is_enough_for_a_score():
+    assert bic_score([[0, 1]], [2, 2], [(0, 1)]) == 0
+
+
+def test_many_samples_are_counted_without_overflow():
+    data = np.zeros((70_000, 1), dtype=np.uint8)
+    data[:35_000] = 1
+    assert network_score(data, [2], [], "log_likelihood") == close(70_000 * np.log(0.5))
+
+
+def test_the_data_are_not_changed(random_data):
+    data, cards = random_data(0, 3)
+    data.flags.writeable = False
+    bic_score(data, cards, [(0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("data", "cards", "says"),
+    [
+        ([[0, 2]], [2, 2], r"data\[0, 1\] is 2"),
+        ([[0, -1]], [2, 2], r"data\[0, 1\] is -1"),
+        ([[0.5, 0.5]], [2, 2], "small integers"),
+        ([0, 1], [2, 2], "matrix"),
+        (np.zeros((0, 2), dtype=int), [2, 2], "matrix"),
+        ([[0, 1]], [2], "cardinalities"),
+        ([[0, 1]], [2, 0], "cardinalities"),
+        ([[0, 1]], [2.0, 2.0], "cardinalities"),
+        ([["a", "b"]], [2, 2], "data"),
+    ],
+)
+def test_unusable_data_are_refused_with_what_is_wrong(data, cards, says):
+    with pytest.raises(InputError, match=says):
+        bic_score(data, cards)
+
+
+@pytest.mark.parametrize("bad", ["k2", "", None, 7])
+def test_unknown_scores_are_refused(bad):
+    with pytest.raises(InputError, match=repr(bad)):
+        as_score(bad)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pgm_explainer import InputError, memory
+from pgm_explainer.memory import available_memory, check_memory
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [
+        (1, 1),
+        (np.int64(4096), 4096),
+        (1e9, 10**9),
+        ("12", 12),
+        ("3KB", 3 * 2**10),
+        ("3 kib", 3 * 2**10),
+        (" 1.5M ", 3 * 2**19),
+        ("2 GB", 2**31),
+        ("1T", 2**40),
+    ],
+)
+def test_bounds_are_read_as_bytes(limit, size):
+    assert check_memory(limit) == size
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [0, -1, True, "", "0", "0.2", "-2GB", "2XB", "GB", "lots", float("nan"), float("inf"), [], b"2"],
+)
+def test_a_bound_that_is_none_is_named(limit):
+    with pytest.raises(InputError, match=re.escape(repr(limit))):
+        check_memory(limit)
+
+
+@pytest.mark.parametrize("limit", [10**400, "9" * 400 + "GB"], ids=["number", "text"])
+def test_a_bound_beyond_any_memory_is_refused(limit):
+    with pytest.raises(InputError, match="max_memory"):
+        check_memory(limit)
+
+
+def test_none_is_a_quarter_of_what_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 4000)
+    assert check_memory(None) == 1000
+
+
+def test_what_is_free_is_read_from_the_system(monkeypatch, tmp_path):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:  9 kB\nMemAvailable:    7 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+    assert available_memory() == 7 * 1024
+
+
+def test_without_meminfo_there_is_still_an_answer(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
+    assert available_memory() > 2**20
