@@ -147,7 +147,7 @@ def test_a_number_that_is_too_small_is_named():
 
 def test_a_node_is_within_the_graph():
     assert check_node(2, num_nodes=3) == 2
-    with pytest.raises(InputError, match="target 3 is out of range.* 0 to 2"):
+    with pytest.raises(InputError, match=r"target 3 is out of range.* 0 to 2"):
         check_node(3, num_nodes=3)
     with pytest.raises(InputError, match="-1"):
         check_node(-1, num_nodes=3)

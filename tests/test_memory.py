@@ -29,7 +29,22 @@ def test_bounds_are_read_as_bytes(limit, size):
 
 @pytest.mark.parametrize(
     "limit",
-    [0, -1, True, "", "0", "0.2", "-2GB", "2XB", "GB", "lots", float("nan"), float("inf"), [], b"2"],
+    [
+        0,
+        -1,
+        True,
+        "",
+        "0",
+        "0.2",
+        "-2GB",
+        "2XB",
+        "GB",
+        "lots",
+        float("nan"),
+        float("inf"),
+        [],
+        b"2",
+    ],
 )
 def test_a_bound_that_is_none_is_named(limit):
     with pytest.raises(InputError, match=re.escape(repr(limit))):

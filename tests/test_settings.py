@@ -14,7 +14,11 @@ from pgm_explainer.structure import DAG
 def test_the_defaults_are_the_documented_ones():
     settings = Settings()
     assert (settings.task, settings.num_layers, settings.num_samples) == ("node", 3, 800)
-    assert (settings.significance, settings.structure, settings.score) == (0.05, "hill_climb", "bic")
+    assert (settings.significance, settings.structure, settings.score) == (
+        0.05,
+        "hill_climb",
+        "bic",
+    )
     assert settings.no_child is True
     assert settings.seed == 0
 
@@ -108,7 +112,7 @@ def test_an_unknown_name_lists_the_known_ones(option, known):
         ("structure", lambda data, cardinalities: DAG(len(cardinalities))),
         ("seed", 2**80),
     ],
-    ids=lambda each: repr(each)[:30],
+    ids=lambda each: getattr(each, "__name__", repr(each)),
 )
 def test_a_good_option_passes(option, value):
     assert getattr(Settings(**{option: value}), option) == value

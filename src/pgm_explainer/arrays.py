@@ -81,7 +81,7 @@ def check_features(x: Any) -> FloatArray:
 def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
     """Return edges as integers ``[2, E]``, the source row first, all within the graph."""
     array = as_array(edge_index, "edge_index")
-    if array.size == 0:
+    if array.size == 0 and array.shape in ((0,), (2, 0), (0, 2)):
         return np.zeros((2, 0), dtype=np.int64)
     if array.ndim != 2 or array.shape[0] != 2:
         hint = "; pass its transpose" if array.ndim == 2 and array.shape[1] == 2 else ""

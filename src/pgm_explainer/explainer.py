@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from .arrays import IntArray, as_array, check_edge_index, check_features, check_node, resolve
+from .arrays import FloatArray, IntArray, as_array, resolve
 from .diagnosis import weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
-from .graph import Graph
+from .graph import Subgraph
 from .learning import LearningPlan, learn_network
 from .memory import check_memory
-from .predictors import LocalModel, Predictor, as_predictor
+from .predictors import LocalModel, Predictor
 from .sampling import (
-    GRAPH,
     Change,
+    CustomChange,
     Perturbation,
     Population,
+    Question,
     Samples,
     SamplingPlan,
+    VariableId,
     as_change,
     as_perturbation,
     check_columns,
@@ -38,7 +40,9 @@ from .selection import (
     select_variables,
 )
 from .settings import Settings
+from .source import read_source
 from .structure import SEARCHES, Score, as_score
+from .tasks import TASKS
 
 __all__ = ["PGMExplainer"]
 
@@ -106,16 +110,20 @@ class PGMExplainer:
         self,
         model: Callable[..., Any] | Predictor,
         x: Any,
-        edge_index: Any,
+        edge_index: Any = None,
         *,
+        inputs: Mapping[str, Any] | None = None,
+        target_type: str | None = None,
         task: str = "node",
-        num_layers: int = 3,
+        num_layers: int | None = None,
         num_samples: int = 800,
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.25,
         features: Sequence[int] | None = None,
         change: str | Change | Callable[..., Any] = "auto",
         scores: str = "auto",
+        output: int | None = None,
+        explained_class: int | Sequence[int] | None = None,
         test: str | IndependenceTest = "chi_square",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
@@ -132,16 +140,18 @@ class PGMExplainer:
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
         self.settings = Settings(**options)
-        self._population = Population(check_features(x))
-        self.graph = Graph(check_edge_index(edge_index, len(self._population.x)), len(x))
-        self.predictor = as_predictor(model)
-        columns = check_columns(features, self._population.x.shape[1])
+        source = read_source(model, x, edge_index, task, inputs, target_type)
+        self.predictor, self.graph, self._names = source.predictor, source.graph, source.names
+        self._population = Population(source.x, source.kinds)
+        self._task = TASKS[task]
+        self.num_layers = source.hops if num_layers is None else num_layers
+        columns = check_columns(features, source.x.shape[1])
         self._sampling = SamplingPlan(
             num_samples=num_samples,
             probability=perturb_probability,
             perturbation=as_perturbation(perturbation, self._population, columns),
             columns=columns,
-            change=as_change(change, task),
+            change=as_change(change, task, scores),
             seed=seed,
             max_memory=check_memory(max_memory),
             samples_per_call=samples_per_call,
@@ -158,21 +168,21 @@ class PGMExplainer:
             structure, as_score(score), no_child, chosen_test, significance, smoothing
         )
 
-    def explain(self, target: int | None = None) -> Explanation:
-        """Explain the prediction of one node, or of the graph (then without a target)."""
-        explanation = self._explain_all(self._check_targets([target]))[0]
+    def explain(self, target: Any = None) -> Explanation:
+        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
+        explanation = self._explain_all([target])[0]
         for text in explanation.warnings:
             warnings.warn(text, PGMExplainerWarning, stacklevel=2)
         return explanation
 
-    def explain_many(self, targets: Iterable[int]) -> list[Explanation]:
-        """Explain many nodes from one set of samples, in the given order.
+    def explain_many(self, targets: Iterable[Any]) -> list[Explanation]:
+        """Explain many predictions from one set of samples, in the given order.
 
-        Each explanation is the one that :meth:`explain` would give for that node alone.
+        Each explanation is the one that :meth:`explain` would give for that target alone.
         """
         if self.settings.task == "graph":
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(self._check_targets(_listed(targets)))
+        explanations = self._explain_all(_listed(targets))
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             warnings.warn(
@@ -183,95 +193,135 @@ class PGMExplainer:
             )
         return explanations
 
-    def _explain_all(self, targets: Sequence[int | str]) -> list[Explanation]:
-        neighbourhoods = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
-        if not neighbourhoods:
+    def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
+        numbers = [self._number(target) for target in asked]
+        targets = [self._task.check(number, self.graph) for number in numbers]
+        near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
+        if not near:
             return []
-        samples = self._draw(neighbourhoods)  # step 1
-        rankings = select_variables(samples.table, neighbourhoods, self._selection)  # step 2
+        samples, notes = self._draw(near)  # step 1
+        rankings = select_variables(samples.table, near, self._selection)  # step 2
         done = {
-            near.target: self._conclude(near, samples, ranking)  # step 3
-            for near, ranking in zip(neighbourhoods, rankings, strict=True)
+            each.target: self._conclude(each, samples, ranking, notes)  # step 3
+            for each, ranking in zip(near, rankings, strict=True)
         }
         return [done[target] for target in targets]
 
-    def _neighbourhood(self, target: int | str) -> Neighbourhood:
-        if target == GRAPH:
-            return Neighbourhood(target, np.arange(self.graph.num_nodes))
-        reached = self.graph.within_hops(np.array([target]), self.settings.num_layers)
-        return Neighbourhood(target, reached[reached != target])
+    def _neighbourhood(self, target: VariableId) -> Neighbourhood:
+        return Neighbourhood(target, self._task.candidates(target, self.graph, self.num_layers))
 
-    def _draw(self, neighbourhoods: Sequence[Neighbourhood]) -> Samples:
-        recorded = np.unique(np.concatenate(list(_members(neighbourhoods))))
-        if self.settings.task == "node" and self.predictor.accepts_subgraph:
-            part = self.graph.cut(recorded, self.settings.num_layers)
-        else:
-            part = self.graph.whole()
-        rows = part.positions(recorded) if self.settings.task == "node" else None
+    def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, tuple[str, ...]]:
+        """Sample around some targets; return also what must be said about how."""
+        targets = [each.target for each in near]
+        ends = [self._task.ends(target) for target in targets]
+        recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
+        model, notes = self._observe(targets, recorded)
+        names = self._task.outcomes(targets, recorded, model.part)[1]
+        classes = self._explained_classes(names, model.before)
+        question = Question(recorded, names, classes)
+        return draw_samples(model, self._population, question, self._sampling), notes
+
+    def _observe(
+        self, targets: Sequence[VariableId], recorded: IntArray
+    ) -> tuple[LocalModel, tuple[str, ...]]:
+        """Return the model where it is asked: around the targets if it can be, else everywhere."""
+        centre = self._task.centre(targets, recorded)
+        if centre is None or not self.predictor.accepts_subgraph:
+            return self._local_model(targets, recorded, self.graph.whole()), ()
+        model = self._local_model(targets, recorded, self.graph.cut(centre, self.num_layers))
+        wider = self.graph.cut(centre, self.num_layers + 1)
+        outcomes = self._task.outcomes(targets, recorded, wider)[0]
+        if model.holds_on(wider, self._population.x[wider.nodes], outcomes):
+            return model, ()
+        note = (
+            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
+            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
+            f"further away than that were not considered"
+        )
+        return self._local_model(targets, recorded, self.graph.whole()), (note,)
+
+    def _local_model(
+        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
+    ) -> LocalModel:
+        outcomes = self._task.outcomes(targets, recorded, part)[0]
+        kind, output = self.settings.scores, self.settings.output
         x = self._population.x[part.nodes]
-        model = LocalModel.observe(self.predictor, part, x, rows, self.settings.scores)
-        return draw_samples(model, self._population, recorded, self._sampling)
+        return LocalModel.observe(self.predictor, part, x, outcomes, kind, output)
 
-    def _conclude(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> Explanation:
+    def _explained_classes(self, names: Sequence[VariableId], before: FloatArray) -> IntArray:
+        """Return the class to explain of each prediction: the predicted one, or the one asked."""
+        chosen = self.settings.explained_class
+        if chosen is None or self.settings.scores == "values":
+            return before.argmax(axis=-1)
+        classes = as_array(chosen, "explained_class")
+        if classes.ndim == 0:
+            classes = np.full(len(names), classes)
+        elif self.settings.task == "node" and classes.shape == (self.graph.num_nodes,):
+            classes = classes[np.array(names, dtype=np.int64)]
+        else:
+            raise InputError(
+                f"explained_class must be one class, or in a node task one for each of the "
+                f"{self.graph.num_nodes} nodes; its shape is {classes.shape}"
+            )
+        if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
+            raise InputError(
+                f"explained_class must be in 0 to {before.shape[1] - 1}, but it is {chosen!r}"
+            )
+        return classes.astype(np.int64)
+
+    def _conclude(
+        self, near: Neighbourhood, samples: Samples, ranking: Ranking, notes: tuple[str, ...]
+    ) -> Explanation:
         target, table = near.target, samples.table
         column = table.column(target)
         outcome = table.codes([column])[:, 0] % table.variables[column].levels
-        before = samples.before[column if self.settings.task == "node" else 0]
+        before, explained = samples.prediction(target)
+        regression = self.settings.scores == "values"
         network = None
         if outcome.any():
             nodes = [int(node) for node in ranking.nodes[ranking.selected]]
             network = learn_network(table, nodes, target, self._learning)
         else:
             ranking = ranking.with_none_selected()
-        return Explanation(
+        explanation = Explanation(
             target=target,
-            predicted_class=int(before.argmax()),
-            probability=float(before.max()),
+            explained_class=None if regression else explained,
+            probability=None if regression else float(before[explained]),
+            values=tuple(before.tolist()),
             held=float((outcome == 0).mean()),
             ranking=ranking,
             network=network,
             settings=self._plain_settings,
-            warnings=weaknesses(near, samples, network, outcome, self._sampling),
+            warnings=(*notes, *weaknesses(near, samples, network, outcome, self._sampling)),
             graph=self.graph,
+            ends=self._task.ends(target),
         )
+        return explanation if self._names is None else explanation.named(self._names)
+
+    def _number(self, target: Any) -> Any:
+        """A target's number, where nodes are called by kind and number."""
+        return target if self._names is None else self._names.number(target)
 
     @cached_property
     def _plain_settings(self) -> dict[str, Any]:
         """The settings, with what ``auto`` stood for."""
+        change = self._sampling.change
         return {
             **self.settings.as_plain(),
+            "num_layers": self.num_layers,
             "perturbation": self._sampling.perturbation.name,
-            "change": repr(self._sampling.change),
+            "change": change.name if isinstance(change, CustomChange) else repr(change),
         }
-
-    def _check_targets(self, targets: Sequence[Any]) -> list[int | str]:
-        if self.settings.task == "graph":
-            if targets != [None]:
-                raise InputError(
-                    f"a graph task explains the whole graph: call explain() without a target, "
-                    f"not with {targets[0]!r}"
-                )
-            return [GRAPH]
-        if None in targets:
-            raise InputError("a node task needs a target: call explain(node)")
-        return [check_node(target, self.graph.num_nodes) for target in targets]
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
 
 
-def _listed(targets: Iterable[int]) -> list[Any]:
+def _listed(targets: Iterable[Any]) -> list[Any]:
     """The targets as a list; tensors and arrays are read as arrays first."""
     if hasattr(targets, "shape"):
-        return as_array(targets, "targets").reshape(-1).tolist()
+        return list(as_array(targets, "targets"))
     try:
         return list(targets)
     except TypeError:
-        raise InputError(f"targets must be a list of nodes, not {targets!r}") from None
-
-
-def _members(neighbourhoods: Sequence[Neighbourhood]) -> Iterator[IntArray]:
-    for near in neighbourhoods:
-        yield near.candidates
-        if near.target != GRAPH:
-            yield np.array([near.target], dtype=np.int64)
+        raise InputError(f"targets must be a list of targets, not {targets!r}") from None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arrays import IntArray
 from .errors import QueryError
 from .graph import Graph, Subgraph
 from .network import BayesianNetwork
-from .sampling import GRAPH, NodeId
+from .sampling import VariableId
 from .selection import Ranking
 
 if TYPE_CHECKING:
@@ -25,39 +26,51 @@ class Explanation:
     """Why a model predicted what it did, as a Bayesian network that can be asked.
 
     Attributes:
-        target: the explained node, or ``"graph"``.
-        predicted_class: the class the model predicts on the unperturbed features.
-        probability: the probability it gives that class.
+        target: the explained node, pair of nodes, or ``"graph"``.
+        explained_class: the class whose probability is explained, as a rule the predicted one;
+            None for a regression.
+        probability: the probability the model gives that class on the unperturbed features; None
+            for a regression.
+        values: all class probabilities on the unperturbed features, or the predicted values.
         held: the share of samples in which the prediction held.
         ranking: every candidate with its evidence, most dependent first.
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed, since then there is nothing to explain it by.
         settings: how the explanation was made, as plain values; enough to make it again.
         warnings: what weakens the answer.
+        graph: the graph that was explained, for drawing.
+        ends: the numbers of the nodes that the prediction is about; none for a whole graph.
     """
 
-    target: NodeId
-    predicted_class: int
-    probability: float
+    target: VariableId
+    explained_class: int | None
+    probability: float | None
+    values: tuple[float, ...]
     held: float
     ranking: Ranking
     network: BayesianNetwork | None
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     graph: Graph | None = field(default=None, repr=False)
+    ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
 
     @property
     def task(self) -> str:
-        """``"node"`` or ``"graph"``."""
-        return "graph" if self.target == GRAPH else "node"
+        """``"node"``, ``"edge"`` or ``"graph"``."""
+        return str(self.settings["task"])
 
     @property
-    def nodes(self) -> list[int]:
-        """The explaining nodes, most dependent first; the target is not among them."""
-        return [int(node) for node in self.ranking.nodes[self.ranking.selected]]
+    def predicted_class(self) -> int | None:
+        """The class the model predicts on the unperturbed features; None for a regression."""
+        return None if self.explained_class is None else int(np.argmax(self.values))
 
     @property
-    def markov_blanket(self) -> list[NodeId]:
+    def nodes(self) -> list[VariableId]:
+        """The explaining nodes, most dependent first; the target of a node task is not one."""
+        return [self.ranking.name(int(at)) for at in np.flatnonzero(self.ranking.selected)]
+
+    @property
+    def markov_blanket(self) -> list[VariableId]:
         """The nodes that, once known, leave nothing more to learn about the prediction."""
         return [] if self.network is None else self.network.markov_blanket(self.target)
 
@@ -66,10 +79,9 @@ class Explanation:
         """The candidates, the target and the edges among them; None if no graph is at hand."""
         if self.graph is None:
             return None
-        itself = [] if self.target == GRAPH else [int(self.target)]
-        return self.graph.induced(np.union1d(self.ranking.nodes, np.array(itself, dtype=np.int64)))
+        return self.graph.induced(np.union1d(self.ranking.nodes, self.ends))
 
-    def query(self, evidence: Mapping[NodeId, Any] | None = None) -> float:
+    def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
         """Return the probability that the prediction holds, given what is known.
 
         Args:
@@ -83,6 +95,11 @@ class Explanation:
             ``explanation.query()`` is the probability when nothing is known, and
             ``explanation.query({300: "kept", 301: "perturbed"})`` when something is.
         """
+        if evidence is not None and not isinstance(evidence, Mapping):
+            raise QueryError(
+                f"evidence is a mapping from nodes to what is known, such as {{300: 'kept'}}, "
+                f"not {evidence!r}"
+            )
         if self.network is None:
             raise QueryError(
                 f"the prediction of {self.target!r} held in all samples, so there is no network to "
@@ -90,6 +107,15 @@ class Explanation:
             )
         states = self.network.query(self.target, evidence)
         return float(states[self.network.variable(self.target).matching("kept")].sum())
+
+    def named(self, names: Sequence[VariableId]) -> Explanation:
+        """Return the same explanation with a name for each node of the graph."""
+        renaming = {
+            number: names[number] for number in {*self.ranking.nodes.tolist(), *self.ends.tolist()}
+        }
+        target = renaming.get(self.target, self.target)
+        network = None if self.network is None else self.network.renamed(renaming)
+        return replace(self, target=target, network=network, ranking=self.ranking.named(names))
 
     def plot(self, **options: Any) -> Figure:
         """Draw the neighbourhood and the network side by side; needs matplotlib.
@@ -106,9 +132,10 @@ class Explanation:
         return describe(self)
 
     def __eq__(self, other: object) -> bool:
+        """Whether two explanations found the same; the model's own digits may differ by rounding."""
         return isinstance(other, Explanation) and all(
             getattr(self, name) == getattr(other, name)
-            for name in ("target", "predicted_class", "probability", "held", "ranking", "network")
+            for name in ("target", "explained_class", "held", "ranking", "network")
         )
 
     __hash__ = None  # type: ignore[assignment]

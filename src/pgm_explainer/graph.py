@@ -21,11 +21,14 @@ class Subgraph:
         nodes: ids in the whole graph, ascending.
         edge_index: ``[2, e]``, in the part's own numbering, in the caller's order.
         edges: for each of those edges, its column in the caller's ``edge_index``.
+        whole_nodes, whole_edges: how many of each the whole graph has.
     """
 
     nodes: IntArray
     edge_index: IntArray
     edges: IntArray
+    whole_nodes: int
+    whole_edges: int
 
     def positions(self, nodes: IntArray) -> IntArray:
         """Return the positions in ``self.nodes`` of nodes given by their ids."""
@@ -104,16 +107,19 @@ class Graph:
         edges = np.union1d(self._incoming.at(inner), self._outgoing.at(inner))
         ends = self.edge_index[:, edges]
         kept = np.union1d(inner, ends)
-        return Subgraph(kept, np.searchsorted(kept, ends), edges)
+        return self._part(kept, np.searchsorted(kept, ends), edges)
 
     def induced(self, nodes: IntArray) -> Subgraph:
         """Return ``nodes`` (ascending) and the edges among them."""
         edges = np.sort(self._incoming.at(nodes))
         ends = self.edge_index[:, edges]
         inside = np.isin(ends[0], nodes)
-        return Subgraph(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
+        return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
     def whole(self) -> Subgraph:
         """Return the graph as a part of itself."""
         everything: NDArray[np.int64] = np.arange(self.num_nodes)
-        return Subgraph(everything, self.edge_index, np.arange(self.edge_index.shape[1]))
+        return self._part(everything, self.edge_index, np.arange(self.edge_index.shape[1]))
+
+    def _part(self, nodes: IntArray, edge_index: IntArray, edges: IntArray) -> Subgraph:
+        return Subgraph(nodes, edge_index, edges, self.num_nodes, self.edge_index.shape[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .network import BayesianNetwork
-from .sampling import NodeId, SampleTable
+from .sampling import SampleTable, VariableId
 from .selection import IndependenceTest, shrink
 from .structure import DAG, Score, add_leaf
 
@@ -36,7 +36,7 @@ class LearningPlan:
 
 
 def learn_network(
-    table: SampleTable, nodes: list[int], target: NodeId, plan: LearningPlan
+    table: SampleTable, nodes: list[int], target: VariableId, plan: LearningPlan
 ) -> BayesianNetwork:
     """Learn the network of ``nodes`` (most dependent first) and the target.
 

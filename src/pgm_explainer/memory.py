@@ -36,7 +36,8 @@ def check_memory(limit: int | str | None) -> int:
     if limit is None:
         return available_memory() // 4
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
-    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    amount = float(found[1]) if found else 0.0
+    size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
     if isinstance(limit, bool) or size <= 0:
         raise InputError(f"max_memory must be bytes or a text such as '2GB', not {limit!r}")
     return size

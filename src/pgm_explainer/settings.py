@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from .arrays import check_whole_number, resolve
@@ -13,14 +14,15 @@ from .predictors import SCORE_KINDS
 from .sampling import Change, Perturbation
 from .selection import CORRECTIONS, IndependenceTest, as_test
 from .structure import SEARCHES, Score, as_score
+from .tasks import TASKS
 
-__all__ = ["TASKS", "Settings"]
+__all__ = ["Settings"]
 
-TASKS = ("node", "graph")
 MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
 _LARGEST = 2**31
+_AT_LEAST = {"num_layers": 0, "output": 0, "max_parents": 1, "samples_per_call": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +34,15 @@ class Settings:
     """
 
     task: str = "node"
-    num_layers: int = 3
+    num_layers: int | None = None
     num_samples: int = 800
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.25
     features: Sequence[int] | None = None
     change: str | Change | Callable[..., Any] = "auto"
     scores: str = "auto"
+    output: int | None = None
+    explained_class: int | Sequence[int] | None = None
     test: str | IndependenceTest = "chi_square"
     significance: float = 0.05
     correction: str = "benjamini_hochberg"
@@ -54,10 +58,9 @@ class Settings:
     samples_per_call: int | None = None
 
     def __post_init__(self) -> None:
-        _check_name(self.task, "task", TASKS)
+        _check_name(self.task, "task", tuple(TASKS))
         _check_name(self.scores, "scores", SCORE_KINDS)
         _check_name(self.correction, "correction", tuple(CORRECTIONS))
-        check_whole_number(self.num_layers, "num_layers", at_least=0)
         check_whole_number(self.max_nodes, "max_nodes", at_least=1)
         check_whole_number(self.seed, "seed", at_least=0)
         samples = check_whole_number(self.num_samples, "num_samples", at_least=1)
@@ -68,18 +71,25 @@ class Settings:
             )
         _check_fraction(self.perturb_probability, "perturb_probability")
         _check_fraction(self.significance, "significance")
-        if not isinstance(self.smoothing, (int, float)) or not 0 <= self.smoothing < _LARGEST:
+        usable = isinstance(self.smoothing, Real) and not isinstance(self.smoothing, bool)
+        if not usable or not 0 <= float(self.smoothing) < _LARGEST:
             raise InputError(f"smoothing must be a number of at least 0, not {self.smoothing!r}")
-        for option in ("max_parents", "samples_per_call"):
+        for option, least in _AT_LEAST.items():
             if getattr(self, option) is not None:
-                check_whole_number(getattr(self, option), option, at_least=1)
+                check_whole_number(getattr(self, option), option, at_least=least)
         for option in ("only_significant", "no_child"):
             if not isinstance(getattr(self, option), bool):
                 raise InputError(f"{option} must be True or False, not {getattr(self, option)!r}")
         as_test(self.test)
         as_score(self.score)
         check_memory(self.max_memory)
-        if resolve(self.structure, "structure", SEARCHES) is None and not callable(self.structure):
+        own_search = resolve(self.structure, "structure", SEARCHES) is None
+        if own_search and self.max_parents is not None:
+            raise InputError(
+                "max_parents is for the searches by name; a function of your own takes its limit "
+                "from where it is defined"
+            )
+        if own_search and not callable(self.structure):
             raise InputError(
                 f"structure must be a name ({', '.join(SEARCHES)}) or a function "
                 f"(data, cardinalities) -> DAG, not {self.structure!r}"
@@ -91,12 +101,13 @@ class Settings:
 
 
 def _check_name(value: Any, what: str, known: Sequence[str]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
 
 
 def _check_fraction(value: Any, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+    usable = isinstance(value, Real) and not isinstance(value, bool)
+    if not usable or not 0 < float(value) < 1:
         raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
 
 

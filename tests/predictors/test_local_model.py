@@ -130,7 +130,7 @@ def test_a_model_that_answers_differently_the_second_time_is_an_error():
         calls.append(1)
         return x + len(calls)
 
-    with pytest.raises(ModelError, match="asked twice.*dropout"):
+    with pytest.raises(ModelError, match=r"asked twice.*dropout"):
         observe(counting)
 
 

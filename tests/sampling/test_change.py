@@ -32,8 +32,10 @@ def grades_of(change, before, after):
 def slowly(before, after, rule):
     """Grade one prediction at a time by ``rule(p before, p after, best before)``."""
     return [
-        [int(rule(old, new, max(range(len(old)), key=old.__getitem__)))
-         for old, new in zip(before.tolist(), sample.tolist(), strict=True)]
+        [
+            int(rule(old, new, max(range(len(old)), key=old.__getitem__)))
+            for old, new in zip(before.tolist(), sample.tolist(), strict=True)
+        ]
         for sample in after
     ]
 
@@ -42,7 +44,10 @@ RULES = [
     (Fall(0.2), lambda old, new, best: old[best] - new[best] > 0.2),
     (Absolute(0.2), lambda old, new, best: abs(old[best] - new[best]) > 0.2),
     (Flip(), lambda old, new, best: any(p > new[best] for p in new)),
-    (Levels((0.1, 0.2, 0.4)), lambda old, new, best: sum(old[best] - new[best] > t for t in (0.1, 0.2, 0.4))),
+    (
+        Levels((0.1, 0.2, 0.4)),
+        lambda old, new, best: sum(old[best] - new[best] > t for t in (0.1, 0.2, 0.4)),
+    ),
 ]
 
 

@@ -51,9 +51,7 @@ def slow_samples(model, x, perturbation, columns):
     for sample in range(NUM_SAMPLES):
         draws = Draws(SEED, np.array([sample]), np.arange(len(x)))
         perturbed = draws.coins("perturbed", PROBABILITY)[0]
-        new = np.broadcast_to(
-            PERTURBATIONS[perturbation](Population(x), draws), (1, *x.shape)
-        )[0]
+        new = np.broadcast_to(PERTURBATIONS[perturbation](Population(x), draws), (1, *x.shape))[0]
         features = x.copy()
         for node in range(len(x)):
             if perturbed[node]:
@@ -149,7 +147,9 @@ def test_what_the_model_said_before_is_kept(toy):
         as_predictor(toy.whole), Graph(toy.edge_index, 16).whole(), toy.x, recorded
     )
     samples = draw_samples(local, Population(toy.x), recorded, plan())
-    np.testing.assert_allclose(samples.before, softmax(toy.whole(toy.x[None])[0, recorded], axis=-1))
+    np.testing.assert_allclose(
+        samples.before, softmax(toy.whole(toy.x[None])[0, recorded], axis=-1)
+    )
     assert samples.changed_share.tolist() == [1.0, 1.0]
 
 

@@ -184,9 +184,7 @@ def test_all_columns_are_chosen_by_default_and_others_sorted_without_duplicates(
     assert check_columns(range(2), 3).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    "bad", [[], [3], [-1], [0.5], [True], ["a"], "ab", [[0], [1, 2]], {0}]
-)
+@pytest.mark.parametrize("bad", [[], [3], [-1], [0.5], [True], ["a"], "ab", [[0], [1, 2]], {0}])
 def test_columns_that_do_not_exist_are_named(bad):
     with pytest.raises(InputError, match="features"):
         check_columns(bad, 3)

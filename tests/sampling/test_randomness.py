@@ -35,7 +35,9 @@ def test_any_split_into_samples_and_nodes_sees_the_same_numbers(choice):
 
 def test_generators_belong_to_the_sample():
     everything = [rng.random(3).tolist() for rng in draws(6).generators("own")]
-    part = [rng.random(3).tolist() for rng in Draws(0, np.array([4, 1]), np.arange(2)).generators("own")]
+    part = [
+        rng.random(3).tolist() for rng in Draws(0, np.array([4, 1]), np.arange(2)).generators("own")
+    ]
     assert part == [everything[4], everything[1]]
     assert len({tuple(each) for each in everything}) == 6
 
@@ -113,4 +115,3 @@ def test_numbers_are_the_same_on_every_machine_and_in_every_release():
     part = Draws(5, np.array([0, 7]), np.array([3]))
     assert part.uniforms("pinned").ravel().tolist() == [0.48438260063957717, 0.6367735683562117]
     assert part.bits("pinned", 6).tolist() == [[[1, 0, 0, 0, 0, 0]], [[0, 0, 0, 1, 0, 1]]]
-

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,7 +27,7 @@ def blocks(draw):
 def test_what_is_written_in_any_blocks_is_read_back(written):
     variables, codes, borders = written
     table = SampleTable(variables, len(codes))
-    for start, stop in zip(borders, borders[1:], strict=False):
+    for start, stop in pairwise(borders):
         table.write(start, codes[start:stop])
     np.testing.assert_array_equal(table.codes(range(len(variables))), codes)
     np.testing.assert_array_equal(table.codes([len(variables) - 1]), codes[:, -1:])

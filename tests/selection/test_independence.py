@@ -99,9 +99,7 @@ def test_a_pair_tested_alone_gives_the_same_bits_as_among_many(name):
     together = pairwise_tests(pair_counts(left, right, 4), TESTS[name])
     for i in range(7):
         for j in (0, 13, 39):
-            alone = pairwise_tests(
-                pair_counts(left[:, [i]], right[:, [j]], 4), TESTS[name]
-            )
+            alone = pairwise_tests(pair_counts(left[:, [i]], right[:, [j]], 4), TESTS[name])
             assert alone.statistic[0, 0] == together.statistic[i, j]
             assert alone.log_p[0, 0] == together.log_p[i, j]
             assert alone.effect[0, 0] == together.effect[i, j]

@@ -93,9 +93,7 @@ def test_order_of_the_candidates_does_not_matter():
 
 
 def test_the_first_eligible_are_selected_up_to_the_limit():
-    ranking = ranked(
-        [-5.0, -4.0, -3.0, -2.0], eligible=[True, False, True, True], max_nodes=2
-    )
+    ranking = ranked([-5.0, -4.0, -3.0, -2.0], eligible=[True, False, True, True], max_nodes=2)
     assert ranking.selected.tolist() == [True, False, True, False]
     assert ranking.nodes[ranking.selected].tolist() == [0, 2]
 

@@ -101,7 +101,9 @@ def test_what_cannot_be_tested_does_not_leave_before_what_is_tested_independent(
     """
     noise = np.arange(72) % 4
     cause = (np.arange(72) // 4 % 9 == 0).astype(int)
-    assert kept([cause, noise], cause, states=4) == [0]
+    target = cause.copy()
+    target[4:7] = 1
+    assert kept([cause, noise], target, states=4) == [0]
 
 
 def test_untouched_input():

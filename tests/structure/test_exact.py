@@ -45,9 +45,7 @@ def test_brute_force_sees_all_543_networks(four_variable_dags):
 
 @every_score
 @pytest.mark.parametrize("seed", range(12))
-def test_agrees_with_brute_force(
-    random_data, four_variable_dags, best_by_brute_force, name, seed
-):
+def test_agrees_with_brute_force(random_data, four_variable_dags, best_by_brute_force, name, seed):
     data, cards = random_data(seed, 4, rows=[30, 100, 400][seed % 3], density=0.7)
     found = exact_search(data, cards, score=name)
     best = best_by_brute_force(data, cards, name, four_variable_dags)
@@ -119,9 +117,7 @@ def test_fifteen_four_state_variables_take_seconds(random_data):
     assert time.perf_counter() - started < 10  # about 1 s; room for a busy machine
     climbed = hill_climb(data, cards)
     assert len(dag.edges) > 5
-    assert (
-        network_score(data, cards, dag.edges) >= network_score(data, cards, climbed.edges) - 1e-7
-    )
+    assert network_score(data, cards, dag.edges) >= network_score(data, cards, climbed.edges) - 1e-7
 
 
 def test_two_runs_give_the_same_network(random_data):

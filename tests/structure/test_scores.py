@@ -80,9 +80,7 @@ def test_renaming_columns_changes_nothing(random_data, name):
 
 @every_score
 @pytest.mark.parametrize("seed", range(4))
-def test_scores_from_bulk_counts_are_those_counted_one_by_one(
-    random_data, slow_family, name, seed
-):
+def test_scores_from_bulk_counts_are_those_counted_one_by_one(random_data, slow_family, name, seed):
     data, cards = random_data(seed, 5, rows=60)
     families = FamilyScores(data, cards, name)
     for child, parents in [(0, ()), (3, (1,)), (4, (0, 2)), (1, (0, 2, 3))]:

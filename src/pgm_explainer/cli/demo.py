@@ -11,6 +11,7 @@ from ..errors import PGMExplainerError
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
+    from ..sampling import VariableId
 
 __all__ = ["add_to"]
 
@@ -73,7 +74,7 @@ def _run(options: argparse.Namespace) -> None:
 def _ask(explanation: Explanation) -> None:
     """A few questions, as in the paper's first figure."""
     first, second = explanation.nodes[:2]
-    questions: list[dict[int | str, str]] = [
+    questions: list[dict[VariableId, str]] = [
         {},
         {first: "original, kept"},
         {first: "original, kept", second: "kept"},

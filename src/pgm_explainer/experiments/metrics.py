@@ -22,7 +22,7 @@ def top_k_accuracy(
     """
     shares = []
     for explanation in explanations:
-        target = int(explanation.target)
+        (target,) = explanation.ends.tolist()
         others = set(data.explanation(target).tolist()) - {target}
         found = len(others & set(explanation.nodes[: len(others)]))
         free = int(count_target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..arrays import check_whole_number
 from ..errors import InputError, QueryError
-from ..sampling import NodeId, Variable
-from ..structure import DAG, Score, as_score, family_score
+from ..sampling import Variable, VariableId
+from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
 from .factors import Factor, eliminate
 
@@ -46,7 +46,7 @@ class ConditionalTable:
         ``smoothing`` is added to every count (Laplace); 0 gives the maximum likelihood itself.
         """
         shape = tuple(each.cardinality for each in (*parents, variable))
-        cells = np.ravel_multi_index(tuple(codes.T.astype(np.int64)), shape)
+        cells = np.ravel_multi_index(tuple(codes.T), shape)
         counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
         weights = counts + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
@@ -103,6 +103,7 @@ class BayesianNetwork:
         score: str | Score = "bic",
     ) -> BayesianNetwork:
         """Estimate the tables of a known structure from ``codes [n, variables]``."""
+        codes, _ = check_data(codes, [variable.cardinality for variable in variables])
         tables = []
         for at, variable in enumerate(variables):
             parents = dag.parents(at)
@@ -114,33 +115,33 @@ class BayesianNetwork:
         return cls(variables, dag, tables, total)
 
     @property
-    def nodes(self) -> list[NodeId]:
+    def nodes(self) -> list[VariableId]:
         """The ids of the variables."""
         return [variable.id for variable in self.variables]
 
     @property
-    def edges(self) -> list[tuple[NodeId, NodeId]]:
+    def edges(self) -> list[tuple[VariableId, VariableId]]:
         """The arrows, as pairs (parent, child)."""
         ids = self.nodes
         return [(ids[parent], ids[child]) for parent, child in self.dag.edges]
 
-    def parents(self, node: NodeId) -> list[NodeId]:
+    def parents(self, node: VariableId) -> list[VariableId]:
         """Return the parents of a variable."""
         return self._ids(self.dag.parents(self._at(node)))
 
-    def children(self, node: NodeId) -> list[NodeId]:
+    def children(self, node: VariableId) -> list[VariableId]:
         """Return the children of a variable."""
         return self._ids(self.dag.children(self._at(node)))
 
-    def markov_blanket(self, node: NodeId) -> list[NodeId]:
+    def markov_blanket(self, node: VariableId) -> list[VariableId]:
         """Return the variables that, once known, leave nothing more to learn about this one."""
         return self._ids(self.dag.markov_blanket(self._at(node)))
 
-    def cpt(self, node: NodeId) -> ConditionalTable:
+    def cpt(self, node: VariableId) -> ConditionalTable:
         """Return the conditional table of a variable."""
         return self._tables[self._at(node)]
 
-    def variable(self, node: NodeId) -> Variable:
+    def variable(self, node: VariableId) -> Variable:
         """Return the variable with this id."""
         return self.variables[self._at(node)]
 
@@ -166,7 +167,9 @@ class BayesianNetwork:
         return " ".join(terms)
 
     def query(
-        self, nodes: NodeId | Sequence[NodeId], evidence: Mapping[NodeId, Any] | None = None
+        self,
+        nodes: VariableId | Sequence[VariableId],
+        evidence: Mapping[VariableId, Any] | None = None,
     ) -> NDArray[np.float64]:
         """Return the joint distribution of some variables, given what is known of others.
 
@@ -177,7 +180,9 @@ class BayesianNetwork:
         Raises:
             QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
         """
-        asked = [nodes] if isinstance(nodes, (str, int, np.integer)) else list(nodes)
+        # A pair of nodes may name one variable; what names a variable is not a list of them.
+        one = self._knows(nodes) or isinstance(nodes, (str, int))
+        asked: list[Any] = [nodes] if one else list(nodes)  # type: ignore[arg-type]
         keep = [self._at(node) for node in asked]
         if len(set(keep)) < len(keep):
             raise QueryError(f"each variable can be asked for once, not {asked}")
@@ -193,7 +198,7 @@ class BayesianNetwork:
             )
         return np.asarray(joint / total)
 
-    def probability(self, evidence: Mapping[NodeId, Any]) -> float:
+    def probability(self, evidence: Mapping[VariableId, Any]) -> float:
         """Return how likely it is that all of ``evidence`` is so."""
         weights = {
             self._at(node): self.variable(node).matching(known).astype(float)
@@ -241,12 +246,37 @@ class BayesianNetwork:
             for at, table in enumerate(self._tables)
         ]
 
-    def _at(self, node: NodeId) -> int:
+    def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
+        """Return the same network with other names for some of its variables."""
+
+        def rename(variable: Variable) -> Variable:
+            return replace(variable, id=names.get(variable.id, variable.id))
+
+        tables = [
+            ConditionalTable(
+                rename(table.variable),
+                tuple(map(rename, table.parents)),
+                table.values,
+                table.counts,
+            )
+            for table in self._tables
+        ]
+        return BayesianNetwork(
+            [rename(variable) for variable in self.variables], self.dag, tables, self.score
+        )
+
+    def _knows(self, node: Any) -> bool:
+        try:
+            return node in self._index
+        except TypeError:  # a list is no name
+            return False
+
+    def _at(self, node: VariableId) -> int:
         try:
             return self._index[node]
         except (KeyError, TypeError):
             known = ", ".join(repr(each) for each in self._index)
             raise QueryError(f"{node!r} is not in the network; it holds {known}") from None
 
-    def _ids(self, positions: Sequence[int]) -> list[NodeId]:
+    def _ids(self, positions: Sequence[int]) -> list[VariableId]:
         return [self.variables[at].id for at in positions]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = ["Factor", "eliminate"]
 
 Values = NDArray[np.float64]
+_FACTORS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ def _merged_size(pool: Iterable[Factor], variable: int) -> int:
 
 def _multiply(factors: Sequence[Factor], keep: Sequence[int]) -> Values:
     """Multiply factors and sum out what is not kept."""
+    factors = list(factors)
+    while len(factors) > _FACTORS_AT_ONCE:  # einsum takes only so many
+        some, factors = factors[:_FACTORS_AT_ONCE], factors[_FACTORS_AT_ONCE:]
+        scope = sorted({v for factor in some for v in factor.variables})
+        factors.append(Factor(tuple(scope), _multiply(some, scope)))
     # Renumbering: einsum takes few labels, while variables may have any number.
     names = {v: at for at, v in enumerate(sorted({v for f in factors for v in f.variables}))}
     operands: list[Any] = []

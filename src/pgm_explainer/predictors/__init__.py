@@ -3,11 +3,16 @@
 from .base import Predictor
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
 from .local_model import LocalModel
+from .outcomes import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
 from .scores import SCORE_KINDS
 
 __all__ = [
     "SCORE_KINDS",
+    "GraphOutcome",
     "LocalModel",
+    "NodeOutcomes",
+    "Outcomes",
+    "PairOutcomes",
     "Predictor",
     "SubgraphFunction",
     "WholeGraphFunction",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..graph import Subgraph
 
 __all__ = ["Predictor"]
@@ -12,6 +12,8 @@ __all__ = ["Predictor"]
 
 class Predictor(Protocol):
     """Anything that scores many versions of a graph's features in one call.
+
+    It may also tell ``num_layers``, how far messages travel in it.
 
     Attributes:
         accepts_subgraph: whether it can be asked about a part of the graph. If not, every call is
@@ -21,11 +23,17 @@ class Predictor(Protocol):
     @property
     def accepts_subgraph(self) -> bool: ...
 
-    def __call__(self, x: FloatArray, part: Subgraph) -> Any:
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
         """Score features ``x [B, n, F]`` of the nodes of ``part``.
 
+        Args:
+            x: features, a fresh array that may be written to.
+            part: the nodes and edges in question; not to be written to.
+            pairs: in an edge task, the pairs of nodes ``[2, P]`` in question, in the numbering of
+                ``part``; else not given.
+
         Returns:
-            ``[B, n, C]`` for a node task, ``[B, C]`` for a graph task: logits, probabilities or
-            log-probabilities, as an array or a tensor.
+            ``[B, n, C]`` for a node task, ``[B, C]`` for a graph task, ``[B, P, C]`` for an edge
+            task: logits, probabilities, log-probabilities or values, as an array or a tensor.
         """
         ...

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ..arrays import FloatArray
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
 from ..errors import InputError
 from ..graph import Subgraph
 from .base import Predictor
@@ -19,13 +22,16 @@ _SUBGRAPH_ARGUMENTS = ("edge_index", "nodes", "edges")
 
 @dataclass(frozen=True)
 class WholeGraphFunction:
-    """A function of features alone, ``f(x [B, N, F])``, that has the graph inside it."""
+    """A function of features alone, ``f(x [B, N, F])``, that has the graph inside it.
 
-    function: Callable[[FloatArray], Any]
+    In an edge task it is ``f(x, pairs)``.
+    """
+
+    function: Callable[..., Any]
     accepts_subgraph: bool = False
 
-    def __call__(self, x: FloatArray, part: Subgraph) -> Any:
-        return self.function(x)
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
+        return self.function(x) if pairs is None else self.function(x, pairs=pairs)
 
 
 @dataclass(frozen=True)
@@ -33,35 +39,67 @@ class SubgraphFunction:
     """A function ``f(x [B, n, F], edge_index [2, e])`` that works on any part of the graph.
 
     It may also ask for ``nodes`` (the ids of the part's nodes in the whole graph) and ``edges``
-    (the columns of the caller's ``edge_index`` that the part's edges come from) by those names.
+    (the columns of the caller's ``edge_index`` that the part's edges come from) by those names; in
+    an edge task it is given ``pairs`` too.
     """
 
     function: Callable[..., Any]
     arguments: tuple[str, ...] = ("edge_index",)
     accepts_subgraph: bool = True
 
-    def __call__(self, x: FloatArray, part: Subgraph) -> Any:
-        return self.function(x, **{name: getattr(part, name) for name in self.arguments})
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
+        # Copies: a function that writes to its arguments must not change the graph.
+        inputs = {name: np.array(getattr(part, name)) for name in self.arguments}
+        if pairs is not None:
+            inputs["pairs"] = np.array(pairs)
+        return self.function(x, **inputs)
 
 
-def as_predictor(model: Any) -> Predictor:
+def as_predictor(
+    model: Any, task: str = "node", inputs: Mapping[str, Any] | None = None
+) -> Predictor:
     """Return the black box behind what a user passed as a model.
 
-    A predictor is taken as it is. A function with an argument called ``edge_index`` is asked about
-    parts of the graph, any other function about the whole.
+    A predictor is taken as it is, and so is a PyTorch module. A function with an argument called
+    ``edge_index`` is asked about parts of the graph, any other function about the whole.
     """
+    if _is_torch_module(model):
+        from .torch_module import TorchModulePredictor
+
+        return TorchModulePredictor(model, task, inputs)
+    if inputs:
+        raise InputError(
+            f"inputs ({', '.join(inputs)}) go to PyTorch modules; a function takes what it needs "
+            f"from where it is defined"
+        )
     if hasattr(model, "accepts_subgraph"):
         return model
-    if not callable(model):
+    if not callable(model) or isinstance(model, type):
         raise InputError(
-            f"model must be callable, x[B, N, F] -> scores, but it is a {type(model).__name__}"
+            f"model must be callable, x[B, N, F] -> scores, but it is {_described(model)}"
         )
-    wanted = tuple(name for name in _SUBGRAPH_ARGUMENTS if name in _parameters(model))
-    return SubgraphFunction(model, wanted) if wanted else WholeGraphFunction(model)
+    parameters = _parameters(model)
+    if "edge_index" not in parameters:
+        return WholeGraphFunction(model)
+    return SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))
+
+
+def _described(model: Any) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else f"{model!r}"
+
+
+def _is_torch_module(model: Any) -> bool:
+    """Recognise a module without importing torch, which need not be installed."""
+    return any(
+        each.__module__ == "torch.nn.modules.module" and each.__name__ == "Module"
+        for each in type(model).__mro__
+    )
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the arguments that are still free."""
+    bound = set(function.keywords) if isinstance(function, partial) else set()
     try:
-        return list(inspect.signature(function).parameters)
+        return [name for name in inspect.signature(function).parameters if name not in bound]
     except (TypeError, ValueError):  # built-ins and C functions do not say
         return []

@@ -1,4 +1,4 @@
-"""The model at one place: what it says of the nodes in question, checked before it is believed."""
+"""The model at one place: what it says of the predictions in question, checked before believed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array
+from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .base import Predictor
-from .scores import detect_score_kind, to_probabilities
+from .outcomes import Outcomes
+from .scores import ScoreReader
 
 __all__ = ["LocalModel"]
 
@@ -23,16 +24,15 @@ class LocalModel:
     """A black box bound to a part of the graph and to the predictions that matter.
 
     Attributes:
-        rows: positions of the recorded nodes within the part; None for a graph task, where the one
-            prediction of the graph counts as a single row.
-        kind: what the scores are; never ``auto``.
-        before: probabilities ``[rows, C]`` on the unperturbed features.
+        outcomes: which of its answers are recorded.
+        reader: what its scores are.
+        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
     """
 
     predictor: Predictor
     part: Subgraph
-    rows: IntArray | None
-    kind: str
+    outcomes: Outcomes
+    reader: ScoreReader
     before: FloatArray
 
     @classmethod
@@ -41,42 +41,67 @@ class LocalModel:
         predictor: Predictor,
         part: Subgraph,
         x: FloatArray,
-        rows: IntArray | None,
+        outcomes: Outcomes,
         kind: str = "auto",
+        output: int | None = None,
     ) -> LocalModel:
         """Ask about the unperturbed features ``x [n, F]`` and check that the answer can be trusted.
 
         Raises:
             ModelError: wrong shape, NaN or infinity, another answer when asked again, or another
-                answer for the same features in a batch.
+                answer in the company of other features.
         """
-        scores = _ask(predictor, part, np.array(x[None]), rows)
-        again = _ask(predictor, part, np.stack((x, x)), rows)
-        _check_repeatable(scores[0], again)
-        kind = detect_score_kind(scores) if kind == "auto" else kind
-        return cls(predictor, part, rows, kind, to_probabilities(scores[0], kind))
+        answer = _ask(predictor, part, np.array(x[None]), outcomes)
+        # What scores are shows best in all that were answered, not only in those recorded.
+        reader = ScoreReader.of(kind, output, answer)
+        once = _finite(outcomes.take(answer))[0]
+        stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
+        again = outcomes.take(_ask(predictor, part, np.stack((x, x, stranger)), outcomes))
+        _check_repeatable(once, _finite(again[:2]))
+        return cls(predictor, part, outcomes, reader, np.array(reader(once)))
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """Return probabilities ``[B, rows, C]`` for features ``x [B, n, F]``."""
-        return to_probabilities(_ask(self.predictor, self.part, x, self.rows), self.kind)
+        """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``."""
+        answer = _ask(self.predictor, self.part, x, self.outcomes)
+        after = self.reader(_finite(self.outcomes.take(answer)))
+        if after.shape[-1] != self.before.shape[-1]:
+            raise ModelError(
+                f"the model answered with {after.shape[-1]} classes, after "
+                f"{self.before.shape[-1]} the first time"
+            )
+        return after
+
+    def holds_on(self, wider: Subgraph, x: FloatArray, outcomes: Outcomes) -> bool:
+        """Say whether a wider part of the graph, with features ``x``, gives the same predictions.
+
+        If not, the model sees beyond its own part, and what it says there is not what it says of
+        the whole graph.
+        """
+        if len(wider.nodes) == len(self.part.nodes):
+            return True
+        answer = _ask(self.predictor, wider, np.array(x[None]), outcomes)
+        after = self.reader(_finite(outcomes.take(answer)))[0]
+        return bool(abs(after - self.before).max() <= _SAME_WITHIN * max(1.0, abs(after).max()))
 
 
-def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, rows: IntArray | None) -> FloatArray:
-    batch, nodes = x.shape[:2]
+def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes) -> FloatArray:
+    samples, nodes = x.shape[:2]
+    shape = list(x.shape)
     try:
-        scores = as_array(predictor(x, part), "the model's answer")
+        scores = as_array(outcomes.ask(predictor, x, part), "the model's answer")
     except InputError as error:
         raise ModelError(str(error)) from error
-    wanted = (batch, nodes) if rows is not None else (batch,)
+    wanted = outcomes.leading_shape(samples, nodes)
     if scores.ndim != len(wanted) + 1 or scores.shape[:-1] != wanted or scores.shape[-1] == 0:
         expected = ", ".join(map(str, (*wanted, "classes")))
         raise ModelError(
-            f"the model answered with shape {list(scores.shape)} to features of shape "
-            f"{list(x.shape)}; a {'node' if rows is not None else 'graph'} task needs [{expected}]"
+            f"the model answered with shape {list(scores.shape)} to features of shape {shape}; "
+            f"this task needs [{expected}]"
         )
-    scores = scores[:, rows] if rows is not None else scores[:, None]
-    if scores.dtype not in (np.float32, np.float64):
-        scores = scores.astype(np.float32)
+    return scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
+
+
+def _finite(scores: FloatArray) -> FloatArray:
     if not np.isfinite(scores).all():
         bad = scores[~np.isfinite(scores)].flat[0]
         raise ModelError(f"the model answered with {bad}; its scores must be finite numbers")
@@ -93,5 +118,6 @@ def _check_repeatable(once: FloatArray, again: FloatArray) -> None:
     if abs(again[0] - once).max() > scale:
         raise ModelError(
             "the model answered differently when asked twice about the same features: it is "
-            "random (dropout still on? call model.eval()) or its answer depends on the batch size"
+            "random (dropout still on? call model.eval()), or its answer depends on what else is "
+            "in the batch (batch norm in training mode?)"
         )

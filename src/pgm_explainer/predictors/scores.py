@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import special
 
 from ..arrays import FloatArray
-from ..errors import InputError
+from ..errors import InputError, ModelError
 
-__all__ = ["SCORE_KINDS", "detect_score_kind", "to_probabilities"]
+__all__ = ["SCORE_KINDS", "ScoreReader", "detect_score_kind"]
 
-SCORE_KINDS = ("auto", "logits", "probabilities", "log_probabilities")
+SCORE_KINDS = ("auto", "logits", "probabilities", "log_probabilities", "values")
+"""``values`` are the numbers a regression predicts: nothing is made of them."""
+
 _TOLERANCE = 1e-3
 
 
 def detect_score_kind(scores: FloatArray) -> str:
-    """Say what scores ``[..., C]`` look like.
+    """Say what scores ``[..., C]`` look like; never ``values``, which must be stated.
 
     Examples:
         >>> detect_score_kind(np.array([[0.25, 0.75]]))
@@ -24,31 +28,73 @@ def detect_score_kind(scores: FloatArray) -> str:
         'logits'
     """
     single = scores.shape[-1] == 1
-    within_unit = scores.min() >= 0 and scores.max() <= 1 + _TOLERANCE
-    if within_unit and (single or _adds_up(scores)):
+    if _within_unit(scores) and (single or _adds_up(scores)):
         return "probabilities"
     if not single and scores.max() <= _TOLERANCE and _adds_up(np.exp(scores)):
         return "log_probabilities"
     return "logits"
 
 
+@dataclass(frozen=True)
+class ScoreReader:
+    """Turns scores into probabilities.
+
+    Attributes:
+        kind: what the scores are; never ``auto``.
+        output: the column that is explained, if only one of several independent ones is (a label
+            of many, a value of many). Its score is then that of a yes-or-no question.
+    """
+
+    kind: str
+    output: int | None = None
+
+    @classmethod
+    def of(cls, kind: str, output: int | None, scores: FloatArray) -> ScoreReader:
+        """Settle what ``auto`` means by looking at scores ``[..., C]``."""
+        if output is not None:
+            if output >= scores.shape[-1]:
+                raise InputError(
+                    f"output {output} is out of range: the model gives {scores.shape[-1]} scores"
+                )
+            scores = scores[..., output : output + 1]
+        return cls(detect_score_kind(scores) if kind == "auto" else kind, output)
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return probabilities ``[..., C]``, or values as they are.
+
+        A single score is taken as that of the second of two classes.
+
+        Raises:
+            ModelError: the scores are not what they should be.
+        """
+        if self.output is not None:
+            scores = scores[..., self.output : self.output + 1]
+        if self.kind == "values":
+            return scores
+        if self.kind == "log_probabilities":
+            scores = np.exp(scores)
+        if scores.shape[-1] == 1:
+            second = special.expit(scores) if self.kind == "logits" else scores
+            scores = np.concatenate((1 - second, second), axis=-1)
+        elif self.kind == "logits":
+            return np.asarray(special.softmax(scores, axis=-1))
+        self._check(scores)
+        return scores
+
+    def _check(self, probabilities: FloatArray) -> None:
+        if not (_within_unit(probabilities) and _adds_up(probabilities)):
+            stated = self.kind.replace("_", "-")
+            raise ModelError(
+                f"the model's scores were taken for {stated}, but are not (values from "
+                f"{probabilities.min():.4g} to {probabilities.max():.4g}, adding up to "
+                f"{probabilities.sum(axis=-1).flat[0]:.4g}); state what they are, for example "
+                f"scores='logits'"
+            )
+
+
+def _within_unit(scores: FloatArray) -> bool:
+    return bool(scores.min() >= -_TOLERANCE and scores.max() <= 1 + _TOLERANCE)
+
+
 def _adds_up(probabilities: FloatArray) -> bool:
     return np.allclose(probabilities.sum(axis=-1), 1, atol=_TOLERANCE)
-
-
-def to_probabilities(scores: FloatArray, kind: str) -> FloatArray:
-    """Turn scores ``[..., C]`` of a known kind into probabilities.
-
-    A single score is taken as that of the second of two classes.
-    """
-    if kind not in SCORE_KINDS[1:]:
-        raise InputError(
-            f"unknown kind of scores {kind!r}; choose one of: {', '.join(SCORE_KINDS)}"
-        )
-    if scores.shape[-1] == 1:
-        second = special.expit(scores) if kind == "logits" else scores
-        second = np.exp(scores) if kind == "log_probabilities" else second
-        return np.concatenate((1 - second, second), axis=-1)
-    if kind == "logits":
-        return np.asarray(special.softmax(scores, axis=-1))
-    return np.exp(scores) if kind == "log_probabilities" else scores

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import IntArray
 from ..explanation import Explanation
 from ..network import BayesianNetwork
-from ..sampling import GRAPH, NodeId
+from ..sampling import VariableId
 
 __all__ = ["layer_network", "place_nodes", "visible_graph"]
 
@@ -27,7 +27,7 @@ def visible_graph(explanation: Explanation, most: int) -> nx.Graph:
     part = explanation.neighbourhood
     graph = nx.Graph()
     if part is None:
-        graph.add_nodes_from(explanation.nodes)
+        graph.add_nodes_from(explanation.ranking.nodes[explanation.ranking.selected].tolist())
         return graph
     graph.add_nodes_from(part.nodes.tolist())
     graph.add_edges_from(part.nodes[part.edge_index].T.tolist())
@@ -42,14 +42,12 @@ def visible_graph(explanation: Explanation, most: int) -> nx.Graph:
 
 
 def _must_show(graph: nx.Graph, explanation: Explanation) -> set[int]:
-    shown = set(explanation.nodes)
-    if explanation.target == GRAPH:
-        return shown
-    target = int(explanation.target)
-    shown.add(target)
-    for node in explanation.nodes:
-        if nx.has_path(graph, node, target):
-            shown.update(nx.shortest_path(graph, node, target))
+    explaining = explanation.ranking.nodes[explanation.ranking.selected].tolist()
+    shown = {*explaining, *explanation.ends.tolist()}
+    for end in explanation.ends.tolist():
+        for node in explaining:
+            if nx.has_path(graph, node, end):
+                shown.update(nx.shortest_path(graph, node, end))
     return shown
 
 
@@ -66,16 +64,16 @@ def place_nodes(graph: nx.Graph) -> dict[int, Position]:
     return {node: (float(at[0]), float(at[1])) for node, at in placed.items()}
 
 
-def layer_network(network: BayesianNetwork) -> dict[NodeId, Position]:
+def layer_network(network: BayesianNetwork) -> dict[VariableId, Position]:
     """Return positions in which every arrow points down; parents stand near their children."""
-    depth: dict[NodeId, int] = {}
+    depth: dict[VariableId, int] = {}
     for at in network.dag.order:
         node = network.nodes[at]
         depth[node] = max((depth[parent] + 1 for parent in network.parents(node)), default=0)
-    layers: list[list[NodeId]] = [[] for _ in range(max(depth.values()) + 1)]
+    layers: list[list[VariableId]] = [[] for _ in range(max(depth.values()) + 1)]
     for node in network.nodes:
         layers[depth[node]].append(node)
-    positions: dict[NodeId, Position] = {}
+    positions: dict[VariableId, Position] = {}
     for level, layer in enumerate(layers):
         layer.sort(key=lambda node: _parents_centre(network, node, positions))
         for rank, node in enumerate(layer):
@@ -86,7 +84,7 @@ def layer_network(network: BayesianNetwork) -> dict[NodeId, Position]:
 
 
 def _parents_centre(
-    network: BayesianNetwork, node: NodeId, positions: Mapping[NodeId, Position]
+    network: BayesianNetwork, node: VariableId, positions: Mapping[VariableId, Position]
 ) -> float:
     xs = [positions[parent][0] for parent in network.parents(node) if parent in positions]
     return float(np.mean(xs)) if xs else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PGMExplainerError
-from ..sampling import NodeId
+from ..sampling import VariableId
 
 try:
     import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ TARGET, EXPLAINING, OTHER, INK = "#D55E00", "#0072B2", "#DDDDDD", "#333333"
 KEPT, CHANGED = "#56B4E9", "#E69F00"
 _BOX_WIDTH, _BOX_HEIGHT = 0.72, 0.36
 
-Names = Mapping[NodeId, str]
+Names = Mapping[VariableId, str]
 
 
 def plot_explanation(
@@ -55,9 +55,12 @@ def plot_neighbourhood(
     """Draw the graph around the target, with the explaining nodes marked."""
     graph = visible_graph(explanation, max_shown)
     at = place_nodes(graph)
-    explaining = set(explanation.nodes)
+    ranking = explanation.ranking
+    explaining = set(ranking.nodes[ranking.selected].tolist())
+    ends = set(explanation.ends.tolist())
+    called = dict(zip(ranking.nodes.tolist(), map(ranking.name, range(len(ranking))), strict=True))
     for u, v in graph.edges:
-        marked = {u, v} <= explaining | {explanation.target}
+        marked = {u, v} <= explaining | ends
         axes.plot(
             *zip(at[u], at[v], strict=True),
             color=INK if marked else OTHER,
@@ -65,13 +68,13 @@ def plot_neighbourhood(
             zorder=1,
         )
     for node in graph:
-        special = node == explanation.target or node in explaining
-        colour = TARGET if node == explanation.target else EXPLAINING if special else OTHER
+        special = node in ends or node in explaining
+        colour = TARGET if node in ends else EXPLAINING if special else OTHER
         axes.scatter(*at[node], s=420 if special else 60, color=colour, zorder=2, linewidths=0)
         if special:
             axes.text(
                 *at[node],
-                _name(node, names),
+                _name(called.get(node, node), names),
                 color="white",
                 size=9,
                 ha="center",
@@ -79,7 +82,7 @@ def plot_neighbourhood(
                 zorder=3,
                 weight="bold",
             )
-    hidden = len(explanation.ranking) + (explanation.task == "node") - len(graph)
+    hidden = len(set(ranking.nodes.tolist()) | ends) - len(graph)
     note = f"; {hidden} further nodes not drawn" if hidden > 0 else ""
     _finish(axes, f"Around the prediction: {len(explaining)} explaining nodes in blue{note}")
 
@@ -133,7 +136,7 @@ def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPa
 def _draw_variable(
     axes: Axes,
     explanation: Explanation,
-    node: NodeId,
+    node: VariableId,
     centre: tuple[float, float],
     names: Names | None,
 ) -> None:
@@ -193,7 +196,7 @@ def _draw_legend(axes: Axes, task: str) -> None:
     )
 
 
-def _name(node: NodeId, names: Names | None) -> str:
+def _name(node: VariableId, names: Names | None) -> str:
     return str(node) if names is None else names.get(node, str(node))
 
 

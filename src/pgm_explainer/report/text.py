@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..sampling import NodeId
+from ..sampling import VariableId
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -27,12 +27,8 @@ def describe(explanation: Explanation) -> str:
 
 
 def _summary(explanation: Explanation) -> str:
-    target = "The graph" if explanation.task == "graph" else f"Node {explanation.target}"
     samples = explanation.settings["num_samples"]
-    predicted = (
-        f"{target} is predicted to be of class {explanation.predicted_class} "
-        f"with probability {explanation.probability:.3f}."
-    )
+    predicted = _prediction(explanation)
     if explanation.network is None:
         return f"{predicted} The prediction held in all {samples} perturbed graphs."
     held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs."
@@ -48,6 +44,25 @@ def _summary(explanation: Explanation) -> str:
     )
 
 
+def _prediction(explanation: Explanation) -> str:
+    subject = {
+        "graph": "The graph",
+        "edge": f"The pair {explanation.target}",
+        "node": f"Node {explanation.target}",
+    }[explanation.task]
+    if explanation.probability is None:
+        return f"{subject} has the value {', '.join(f'{each:.4g}' for each in explanation.values)}."
+    if explanation.explained_class != explanation.predicted_class:
+        return (
+            f"{subject} is of class {explanation.explained_class} with probability "
+            f"{explanation.probability:.3f} (predicted is class {explanation.predicted_class})."
+        )
+    return (
+        f"{subject} is predicted to be of class {explanation.predicted_class} "
+        f"with probability {explanation.probability:.3f}."
+    )
+
+
 def _rows(explanation: Explanation) -> Iterator[list[str]]:
     facts = _FACTS if explanation.task == "node" else _FACTS[:2]
     yield ["node", "log p", "effect", *(f"if {fact}" for fact in facts)]
@@ -59,7 +74,7 @@ def _rows(explanation: Explanation) -> Iterator[list[str]]:
             yield [str(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect:.2f}", *chances]
 
 
-def _chance(explanation: Explanation, node: NodeId, fact: str) -> str:
+def _chance(explanation: Explanation, node: VariableId, fact: str) -> str:
     try:
         return f"{explanation.query({node: fact}):.1%}"
     except QueryError:  # it never happens, so nothing follows from it
@@ -77,7 +92,7 @@ def _table(rows: Iterator[list[str]]) -> str:
     return "\n".join([title, *body])
 
 
-def _listed(items: Sequence[NodeId]) -> str:
+def _listed(items: Sequence[VariableId]) -> str:
     """Join as people do: ``a``, ``a and b``, ``a, b and c``."""
     texts = [str(item) for item in items]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -5,23 +5,25 @@ from .change import (
     Absolute,
     Change,
     CustomChange,
+    Deviation,
     Fall,
     Flip,
     Levels,
+    TopDeviation,
     TopFraction,
     as_change,
 )
-from .generate import Samples, SamplingPlan, draw_samples
+from .generate import Question, Samples, SamplingPlan, draw_samples
 from .perturbation import (
     PERTURBATIONS,
     CustomPerturbation,
     Perturbation,
-    Population,
     as_perturbation,
     check_columns,
 )
+from .population import Population
 from .table import SampleTable
-from .variables import GRAPH, NodeId, Variable
+from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
     "CHANGES",
@@ -31,17 +33,20 @@ __all__ = [
     "Change",
     "CustomChange",
     "CustomPerturbation",
+    "Deviation",
     "Fall",
     "Flip",
     "Levels",
-    "NodeId",
     "Perturbation",
     "Population",
+    "Question",
     "SampleTable",
     "Samples",
     "SamplingPlan",
+    "TopDeviation",
     "TopFraction",
     "Variable",
+    "VariableId",
     "as_change",
     "as_perturbation",
     "check_columns",

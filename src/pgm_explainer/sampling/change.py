@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, as_array, check_whole_number, resolve
+from ..arrays import FloatArray, IntArray, as_array, check_whole_number, resolve
 from ..errors import InputError
 
 __all__ = [
@@ -21,14 +22,18 @@ __all__ = [
     "Absolute",
     "Change",
     "CustomChange",
+    "Deviation",
     "Fall",
     "Flip",
     "Levels",
+    "TopDeviation",
     "TopFraction",
     "as_change",
 ]
 
 Grades = NDArray[np.uint8]
+_MOST_LEVELS = 100
+"""A state, which also tells whether the node was perturbed, must fit a byte."""
 
 
 class Change(Protocol):
@@ -47,8 +52,14 @@ class Change(Protocol):
         """Whether grading one sample takes knowing the others."""
         ...
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        """Measure ``[B, V]`` from probabilities ``before [V, C]`` and ``after [B, V, C]``."""
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        """Measure ``[B, V]`` how much the explained classes ``[V]`` changed.
+
+        Args:
+            before: probabilities (or values) ``[V, C]`` on the unperturbed features.
+            after: the same ``[B, V, C]`` in some samples.
+            classes: the class that is explained, as a rule the predicted one.
+        """
         ...
 
     def grade(self, severity: FloatArray) -> Grades:
@@ -56,15 +67,20 @@ class Change(Protocol):
         ...
 
 
-def _predicted(before: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """The probability of the class that was predicted before any perturbation."""
-    classes = before.argmax(axis=-1)
-    return np.asarray(probabilities[..., np.arange(len(classes)), classes])
+def _fall(before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+    """By how much the probability of the explained class fell."""
+    at = np.arange(len(classes))
+    return np.asarray(before[at, classes] - after[..., at, classes])
 
 
-def _check_threshold(value: float, what: str) -> None:
-    if not (isinstance(value, (int, float)) and 0 < value < 1):
+def _check_fraction(value: float, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
         raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
+
+
+def _check_positive(value: float, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
+        raise InputError(f"{what} must be a number above 0, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -76,9 +92,11 @@ class Levels:
     needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
+            raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
-            _check_threshold(threshold, "each threshold of levels")
+            _check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
         if not self.thresholds or not ascending or len(self.thresholds) > 7:
             raise InputError(
@@ -89,8 +107,8 @@ class Levels:
     def levels(self) -> int:
         return len(self.thresholds) + 1
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        return _predicted(before, before) - _predicted(before, after)
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         grades = np.zeros(severity.shape, np.uint8)
@@ -109,10 +127,10 @@ class Fall:
     needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        _check_threshold(self.threshold, f"the threshold of {self.name}")
+        _check_fraction(self.threshold, f"the threshold of {self.name}")
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        return _predicted(before, before) - _predicted(before, after)
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         return (severity > self.threshold).astype(np.uint8)
@@ -124,20 +142,20 @@ class Absolute(Fall):
 
     name: str = field(default="absolute", init=False)
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        return abs(super().severity(before, after))
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return abs(_fall(before, after, classes))
 
 
 @dataclass(frozen=True)
 class Flip:
-    """Changed: another class is now the most likely one."""
+    """Changed: another class than the explained one is the most likely."""
 
     name: str = field(default="flip", init=False)
     levels: int = field(default=2, init=False)
     needs_all_samples: bool = field(default=False, init=False)
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        return (after.argmax(axis=-1) != before.argmax(axis=-1)).astype(before.dtype)
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return (after.argmax(axis=-1) != classes).astype(before.dtype)
 
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
@@ -159,10 +177,11 @@ class TopFraction:
     needs_all_samples: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
-        _check_threshold(self.fraction, "the fraction of top_fraction")
+        _check_fraction(self.fraction, "the fraction of top_fraction")
+        _check_positive(self.noise, "the noise of top_fraction")
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        return _predicted(before, before) - _predicted(before, after)
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         falls = np.round(severity.astype(np.float64) / self.noise) * self.noise
@@ -176,6 +195,37 @@ class TopFraction:
 
 
 @dataclass(frozen=True)
+class Deviation:
+    """Changed: a predicted value moved by more than a tolerance, either way (for regression)."""
+
+    tolerance: float
+    name: str = field(default="deviation", init=False)
+    levels: int = field(default=2, init=False)
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        _check_positive(self.tolerance, "the tolerance of deviation")
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return abs(after - before).max(axis=-1)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        return (severity > self.tolerance).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class TopDeviation(TopFraction):
+    """Changed: the samples in which a predicted value moved most, either way (for regression)."""
+
+    fraction: float = 0.5
+    name: str = field(default="top_deviation", init=False)
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        # In units of the value's own size, so that what counts as rounding does not depend on it.
+        return abs(after - before).max(axis=-1) / np.maximum(abs(before).max(axis=-1), 1e-12)
+
+
+@dataclass(frozen=True)
 class CustomChange:
     """A user's own ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
 
@@ -186,18 +236,21 @@ class CustomChange:
 
     def __post_init__(self) -> None:
         check_whole_number(self.levels, "the number of levels of a change", at_least=2)
+        if self.levels > _MOST_LEVELS:
+            raise InputError(f"a change has at most {_MOST_LEVELS} levels, not {self.levels}")
 
-    def severity(self, before: FloatArray, after: FloatArray) -> FloatArray:
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         answer = as_array(self.function(before, after), f"the change {self.name!r}'s answer")
         if answer.shape != after.shape[:2]:
             raise InputError(
                 f"the change {self.name!r} answered with shape {answer.shape}; "
                 f"it must give one level per sample and node, {after.shape[:2]}"
             )
-        if answer.size and not (answer.min() >= 0 and answer.max() < self.levels):
+        whole = bool((answer == np.floor(answer)).all())
+        if not (whole and answer.min() >= 0 and answer.max() < self.levels):
             raise InputError(
                 f"the change {self.name!r} gave levels from {answer.min()} to {answer.max()}; "
-                f"with levels={self.levels} they must lie in 0 to {self.levels - 1}"
+                f"with levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return answer.astype(np.float64)
 
@@ -206,23 +259,35 @@ class CustomChange:
 
 
 CHANGES: dict[str, Change] = {
-    indicator.name: indicator for indicator in (Fall(), Flip(), Absolute(), TopFraction(), Levels())
+    indicator.name: indicator
+    for indicator in (Fall(), Flip(), Absolute(), TopFraction(), Levels(), TopDeviation())
 }
-_AUTO: dict[str, Change] = {"node": Fall(), "graph": TopFraction(0.5)}
+_FOR_PROBABILITIES = (Fall, Flip, Levels)
 
 
-def as_change(choice: str | Change | Callable[..., Any], task: str) -> Change:
+def as_change(choice: str | Change | Callable[..., Any], task: str, scores: str) -> Change:
     """Return the indicator meant by a name, an instance or a user's own function.
 
-    ``auto`` is a fall of more than 0.05 for a node. For a graph it is the half of the samples with
-    the largest fall: how far a whole-graph prediction moves depends on the size of the graph, and
-    a fixed threshold would call either nothing or everything a change.
+    ``auto`` is a fall of more than 0.05 for a node. For a graph or a pair it is the half of the
+    samples with the largest fall: how far such a prediction moves depends on the size of the graph,
+    and a fixed threshold would call either nothing or everything a change. For values it is the
+    half of the samples in which they moved most.
     """
-    named = resolve(choice, "change", {"auto": _AUTO[task], **CHANGES})
-    if named is not None:
-        return named
-    if hasattr(choice, "severity") and hasattr(choice, "grade"):
-        return choice  # type: ignore[return-value]
-    if callable(choice):
-        return CustomChange(choice, name=getattr(choice, "__name__", "custom"))
-    raise InputError(f"change must be a name, an indicator or a function, not {choice!r}")
+    auto: Change = Fall() if task == "node" else TopFraction(0.5)
+    auto = TopDeviation() if scores == "values" else auto
+    change = resolve(choice, "change", {"auto": auto, **CHANGES})
+    if change is None and isinstance(choice, type):
+        raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
+    if change is None and hasattr(choice, "severity") and hasattr(choice, "grade"):
+        change = choice  # type: ignore[assignment]
+    if change is None and callable(choice):
+        change = CustomChange(choice, name=getattr(choice, "__name__", "custom"))
+    if change is None:
+        raise InputError(f"change must be a name, an indicator or a function, not {choice!r}")
+    about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
+    if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
+        raise InputError(
+            f"the change {change.name!r} is about probabilities; for values use Deviation(…) "
+            f"or 'top_deviation'"
+        )
+    return change

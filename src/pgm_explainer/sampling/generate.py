@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,13 @@ from ..arrays import FloatArray, IntArray
 from ..errors import PerturbationError
 from ..predictors import LocalModel
 from .change import Change
-from .perturbation import Perturbation, Population, changed_share
+from .perturbation import Perturbation, changed_share, new_features
+from .population import Population
 from .randomness import Draws
 from .table import SampleTable
-from .variables import GRAPH, Variable
+from .variables import Variable, VariableId
 
-__all__ = ["Samples", "SamplingPlan", "draw_samples"]
+__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
 
 _COMFORTABLE_FLOATS = 1 << 21
 """Features per call: enough for the model to work in bulk, few enough to stay in the cache."""
@@ -54,30 +56,55 @@ class SamplingPlan:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What samples are drawn for.
+
+    Attributes:
+        recorded: nodes whose variables go into the table, ascending.
+        predictions: names of the model's recorded predictions, in its order.
+        classes: the class of each of them that is explained.
+    """
+
+    recorded: IntArray
+    predictions: Sequence[VariableId]
+    classes: IntArray
+
+
+@dataclass(frozen=True)
 class Samples:
     """The sampled data and what the model said before any perturbation.
 
     Attributes:
-        table: one column per recorded node; in the graph task also one for the graph's prediction.
-        before: probabilities ``[predictions, C]`` on the unperturbed features.
+        table: one column per recorded node; where predictions do not belong to nodes (graphs,
+            pairs), one more for each of them.
+        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
+        classes: the class of each prediction that is explained.
         changed_share: for each recorded node, how often perturbing it changes its features at all.
     """
 
     table: SampleTable
     before: FloatArray
+    classes: IntArray
     changed_share: NDArray[np.float64]
+
+    def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
+        """Return a prediction's probabilities (or values) before, and the class explained."""
+        # Predictions are the last columns: all of them, or those after the nodes' own.
+        at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
+        return self.before[at], int(self.classes[at])
 
 
 def draw_samples(
-    model: LocalModel, population: Population, recorded: IntArray, plan: SamplingPlan
+    model: LocalModel, population: Population, question: Question, plan: SamplingPlan
 ) -> Samples:
-    """Record the variables of the ``recorded`` nodes in ``plan.num_samples`` perturbed graphs.
+    """Record the variables in question in ``plan.num_samples`` perturbed graphs.
 
     Every node of the model's part is perturbed independently with ``plan.probability``.
 
     Raises:
         PerturbationError: perturbing the recorded nodes changes none of their features.
     """
+    recorded, classes = question.recorded, question.classes
     share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
     if not share.any():
         raise PerturbationError(
@@ -85,16 +112,16 @@ def draw_samples(
             f"{len(recorded)} node(s) in question, so every sample would be the original graph "
             f"(constant features?); choose another one, such as perturbation='random' or 'zero'"
         )
-    recorder = _Recorder(model, recorded, plan)
-    part, x = model.part, population.x
-    batch_size = plan.batch_size(len(part.nodes), x.shape[1], x.itemsize)
+    recorder = _Recorder(model, question, plan)
+    nodes, x = model.part.nodes, population.x
+    batch_size = plan.batch_size(len(nodes), x.shape[1], x.itemsize)
     for start in range(0, plan.num_samples, batch_size):
         stop = min(start + batch_size, plan.num_samples)
-        draws = Draws(plan.seed, np.arange(start, stop), part.nodes)
+        draws = Draws(plan.seed, np.arange(start, stop), nodes)
         perturbed = draws.coins("perturbed", plan.probability)
-        batch = _perturb(population, draws, perturbed, plan)
-        recorder.record(start, perturbed, plan.change.severity(model.before, model(batch)))
-    return Samples(recorder.finish(), model.before, share)
+        after = model(_perturb(population, draws, perturbed, plan))
+        recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
+    return Samples(recorder.finish(), model.before, classes, share)
 
 
 def _perturb(
@@ -102,7 +129,7 @@ def _perturb(
 ) -> FloatArray:
     """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
     original = population.x[draws.nodes]
-    new = plan.perturbation(population, draws)
+    new = new_features(plan.perturbation, population, draws)
     replace = perturbed[..., None]
     if len(plan.columns) < original.shape[1]:
         chosen = np.zeros(original.shape[1], dtype=bool)
@@ -114,14 +141,16 @@ def _perturb(
 class _Recorder:
     """Turns batches into states of the table; severities wait if they are graded together."""
 
-    def __init__(self, model: LocalModel, recorded: IntArray, plan: SamplingPlan) -> None:
+    def __init__(self, model: LocalModel, question: Question, plan: SamplingPlan) -> None:
         self._change = plan.change
-        self._whole_graph = model.rows is None
-        self._positions = model.part.positions(recorded)
-        levels = 1 if self._whole_graph else plan.change.levels
-        variables = [Variable(int(node), True, levels) for node in recorded]
-        if self._whole_graph:
-            variables.append(Variable(GRAPH, False, plan.change.levels))
+        self._joined = model.outcomes.belong_to_nodes
+        self._positions = model.part.positions(question.recorded)
+        levels = plan.change.levels if self._joined else 1
+        variables = [Variable(int(node), True, levels) for node in question.recorded]
+        if not self._joined:
+            variables += [
+                Variable(name, False, plan.change.levels) for name in question.predictions
+            ]
         self._table = SampleTable(variables, plan.num_samples)
         self._waiting: list[tuple[int, NDArray[np.bool_], FloatArray]] = []
 
@@ -140,8 +169,8 @@ class _Recorder:
         return self._table
 
     def _write(self, start: int, perturbed: NDArray[np.bool_], grades: NDArray[np.uint8]) -> None:
-        if self._whole_graph:
-            codes = np.concatenate((perturbed.astype(np.uint8), grades), axis=1)
-        else:
+        if self._joined:
             codes = perturbed * np.uint8(self._change.levels) + grades
+        else:
+            codes = np.concatenate((perturbed.astype(np.uint8), grades), axis=1)
         self._table.write(start, codes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,39 +15,21 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, resolve
 from ..errors import InputError, PerturbationError
+from .population import Population
 from .randomness import Draws
 
 __all__ = [
     "PERTURBATIONS",
     "CustomPerturbation",
     "Perturbation",
-    "Population",
     "as_perturbation",
     "changed_share",
     "check_columns",
+    "new_features",
 ]
 
 _PROBES = 16
-_RELATIVE_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True)
-class Population:
-    """All nodes' features, and what is known of each feature; computed once and shared."""
-
-    x: FloatArray
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        return self.x.mean(axis=0, dtype=np.float64).astype(self.x.dtype)
-
-    @cached_property
-    def low(self) -> FloatArray:
-        return np.asarray(self.x.min(axis=0))
-
-    @cached_property
-    def high(self) -> FloatArray:
-        return np.asarray(self.x.max(axis=0))
+_FLOATS_AT_ONCE = 1 << 20
 
 
 class Perturbation(Protocol):
@@ -67,7 +48,7 @@ class _Mean:
     name: str = "mean"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        return population.mean
+        return population.mean(draws.nodes)
 
 
 @dataclass(frozen=True)
@@ -83,7 +64,7 @@ class _Max:
     name: str = "max"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        return population.high
+        return population.high(draws.nodes)
 
 
 @dataclass(frozen=True)
@@ -104,9 +85,9 @@ class _Uniform:
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
         noise = draws.uniforms("feature noise", population.x.shape[1]) - 0.5
-        spread = population.high - population.low
-        moved = population.x[draws.nodes] + noise.astype(population.x.dtype) * spread
-        return np.clip(moved, population.low, population.high)
+        low, high = population.low(draws.nodes), population.high(draws.nodes)
+        moved = population.x[draws.nodes] + noise.astype(population.x.dtype) * (high - low)
+        return np.clip(moved, low, high)
 
 
 @dataclass(frozen=True)
@@ -116,26 +97,40 @@ class _Permute:
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        total = len(population.x)
-        steps = 1 + (draws.uniforms("donor")[..., 0] * (total - 1)).astype(np.int64)
-        return np.asarray(population.x[(draws.nodes + steps) % total])
+        donors = population.another(draws.nodes, draws.uniforms("donor")[..., 0])
+        return np.asarray(population.x[donors])
+
+
+@dataclass(frozen=True)
+class _Auto:
+    """The paper's mean; ``random`` for nodes of a kind that all have the same features."""
+
+    columns: IntArray
+    name: str
+
+    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+        varies = population.varies(draws.nodes, self.columns)
+        if varies.all():
+            return population.mean(draws.nodes)
+        coins = PERTURBATIONS["random"](population, draws)
+        return np.where(varies[:, None], population.mean(draws.nodes), coins)
 
 
 @dataclass(frozen=True)
 class CustomPerturbation:
     """A user's own ``function(x, rng) -> new x``, called once a sample.
 
-    ``x`` is a fresh copy ``[nodes, F]`` of the features of the nodes in play, and ``rng`` a NumPy
-    generator of that sample's own, so the answer does not depend on how samples are batched.
+    ``x`` is a fresh copy of *all* nodes' features ``[N, F]``, and ``rng`` a NumPy generator of that
+    sample's own, so that the answer does not depend on batches or on what else is explained. That
+    costs by the size of the graph; a :class:`Perturbation` can do with the nodes it is asked for.
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
     name: str = field(default="custom")
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        original = population.x[draws.nodes]
-        rows = [self._one(original, rng) for rng in draws.generators("custom")]
-        return np.stack(rows) if rows else np.empty((0, *original.shape), original.dtype)
+        rows = [self._one(population.x, rng)[draws.nodes] for rng in draws.generators("custom")]
+        return np.stack(rows)
 
     def _one(self, original: FloatArray, rng: np.random.Generator) -> FloatArray:
         new = as_array(self.function(original.copy(), rng), "the perturbation's answer")
@@ -144,8 +139,6 @@ class CustomPerturbation:
                 f"the perturbation {self.name!r} answered with shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
-        if not np.isfinite(new).all():
-            raise PerturbationError(f"the perturbation {self.name!r} answered with NaN or infinity")
         return new.astype(original.dtype)
 
 
@@ -163,24 +156,42 @@ def as_perturbation(
     features, and the mean is what they already are, it is ``random``.
     """
     if isinstance(choice, str) and choice == "auto":
-        return PERTURBATIONS["mean" if _mean_changes(population, columns) else "random"]
-    if not isinstance(choice, str) and hasattr(choice, "name") and callable(choice):
-        return choice
+        varies = population.varies(np.arange(len(population.x)), columns)
+        names = [name for name, used in (("mean", varies), ("random", ~varies)) if used.any()]
+        return _Auto(columns, " and ".join(names))
     named = resolve(choice, "perturbation", {"auto": PERTURBATIONS["mean"], **PERTURBATIONS})
     if named is not None:
         return named
-    if not callable(choice):
+    if not callable(choice) or isinstance(choice, type):
         raise InputError(
             f"perturbation must be a name or a function (x, rng) -> x, not {choice!r}; "
             f"names: auto, {', '.join(PERTURBATIONS)}"
         )
+    if hasattr(choice, "name"):
+        return choice
     return CustomPerturbation(choice, getattr(choice, "__name__", "custom"))
 
 
-def _mean_changes(population: Population, columns: IntArray) -> bool:
-    mean, low, high = population.mean[columns], population.low[columns], population.high[columns]
-    scale = _RELATIVE_TOLERANCE * np.maximum(1.0, np.maximum(abs(low), abs(high)))
-    return bool(((high - mean > scale) | (mean - low > scale)).any())
+def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> FloatArray:
+    """Return the new features ``[samples, nodes, F]``, after checking what came back.
+
+    Raises:
+        PerturbationError: they have another shape, or are not finite.
+    """
+    new = np.asarray(perturbation(population, draws))
+    shape = (len(draws.samples), len(draws.nodes), population.x.shape[1])
+    try:
+        new = np.broadcast_to(new, shape)
+    except ValueError:
+        raise PerturbationError(
+            f"the perturbation {perturbation.name!r} answered with shape {new.shape}, "
+            f"which does not fit [samples, nodes, features] = {list(shape)}"
+        ) from None
+    if not np.isfinite(new).all():
+        raise PerturbationError(
+            f"the perturbation {perturbation.name!r} answered with NaN or infinity"
+        )
+    return new
 
 
 def changed_share(
@@ -191,12 +202,14 @@ def changed_share(
     seed: int,
 ) -> NDArray[np.float64]:
     """Return for each node how often perturbing it would change any of its features at all."""
-    draws = Draws(seed, np.arange(_PROBES), nodes)
-    original = population.x[nodes][:, columns]
-    new = np.broadcast_to(
-        perturbation(population, draws), (_PROBES, len(nodes), population.x.shape[1])
-    )
-    return np.asarray((new[..., columns] != original).any(axis=-1).mean(axis=0))
+    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * population.x.shape[1]))
+    shares = [np.empty(0)]
+    for start in range(0, len(nodes), at_once):
+        block = nodes[start : start + at_once]
+        new = new_features(perturbation, population, Draws(seed, np.arange(_PROBES), block))
+        differs = new[..., columns] != population.x[block][:, columns]
+        shares.append(differs.any(axis=-1).mean(axis=0))
+    return np.concatenate(shares)
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:

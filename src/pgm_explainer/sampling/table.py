@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from .variables import NodeId, Variable
+from .variables import Variable, VariableId
 
 __all__ = ["SampleTable"]
 
@@ -42,7 +42,7 @@ class SampleTable:
         """Memory the samples take."""
         return int(self._planes.nbytes)
 
-    def column(self, variable: NodeId) -> int:
+    def column(self, variable: VariableId) -> int:
         """Return the column of a variable."""
         return self._columns[variable]
 

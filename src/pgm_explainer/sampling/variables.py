@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ..errors import QueryError
 
-__all__ = ["GRAPH", "NodeId", "Variable"]
+__all__ = ["GRAPH", "Variable", "VariableId"]
 
-NodeId = int | str
+VariableId = int | str | tuple[Any, ...]
+"""A node; a pair of nodes; a (kind, number) where nodes are of several kinds; or the graph."""
 GRAPH = "graph"
 """The name of the target variable in the graph task."""
 
@@ -40,7 +41,7 @@ class Variable:
         [True, False, True, False]
     """
 
-    id: NodeId
+    id: VariableId
     perturbable: bool
     levels: int
 

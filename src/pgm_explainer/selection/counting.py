@@ -36,7 +36,8 @@ def pair_counts(left: NDArray[np.uint8], right: NDArray[np.uint8], states: int) 
     """
     product = one_hot(left, states).T @ one_hot(right, states)
     shape = (left.shape[1], states, right.shape[1], states)
-    return product.reshape(shape).swapaxes(1, 2).astype(np.float64)
+    # In C order, so that a table is summed in the same order whatever tables stand beside it.
+    return product.reshape(shape).swapaxes(1, 2).astype(np.float64, order="C")
 
 
 def stratified_counts(

@@ -81,7 +81,7 @@ def as_test(choice: Any) -> IndependenceTest:
     named = resolve(choice, "test", TESTS)
     if named is not None:
         return named
-    if not hasattr(choice, "statistic"):
+    if not hasattr(choice, "statistic") or isinstance(choice, type):
         raise InputError(
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
             f"statistic(counts), not {choice!r}"

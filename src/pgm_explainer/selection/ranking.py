@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray, resolve
 from ..errors import InputError
+from ..sampling import VariableId
 from .independence import PairwiseTests
 
 __all__ = ["CORRECTIONS", "RankedNode", "Ranking", "rank", "significant"]
@@ -20,7 +21,7 @@ __all__ = ["CORRECTIONS", "RankedNode", "Ranking", "rank", "significant"]
 class RankedNode:
     """One candidate's evidence of dependence on the target."""
 
-    node: int
+    node: VariableId
     statistic: float
     dof: int
     log_p: float
@@ -42,6 +43,7 @@ class Ranking(Sequence[RankedNode]):
         nodes, statistic, dof, log_p, effect: columns, in rank order.
         significant: whether each passed the significance level, after any correction.
         selected: whether each is in the explanation.
+        names: what the nodes of the graph are called, if not by their numbers.
     """
 
     nodes: IntArray
@@ -51,6 +53,16 @@ class Ranking(Sequence[RankedNode]):
     effect: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
+    names: Sequence[VariableId] | None = None
+
+    def name(self, at: int) -> VariableId:
+        """Return what the node at a rank is called: its number, or its kind and number."""
+        number = int(self.nodes[at])
+        return number if self.names is None else self.names[number]
+
+    def named(self, names: Sequence[VariableId]) -> Ranking:
+        """Return the same ranking with a name for each node of the graph."""
+        return replace(self, names=names)
 
     def with_none_selected(self) -> Ranking:
         """Return the same ranking with no node in the explanation."""
@@ -66,7 +78,8 @@ class Ranking(Sequence[RankedNode]):
     def __getitem__(self, index: int | slice) -> RankedNode | list[RankedNode]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        return RankedNode(*(column[index].item() for column in self.columns.values()))
+        numbers = (column[index].item() for column in list(self.columns.values())[1:])
+        return RankedNode(self.name(index), *numbers)
 
     def __iter__(self) -> Iterator[RankedNode]:
         return (self[at] for at in range(len(self)))
@@ -81,10 +94,18 @@ class Ranking(Sequence[RankedNode]):
         )
 
     @property
+    def _named_nodes(self) -> NDArray[np.generic]:
+        if self.names is None:
+            return self.nodes
+        named = np.empty(len(self), dtype=object)
+        named[:] = [self.name(at) for at in range(len(self))]
+        return named
+
+    @property
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """The ranking as named columns, ready for ``pandas.DataFrame``."""
         return {
-            "node": self.nodes,
+            "node": self._named_nodes,
             "statistic": self.statistic,
             "dof": self.dof,
             "log_p": self.log_p,

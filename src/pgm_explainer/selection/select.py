@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from ..sampling import NodeId, SampleTable
+from ..sampling import SampleTable, VariableId
 from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
 from .ranking import Ranking, rank, significant
@@ -45,7 +45,7 @@ class SelectionPlan:
 class Neighbourhood:
     """A target and the nodes that can influence it (the target itself is not among them)."""
 
-    target: NodeId
+    target: VariableId
     candidates: IntArray
 
 
@@ -88,6 +88,8 @@ def _dependents_of(
 ) -> NDArray[np.bool_]:
     """The union of S(v) over the variables in S(t), within the candidates."""
     reached = np.zeros(len(columns), dtype=bool)
+    if not dependent.any():
+        return reached
     sources = columns[dependent]
     states = int(table.cardinalities.max())
     at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))

@@ -21,8 +21,8 @@ def shrink(
     """Return the columns of ``codes`` that the target still depends on given all the others.
 
     One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
-    back, so columns should come most dependent first. Where samples are too few to test given all
-    the others, variables leave from the back until they suffice.
+    back, so columns should come most dependent first. Where samples are too few to test any given
+    all the others, variables leave from the back until they suffice.
 
     Args:
         codes: states ``[n, V]`` of the candidate parents.
@@ -38,8 +38,9 @@ def shrink(
             for column in kept
         ]
         log_p = conditional_tests(tables, test)
-        worst = max(range(len(kept)), key=lambda at: (log_p[at], at))
-        if log_p[worst] < np.log(significance):
+        removable = [at for at in range(len(kept)) if log_p[at] >= np.log(significance)]
+        if not removable:
             break
-        del kept[worst]
+        # Found independent goes before could not be tested, which is no evidence (log p = 0).
+        del kept[max(removable, key=lambda at: (log_p[at] < 0, log_p[at], at))]
     return kept

@@ -11,6 +11,7 @@ from .scores import (
     Score,
     as_score,
     bic_score,
+    check_data,
     family_score,
     network_score,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "add_leaf",
     "as_score",
     "bic_score",
+    "check_data",
     "exact_search",
     "family_score",
     "hill_climb",

@@ -44,7 +44,7 @@ class Constraints:
                 a variable would need more parents than it may have.
         """
         must = DAG(num_variables, required)
-        most = num_variables - 1 if max_parents is None else max_parents
+        most = max(num_variables - 1, 0) if max_parents is None else max_parents
         most = check_whole_number(most, "max_parents", at_least=0)
         allowed = ~np.eye(num_variables, dtype=bool)
         for edge in forbidden:

@@ -20,6 +20,8 @@ _TIE = 1e-9
 """Gains this close (relative) are equal: score-equivalent moves differ only by rounding."""
 
 Move = tuple[str, int, int]
+Gains = NDArray[np.float64]
+_KINDS = {"add": 0, "remove": 1, "reverse": 2}
 
 
 def hill_climb(
@@ -30,8 +32,8 @@ def hill_climb(
     max_parents: int | None = None,
     forbidden: Iterable[Iterable[int]] = (),
     required: Iterable[Iterable[int]] = (),
-    tabu_length: int = 10,
-    patience: int = 5,
+    tabu_length: int = 20,
+    patience: int | None = None,
     restarts: int = 0,
     max_steps: int = 10_000,
     seed: int = 0,
@@ -39,9 +41,10 @@ def hill_climb(
     """Search for a high-scoring network by adding, removing and reversing one edge at a time.
 
     The best move is taken while it gains; at the top the search walks on for ``patience`` steps
-    without undoing any of the last ``tabu_length`` moves, and climbs again if that finds a higher
-    place. Moves that gain the same are preferred in the order add, remove, reverse, then by the
-    smaller parent, then by the smaller child, so the result is the same on every run.
+    without undoing any of the last ``tabu_length`` moves (unless that leads higher than ever), and
+    climbs again if it finds a higher place. Moves that gain the same are preferred in the order
+    add, remove, reverse, then by the smaller parent, then by the smaller child, so the result is
+    the same on every run.
 
     Args:
         data: states ``[n, V]`` as small integers.
@@ -49,6 +52,9 @@ def hill_climb(
         score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
         max_parents: the most parents a variable may have; None for no limit but the score's own.
         forbidden, required: pairs (parent, child).
+        tabu_length: how many of the last moves are not to be undone.
+        patience: how many steps to walk on at a top; None lets it grow with the number of
+            variables, from 5 to 100.
         restarts: how often to start again from the best network with a few random changes.
         seed: for the restarts.
 
@@ -63,8 +69,12 @@ def hill_climb(
         ((0, 1),)
     """
     families = FamilyScores(data, cardinalities, score)
+    if families.num_variables < 2:
+        return DAG(families.num_variables)
     limits = Constraints.of(families.num_variables, max_parents, forbidden, required)
     tabu_length = check_whole_number(tabu_length, "tabu_length", at_least=0)
+    if patience is None:
+        patience = min(max(5, families.num_variables**2 // 4), 100)
     patience = check_whole_number(patience, "patience", at_least=0)
     restarts = check_whole_number(restarts, "restarts", at_least=0)
     max_steps = check_whole_number(max_steps, "max_steps", at_least=1)
@@ -92,7 +102,7 @@ def _climb(
     undoing: deque[Move] = deque(maxlen=tabu_length)
     fruitless = 0
     for _ in range(max_steps):
-        found = place.best_move(undoing)
+        found = place.best_move(undoing, best_gain - gain)
         if found is None:
             break
         move, its_gain = found
@@ -145,6 +155,7 @@ class _Place:
         self._fixed = np.zeros((size, size), dtype=bool)
         for edge in limits.required.edges:
             self._fixed[edge] = True
+        self._known: dict[tuple[int, tuple[int, ...]], tuple[Gains, Gains]] = {}
         self._add = np.zeros((size, size))
         self._remove = np.zeros((size, size))
         for child in range(size):
@@ -155,15 +166,16 @@ class _Place:
         return tuple((int(u), int(v)) for u, v in np.argwhere(self._edge))
 
     def legal_moves(self) -> list[Move]:
-        gains = self._gains(())
+        gains = self._gains((), np.inf)
         return [self._move(int(at)) for at in np.flatnonzero(np.isfinite(gains))]
 
-    def best_move(self, tabu: Iterable[Move]) -> tuple[Move, float] | None:
-        gains = self._gains(tabu)
-        top = gains.max(initial=-np.inf)
-        if not np.isfinite(top):
+    def best_move(self, tabu: Iterable[Move], enough: float) -> tuple[Move, float] | None:
+        """Return the best move and its gain; a tabu move must gain more than ``enough``."""
+        gains = self._gains(tabu, enough)
+        top = float(gains.max())
+        if top == -np.inf:
             return None
-        first = int(np.argmax(gains >= top - _TIE * max(1.0, abs(top))))
+        first = int((gains >= top - _TIE * max(1.0, abs(top))).argmax())
         return self._move(first), float(gains[first])
 
     def make(self, move: Move) -> None:
@@ -176,38 +188,52 @@ class _Place:
         self._update_paths()
 
     def _move(self, flat: int) -> Move:
-        kind, parent, child = np.unravel_index(flat, (3, self._size, self._size))
-        return ("add", "remove", "reverse")[int(kind)], int(parent), int(child)
+        kind, edge = divmod(flat, self._size**2)
+        return tuple(_KINDS)[kind], *divmod(edge, self._size)
 
-    def _gains(self, tabu: Iterable[Move]) -> NDArray[np.float64]:
+    def _gains(self, tabu: Iterable[Move], enough: float) -> NDArray[np.float64]:
         """What every move gains, -inf where it is not legal, in the order ties are settled."""
         edge, allowed = self._edge, self._limits.allowed
-        room = edge.sum(axis=0) < self._limits.max_parents
         loose = edge & ~self._fixed
         # Adding u -> v closes a cycle if v reaches u; reversing it does if another way leads on.
-        can_add = allowed & ~edge & ~self._reaches.T & room
-        can_reverse = loose & allowed.T & room[:, None] & ~self._roundabout
+        can_add = allowed & ~(edge | self._reaches.T)
+        can_reverse = loose & allowed.T & ~self._roundabout
+        if self._limits.max_parents < self._size - 1:
+            room = edge.sum(axis=0) < self._limits.max_parents
+            can_add &= room
+            can_reverse &= room[:, None]
         gains = np.full((3, self._size, self._size), -np.inf)
-        gains[0][can_add] = self._add[can_add]
-        gains[1][loose] = self._remove[loose]
-        gains[2][can_reverse] = (self._remove + self._add.T)[can_reverse]
+        np.copyto(gains[0], self._add, where=can_add)
+        np.copyto(gains[1], self._remove, where=loose)
+        np.copyto(gains[2], self._remove + self._add.T, where=can_reverse)
+        enough += _TIE * max(1.0, abs(enough))
         for kind, parent, child in tabu:
-            gains[("add", "remove", "reverse").index(kind), parent, child] = -np.inf
+            at = _KINDS[kind], parent, child
+            if gains[at] <= enough:
+                gains[at] = -np.inf
         return gains.ravel()
 
     def _update_gains(self, child: int) -> None:
-        parents = tuple(int(parent) for parent in np.flatnonzero(self._edge[:, child]))
+        parents = tuple(np.flatnonzero(self._edge[:, child]).tolist())
+        if (child, parents) not in self._known:  # a walk comes back to the same families
+            self._known[child, parents] = self._gains_into(child, parents)
+        self._add[:, child], self._remove[:, child] = self._known[child, parents]
+
+    def _gains_into(self, child: int, parents: tuple[int, ...]) -> tuple[Gains, Gains]:
+        """What adding each other parent, and removing each present one, would gain."""
         now = self._families.family(child, parents)
-        self._add[:, child] = self._families.with_each_other_parent(child, parents) - now
-        for parent in parents:
-            rest = tuple(other for other in parents if other != parent)
-            self._remove[parent, child] = self._families.family(child, rest) - now
+        add = self._families.with_each_other_parent(child, parents) - now
+        remove = np.zeros(self._size)
+        for at, parent in enumerate(parents):
+            rest = parents[:at] + parents[at + 1 :]
+            remove[parent] = self._families.family(child, rest) - now
+        return add, remove
 
     def _update_paths(self) -> None:
         """Which variable leads to which, and which edges have a way around them."""
         edge = self._edge.astype(np.float32)
         reaches = edge
-        for _ in range(int(edge.any(axis=0).sum()).bit_length()):
+        for _ in range(int(self._edge.any(axis=0).sum()).bit_length()):
             reaches = np.minimum(reaches + reaches @ reaches, 1)
         self._reaches = reaches > 0
         self._roundabout = self._edge & (edge @ reaches > 0)

@@ -42,7 +42,11 @@ VariableSet = tuple[int, ...]
 
 
 class Score(Protocol):
-    """A score whose families are differences of values of sets, less a penalty."""
+    """A score whose families are differences of values of sets, less a penalty.
+
+    Where the penalty is above 0, that difference must be at most 0, as a log-likelihood is: exact
+    search relies on it to leave hopeless families out.
+    """
 
     @property
     def name(self) -> str: ...
@@ -124,7 +128,8 @@ def as_score(choice: Any) -> Score:
     named = resolve(choice, "score", SCORES)
     if named is not None:
         return named
-    if not (hasattr(choice, "value") and hasattr(choice, "penalty")):
+    usable = hasattr(choice, "value") and hasattr(choice, "penalty")
+    if not usable or isinstance(choice, type):
         raise InputError(
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"value and penalty, not {choice!r}"
@@ -235,7 +240,7 @@ class FamilyScores:
 
     def _value(self, variables: VariableSet) -> float:
         known = self._values.get(variables)
-        if known is None and variables[:-1] in self._extended:
+        if known is None and variables and variables[:-1] in self._extended:
             known = float(self._extended[variables[:-1]][variables[-1]])
         if known is None:
             codes, seen = self._joint_codes(variables)

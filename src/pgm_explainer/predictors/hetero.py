@@ -1,0 +1,161 @@
+"""Graphs with several kinds of nodes (``HeteroData``), numbered through as one graph.
+
+Features of kinds with fewer of them are padded with zeros; the model never sees the padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..arrays import FloatArray, IntArray, check_edge_index, check_features
+from ..errors import InputError, ModelError
+from ..graph import Subgraph
+from .torch_tools import count_hops, distinct_samples, evaluated, same_answers, some_parameter
+
+__all__ = ["HeteroPredictor", "Layout", "flatten"]
+
+EdgeType = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How kinds of nodes and edges are laid out in one numbering.
+
+    Attributes:
+        sizes, widths: how many nodes each kind has, and how many features.
+        edge_types: the kinds of edges, with how many there are of each, in the order of the edges.
+    """
+
+    sizes: dict[str, int]
+    widths: dict[str, int]
+    edge_types: dict[EdgeType, int]
+
+    @property
+    def kinds(self) -> IntArray:
+        """The number of each node's kind."""
+        return np.repeat(np.arange(len(self.sizes)), list(self.sizes.values()))
+
+    def start(self, kind: str) -> int:
+        """Return the number of the first node of a kind."""
+        names = list(self.sizes)
+        return sum(self.sizes[name] for name in names[: names.index(kind)])
+
+
+def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
+    """Return a ``HeteroData`` object as a layout, padded features and edges of one graph."""
+    if not data.node_types or any("x" not in data[kind] for kind in data.node_types):
+        missing = [kind for kind in data.node_types if "x" not in data[kind]]
+        raise InputError(f"every kind of node needs features x; {missing} have none")
+    features = {kind: check_features(data[kind].x) for kind in data.node_types}
+    sizes = {kind: len(x) for kind, x in features.items()}
+    widths = {kind: x.shape[1] for kind, x in features.items()}
+    widest = max(widths.values())
+    padded = [np.pad(x, ((0, 0), (0, widest - x.shape[1]))) for x in features.values()]
+    layout = Layout(sizes, widths, {kind: data[kind].num_edges for kind in data.edge_types})
+    edges = [np.zeros((2, 0), dtype=np.int64)]
+    for source, relation, target in data.edge_types:
+        pairs = check_edge_index(data[source, relation, target].edge_index, sum(sizes.values()))
+        edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
+    return layout, np.concatenate(padded), np.concatenate(edges, axis=1)
+
+
+class HeteroPredictor:
+    """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one kind.
+
+    It answers with a tensor for that kind, or with a dictionary of them. The other kinds have no
+    prediction: theirs is always the same, so that of their variables only the perturbation counts.
+    """
+
+    accepts_subgraph = True
+
+    def __init__(self, module: nn.Module, layout: Layout, target_type: str) -> None:
+        self.module, self.layout, self.target_type = module, layout, target_type
+        self._chosen_for: Subgraph | None = None
+        self._in_blocks = False
+        self._no_prediction: Tensor | None = None
+
+    @property
+    def num_layers(self) -> int | None:
+        return count_hops(self.module)
+
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
+        where = some_parameter(self.module)
+        features = torch.from_numpy(x)
+        features = features if where is None else features.to(where.device, where.dtype)
+        view = _View(self.layout, part)
+        with evaluated(self.module):
+            if self._chosen_for is not part and len(x) > 1:
+                trials = distinct_samples(features[0])
+                self._in_blocks = same_answers(
+                    self._blocks(view, trials), self._single(view, trials)
+                )
+                self._chosen_for = part
+            in_blocks = self._in_blocks and len(x) > 1
+            answer = self._blocks(view, features) if in_blocks else self._single(view, features)
+        if self._no_prediction is None:
+            self._no_prediction = answer[0, 0].clone()
+        scores = self._no_prediction.expand(len(x), len(part.nodes), -1).clone()
+        scores[:, torch.from_numpy(view.members[self.target_type]).to(scores.device)] = answer
+        return scores
+
+    def _single(self, view: _View, x: Tensor) -> Tensor:
+        return torch.cat([self._blocks(view, each[None]) for each in x])
+
+    def _blocks(self, view: _View, x: Tensor) -> Tensor:
+        answer = self.module(*view.inputs(x))
+        if isinstance(answer, Mapping):
+            answer = answer[self.target_type]
+        rows = len(x) * len(view.members[self.target_type])
+        if not isinstance(answer, Tensor) or len(answer) != rows:
+            shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+            raise ModelError(
+                f"the model answered with {shape} where {rows} rows were expected, one for each "
+                f"node of kind {self.target_type!r}"
+            )
+        return answer.reshape(len(x), rows // len(x), -1)
+
+
+class _View:
+    """A part of the graph, taken apart by kinds again."""
+
+    def __init__(self, layout: Layout, part: Subgraph) -> None:
+        self._layout = layout
+        kinds = layout.kinds[part.nodes]
+        self.members: dict[str, NDArray[np.int64]] = {
+            name: np.flatnonzero(kinds == number) for number, name in enumerate(layout.sizes)
+        }
+        rank = np.empty(len(part.nodes), dtype=np.int64)
+        for members in self.members.values():
+            rank[members] = np.arange(len(members))
+        self._edges: dict[EdgeType, IntArray] = {}
+        first = 0
+        for edge_type, count in layout.edge_types.items():
+            mine = (part.edges >= first) & (part.edges < first + count)
+            self._edges[edge_type] = rank[part.edge_index[:, mine]]
+            first += count
+
+    def inputs(self, x: Tensor) -> tuple[dict[str, Tensor], dict[EdgeType, Tensor]]:
+        """Return features and edges by kind, of all samples as one graph of separate blocks."""
+        features = {
+            kind: x[:, torch.from_numpy(members).to(x.device), : self._layout.widths[kind]].flatten(
+                0, 1
+            )
+            for kind, members in self.members.items()
+        }
+        copies = torch.arange(len(x), device=x.device)[:, None]
+        edges = {}
+        for (source, relation, target), pairs in self._edges.items():
+            from_, to = torch.from_numpy(pairs).to(x.device)
+            blocks = (
+                (from_ + copies * len(self.members[source])).flatten(),
+                (to + copies * len(self.members[target])).flatten(),
+            )
+            edges[source, relation, target] = torch.stack(blocks)
+        return features, edges

@@ -1,0 +1,239 @@
+"""A model behind HTTP as a black box: each batch is one question, however many samples it holds.
+
+The wire format is NumPy's own and holds plain numbers only; nothing that comes back is ever
+executed. A server needs three lines: ``np.load`` the body, predict, ``np.save`` the scores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray, IntArray, check_whole_number
+from ..errors import InputError, ModelError
+from ..graph import Subgraph
+
+__all__ = ["HttpPredictor"]
+
+_SCHEMES = {"http": HTTPConnection, "https": HTTPSConnection}
+_NPY, _NPZ = "application/x-npy", "application/x-npz"
+_OK = 200
+_PASSING = {502, 503, 504}
+"""What a server or the proxy before it says while the model is starting or overloaded."""
+
+_AWAY = (OSError, HTTPException)
+"""Refused, dropped, cut short and timed-out connections."""
+
+_READ_AT_ONCE = 1 << 20
+_QUOTED = 200
+
+
+class HttpPredictor:
+    """A model that answers POST requests at one URL.
+
+    The body is the whole batch ``x [B, N, F]`` as an ``.npy`` file; so is the answer, the scores
+    ``[B, N, C]`` or ``[B, C]``. The connection is kept open between calls. Environment variables
+    that name proxies are not followed, and neither are redirects.
+
+    Args:
+        url: where the model listens; http or https.
+        timeout: for how many seconds the server may stay silent.
+        retries: how often a question is asked again while the server is away.
+        backoff: seconds before asking again; twice as many each further time.
+        headers: sent with every request, such as ``{"Authorization": "Bearer …"}``.
+        send_graph: ask about the part of the graph around the target instead of the whole graph.
+            The body is then an ``.npz`` file of ``x [B, n, F]``, ``edge_index [2, e]`` in the
+            part's own numbering, and ``nodes [n]``, the part's nodes in the whole graph. (In an
+            edge task it is always an ``.npz`` file, with the ``pairs [2, P]`` in question.)
+        max_answer: the most bytes an answer may have.
+
+    Raises:
+        InputError: one of these cannot be used.
+
+    Examples:
+        >>> HttpPredictor("ftp://localhost/model")
+        Traceback (most recent call last):
+        ...
+        pgm_explainer.errors.InputError: url must start with http:// or https://, ...
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = 30.0,
+        retries: int = 3,
+        backoff: float = 0.2,
+        headers: Mapping[str, str] | None = None,
+        send_graph: bool = False,
+        max_answer: int = 1 << 30,
+    ) -> None:
+        # Open connections that nobody uses now: popping one is atomic, so threads never share one.
+        self._idle: list[HTTPConnection] = []
+        _check_url(url)
+        _check_headers(headers or {})
+        if not timeout:
+            raise InputError("timeout must be more than 0 seconds")
+        self.url = url
+        self.timeout = _check_seconds(timeout, "timeout")
+        self.retries = check_whole_number(retries, "retries", at_least=0)
+        self.backoff = _check_seconds(backoff, "backoff")
+        self.max_answer = check_whole_number(max_answer, "max_answer", at_least=1)
+        self._send_graph = send_graph
+        self._headers = {**(headers or {}), "Accept": _NPY}
+
+    @property
+    def accepts_subgraph(self) -> bool:
+        return self._send_graph
+
+    def __call__(
+        self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None
+    ) -> NDArray[Any]:
+        """Ask the server about a batch.
+
+        Raises:
+            ModelError: the server stayed away, refused the question, or answered with something
+                that is not an array of numbers.
+        """
+        further = {"edge_index": part.edge_index, "nodes": part.nodes} if self._send_graph else {}
+        if pairs is not None:
+            further["pairs"] = pairs
+        kind, body = _packed(x, further)
+        return self._array(self._post(body, {**self._headers, "Content-Type": kind}))
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle": []}  # an open connection cannot go to another process
+
+    def _post(self, body: memoryview, headers: dict[str, str]) -> bytes:
+        """Return the body of the server's answer, after as many tries as it takes."""
+        tries = self.retries + 1
+        last: Exception | str = ""
+        for attempt in range(tries):
+            if attempt:
+                time.sleep(self.backoff * 2 ** (attempt - 1))
+            try:
+                status, reason, answer = self._exchange(body, headers)
+            except _AWAY as error:
+                last = error
+                continue
+            if status == _OK:
+                return answer
+            last = f"{status} {reason}{_quote(answer)}"
+            if status not in _PASSING:
+                raise ModelError(f"the model at {self.url} refused the question: {last}")
+        cause = last if isinstance(last, str) else f"{type(last).__name__}: {last}"
+        raise ModelError(
+            f"the model at {self.url} stayed away after {tries} {'try' if tries == 1 else 'tries'};"
+            f" the last ended with {cause}"
+        ) from (last if isinstance(last, Exception) else None)
+
+    def _exchange(self, body: memoryview, headers: dict[str, str]) -> tuple[int, str, bytes]:
+        """Ask once; the connection is kept for the next question unless something went wrong."""
+        connection = self._idle.pop() if self._idle else self._connection()
+        try:
+            connection.request("POST", _path(self.url), body, headers)
+            response = connection.getresponse()
+            answer = self._read(response)
+        except BaseException:  # Ctrl-C too: half an answer must not be taken for the next one
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return response.status, response.reason, answer
+
+    def _connection(self) -> HTTPConnection:
+        address = urlsplit(self.url)
+        return _SCHEMES[address.scheme](address.hostname or "", address.port, timeout=self.timeout)
+
+    def _read(self, response: HTTPResponse) -> bytes:
+        """Read the body by pieces, and no further than the limit."""
+        declared = response.length  # None if the server does not say
+        size, pieces = 0, []
+        while size <= self.max_answer and (declared or 0) <= self.max_answer:
+            piece = response.read(_READ_AT_ONCE)
+            if not piece:
+                break
+            size += len(piece)
+            pieces.append(piece)
+        else:
+            raise ModelError(
+                f"the model at {self.url} answered with {declared or 'more'} bytes; max_answer "
+                f"allows {self.max_answer}: ask about fewer samples at once (samples_per_call) or "
+                f"allow more"
+            )
+        if declared is not None and size < declared:
+            raise IncompleteRead(b"", declared - size)
+        return b"".join(pieces)
+
+    def _array(self, answer: bytes) -> NDArray[Any]:
+        try:
+            # What np.load does for .npy files, without its guessing at archives and pickles.
+            return np.lib.format.read_array(BytesIO(answer), allow_pickle=False)
+        except Exception as error:  # whatever is wrong with the bytes, it is the server's doing
+            raise ModelError(
+                f"the model at {self.url} answered with {len(answer)} bytes that are not an .npy "
+                f"array of numbers ({error}){_quote(answer)}"
+            ) from error
+
+
+def _packed(x: FloatArray, further: Mapping[str, IntArray]) -> tuple[str, memoryview]:
+    """Return a file of these arrays and its content type; the features alone need no archive."""
+    file = BytesIO()
+    if further:
+        np.savez(file, x=x, **further)
+        return _NPZ, file.getbuffer()
+    np.save(file, x, allow_pickle=False)
+    return _NPY, file.getbuffer()
+
+
+def _path(url: str) -> str:
+    address = urlsplit(url)
+    return (address.path or "/") + (f"?{address.query}" if address.query else "")
+
+
+def _check_url(url: str) -> None:
+    if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
+        raise InputError(f"url must start with http:// or https://, but it is {url!r}")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise InputError(f"url must be percent-encoded, without spaces, but it is {url!r}")
+    try:
+        address = urlsplit(url)
+        named = address.hostname and address.port != 0
+    except ValueError as error:
+        raise InputError(f"url {url!r} cannot be read: {error}") from error
+    if not named:
+        raise InputError(f"url must name a host, and a port that exists, but it is {url!r}")
+    if "@" in address.netloc:  # errors name the url, and a password has no place in them
+        raise InputError("url must not hold a user name or password; pass them in headers")
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        line = f"{name}: {value}"
+        if not (line.isascii() and line.isprintable() and name.strip() and ":" not in name):
+            raise InputError(f"header {name!r} must be one line of ASCII text")
+
+
+def _check_seconds(value: float, what: str) -> float:
+    if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise InputError(f"{what} must be a number of seconds, not {value!r}")
+    return value
+
+
+def _quote(answer: bytes) -> str:
+    """The beginning of what a server said, if it said anything, on one line."""
+    return f": {answer[:_QUOTED].decode(errors='replace')!r}" if answer else ""

@@ -1,0 +1,122 @@
+"""What the caller hands over: a model with arrays, or with a data object of PyTorch Geometric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
+from .errors import InputError
+from .graph import Graph
+from .predictors import Predictor, as_predictor
+from .sampling import VariableId
+
+__all__ = ["NodeNames", "Source", "read_source"]
+
+_ASSUMED_HOPS = 3
+"""The paper's models have three layers; a plain function does not say how many it has."""
+
+
+@dataclass(frozen=True)
+class NodeNames(Sequence[VariableId]):
+    """Nodes called by kind and number, such as ``("author", 5)``.
+
+    Attributes:
+        kinds: the names of the kinds, in the order in which their nodes are numbered.
+        sizes: how many nodes each kind has.
+        default: the kind meant by a number alone.
+    """
+
+    kinds: tuple[str, ...]
+    sizes: tuple[int, ...]
+    default: str
+
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
+    def __getitem__(self, number: int) -> VariableId:  # type: ignore[override]
+        for kind, size in zip(self.kinds, self.sizes, strict=True):
+            if number < size:
+                return (kind, number)
+            number -= size
+        raise IndexError(number)
+
+    def number(self, name: Any) -> int:
+        """Return a node's number among all nodes, from ``(kind, number)`` or a number alone."""
+        kind, within = name if isinstance(name, tuple) and len(name) == 2 else (self.default, name)
+        if kind not in self.kinds:
+            raise InputError(f"there are no nodes of kind {kind!r}, only {', '.join(self.kinds)}")
+        at = self.kinds.index(kind)
+        return sum(self.sizes[:at]) + check_node(
+            within, self.sizes[at], f"target of kind {kind!r},"
+        )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model and its graph, ready to be asked.
+
+    Attributes:
+        hops: how far messages travel in the model.
+        kinds: the number of each node's kind; None if all nodes are alike.
+        names: what nodes are called, if not by their numbers.
+    """
+
+    predictor: Predictor
+    x: FloatArray
+    graph: Graph
+    hops: int
+    kinds: IntArray | None = None
+    names: NodeNames | None = None
+
+
+def read_source(
+    model: Any,
+    x: Any,
+    edge_index: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: str | None,
+) -> Source:
+    """Check what was handed over and bring it into one form."""
+    if hasattr(x, "edge_index_dict") or hasattr(x, "node_types"):
+        return _read_hetero(model, x, task, target_type)
+    if target_type is not None:
+        raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
+    if edge_index is None and hasattr(x, "edge_index"):
+        from .predictors.torch_module import inputs_of_data
+
+        inputs = {**inputs_of_data(model, x), **(inputs or {})}
+        x, edge_index = x.x, x.edge_index
+    if edge_index is None:
+        raise InputError("edge_index is needed: pass x and edge_index, or a Data object")
+    features = check_features(x)
+    graph = Graph(check_edge_index(edge_index, len(features)), len(features))
+    predictor = as_predictor(model, task, inputs)
+    return Source(predictor, features, graph, _hops_of(predictor))
+
+
+def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> Source:
+    from .predictors.hetero import HeteroPredictor, flatten
+
+    if task != "node":
+        raise InputError(
+            f"a graph with several kinds of nodes can be explained by node, not {task}"
+        )
+    if target_type is None or target_type not in data.node_types:
+        raise InputError(
+            f"target_type must say which kind of node is predicted: {', '.join(data.node_types)}; "
+            f"it is {target_type!r}"
+        )
+    layout, x, edge_index = flatten(data)
+    predictor = HeteroPredictor(model, layout, target_type)
+    names = NodeNames(tuple(layout.sizes), tuple(layout.sizes.values()), target_type)
+    graph = Graph(edge_index, len(x))
+    return Source(predictor, x, graph, _hops_of(predictor), layout.kinds, names)
+
+
+def _hops_of(predictor: Predictor) -> int:
+    """Return how far messages travel in a model, as far as it tells."""
+    told = getattr(predictor, "num_layers", None)
+    return _ASSUMED_HOPS if told is None else int(told)

@@ -1,0 +1,134 @@
+"""What is explained: the prediction of a node, of a pair of nodes, or of the whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .arrays import IntArray, as_array, check_node
+from .errors import InputError
+from .graph import Graph, Subgraph
+from .predictors import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
+from .sampling import GRAPH, VariableId
+
+__all__ = ["TASKS", "Task"]
+
+
+class Task(Protocol):
+    """What differs between explaining nodes, pairs and graphs."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        """Return a target as a variable's name, or raise an InputError."""
+        ...
+
+    def ends(self, target: VariableId) -> IntArray:
+        """Return the nodes that the prediction is about; none for a whole graph."""
+        ...
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        """Return the nodes that may explain the target, ascending."""
+        ...
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        """Return the nodes whose predictions are recorded; None if the whole graph is needed."""
+        ...
+
+    def outcomes(
+        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
+    ) -> tuple[Outcomes, Sequence[VariableId]]:
+        """Return the recorded predictions, and a name for each."""
+        ...
+
+
+@dataclass(frozen=True)
+class NodeTask:
+    """Every recorded node's own prediction is part of its variable."""
+
+    name: str = "node"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is None:
+            raise InputError("a node task needs a target: call explain(node)")
+        return check_node(target, graph.num_nodes)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array([target], dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        reached = graph.within_hops(self.ends(target), hops)
+        return reached[reached != target]
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return recorded
+
+    def outcomes(
+        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
+    ) -> tuple[Outcomes, Sequence[VariableId]]:
+        return NodeOutcomes(part.positions(recorded)), recorded.tolist()
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """A prediction about two nodes, such as a link; both of them may explain it too."""
+
+    name: str = "edge"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is None:
+            raise InputError("an edge task needs a target: call explain((u, v))")
+        ends = as_array(target, "target").reshape(-1).tolist()
+        if len(ends) != 2:
+            raise InputError(f"the target of an edge task is a pair of nodes, not {target!r}")
+        return tuple(check_node(end, graph.num_nodes) for end in ends)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array(target, dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        return graph.within_hops(self.ends(target), hops)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return np.unique(np.array(targets, dtype=np.int64))
+
+    def outcomes(
+        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
+    ) -> tuple[Outcomes, Sequence[VariableId]]:
+        return PairOutcomes(part.positions(np.array(targets, dtype=np.int64).T)), targets
+
+
+@dataclass(frozen=True)
+class GraphTask:
+    """The one prediction of the graph, which any node may explain."""
+
+    name: str = "graph"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is not None:
+            raise InputError(
+                f"a graph task explains the whole graph: call explain() without a target, "
+                f"not with {target!r}"
+            )
+        return GRAPH
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.empty(0, dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        return np.arange(graph.num_nodes)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return None
+
+    def outcomes(
+        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
+    ) -> tuple[Outcomes, Sequence[VariableId]]:
+        return GraphOutcome(), targets
+
+
+TASKS: dict[str, Task] = {task.name: task for task in (NodeTask(), PairTask(), GraphTask())}

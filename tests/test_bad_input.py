@@ -1,0 +1,245 @@
+"""Whatever is wrong with an argument, the error is the package's own and names the value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from pgm_explainer import PGMExplainer, PGMExplainerError
+from pgm_explainer.sampling import Fall
+from pgm_explainer.selection import ChiSquareTest
+
+X = np.eye(4)
+EDGES = np.array([[0, 1, 2], [1, 2, 3]])
+
+
+def model(x):
+    return x @ np.ones((4, 2))
+
+
+def with_value(value):
+    x = X.copy()
+    x[2, 1] = value
+    return x
+
+
+class Misshapen:
+    name = "misshapen"
+
+    def __call__(self, population, draws):
+        return np.ones(3)
+
+
+class NotFinite:
+    name = "not_finite"
+
+    def __call__(self, population, draws):
+        return np.full(4, np.nan)
+
+
+BAD_ARGUMENTS = [
+    ("model", None, "NoneType"),
+    ("model", "gnn", "str"),
+    ("model", X, "ndarray"),
+    ("x", None, "x must hold real numbers"),
+    ("x", "features", "<U8"),
+    ("x", 1.0, "()"),
+    ("x", np.ones(4), "(4,)"),
+    ("x", np.ones((1, 4, 4)), "(1, 4, 4)"),
+    ("x", np.ones((0, 4)), "(0, 4)"),
+    ("x", [[1, 2], [3]], "x cannot be read"),
+    ("x", X * 1j, "complex128"),
+    ("x", with_value(np.nan), "x[2, 1] is nan"),
+    ("x", with_value(-np.inf), "x[2, 1] is -inf"),
+    ("x", torch.tensor(with_value(np.inf)), "x[2, 1] is inf"),
+    ("x", {"a": 1}, "object"),
+    ("edge_index", None, "edge_index must hold real numbers"),
+    ("edge_index", EDGES.T, "(3, 2)"),
+    ("edge_index", EDGES[0], "(3,)"),
+    ("edge_index", EDGES + 0.5, "float64"),
+    ("edge_index", [[0], [4]], "node 4"),
+    ("edge_index", [[-1], [0]], "node -1"),
+    ("edge_index", [["a"], ["b"]], "<U1"),
+    ("edge_index", [[0, 1], [1]], "edge_index cannot be read"),
+    ("task", "edge", "'edge'"),
+    ("task", "", "''"),
+    ("task", None, "None"),
+    ("task", {}, "{}"),
+    ("num_layers", -1, "-1"),
+    ("num_layers", 1.5, "1.5"),
+    ("num_layers", "three", "'three'"),
+    ("num_samples", 0, "0"),
+    ("num_samples", 10, "num_samples=10"),
+    ("num_samples", 1e3, "1000.0"),
+    ("num_samples", None, "None"),
+    ("perturbation", "noise", "'noise'"),
+    ("perturbation", "", "''"),
+    ("perturbation", None, "None"),
+    ("perturbation", 0.5, "0.5"),
+    ("perturbation", Misshapen(), "misshapen"),
+    ("perturbation", NotFinite(), "not_finite"),
+    ("perturbation", lambda x, rng: x[:2], "(2, 4)"),
+    ("perturbation", lambda x, rng: x * np.nan, "NaN"),
+    ("perturbation", lambda x, rng: x, "changes no feature"),
+    ("perturbation", lambda x, rng: "zeros", "<U5"),
+    ("perturb_probability", 0.0, "0.0"),
+    ("perturb_probability", 1, "1"),
+    ("perturb_probability", 1.5, "1.5"),
+    ("perturb_probability", float("nan"), "nan"),
+    ("perturb_probability", "half", "'half'"),
+    ("perturb_probability", np.array([0.1, 0.2]), "0.2"),
+    ("features", [], "[]"),
+    ("features", [4], "[4]"),
+    ("features", [-1], "[-1]"),
+    ("features", [0.5], "[0.5]"),
+    ("features", "intensity", "<U9"),
+    ("features", [True, False, False, False], "True"),
+    ("change", "drop", "'drop'"),
+    ("change", None, "None"),
+    ("change", 0.1, "0.1"),
+    ("change", Fall, "Fall"),
+    ("change", lambda before, after: after, "(800, 4, 2)"),
+    ("change", lambda before, after: np.full(after.shape[:2], 7), "7"),
+    ("change", lambda before, after: "changed", "<U7"),
+    ("scores", "odds", "'odds'"),
+    ("scores", 1, "1"),
+    ("test", "fisher", "'fisher'"),
+    ("test", None, "None"),
+    ("test", ChiSquareTest, "ChiSquareTest"),
+    ("significance", 0, "0"),
+    ("significance", 1.0, "1.0"),
+    ("significance", "5%", "'5%'"),
+    ("correction", "holm", "'holm'"),
+    ("correction", None, "None"),
+    ("max_nodes", 0, "0"),
+    ("max_nodes", -3, "-3"),
+    ("max_nodes", 2.5, "2.5"),
+    ("only_significant", "no", "'no'"),
+    ("no_child", None, "None"),
+    ("structure", "pc", "'pc'"),
+    ("structure", None, "None"),
+    ("score", "k2", "'k2'"),
+    ("score", None, "None"),
+    ("score", 1.5, "1.5"),
+    ("max_parents", 0, "0"),
+    ("max_parents", "two", "'two'"),
+    ("smoothing", -0.5, "-0.5"),
+    ("smoothing", float("nan"), "nan"),
+    ("smoothing", "laplace", "'laplace'"),
+    ("seed", -1, "-1"),
+    ("seed", 0.5, "0.5"),
+    ("seed", np.random.default_rng(0), "Generator"),
+    ("max_memory", "plenty", "'plenty'"),
+    ("max_memory", -1, "-1"),
+    ("samples_per_call", 0, "0"),
+    ("samples_per_call", 2.5, "2.5"),
+]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "named"),
+    BAD_ARGUMENTS,
+    ids=[f"{argument}-{named}" for argument, _, named in BAD_ARGUMENTS],
+)
+def test_a_bad_argument_is_named(argument, value, named):
+    arguments = {"model": model, "x": X, "edge_index": EDGES, "num_layers": 3, argument: value}
+    with pytest.raises(PGMExplainerError) as error:
+        PGMExplainer(**arguments).explain(3)
+    assert named in str(error.value)
+
+
+def test_an_option_that_does_not_exist_is_refused():
+    with pytest.raises(TypeError, match="num_sample"):
+        PGMExplainer(model, X, EDGES, num_sample=100)
+
+
+BAD_TARGETS = [
+    (None, "target"),
+    (4, "target 4"),
+    (-1, "-1"),
+    (1.0, "1.0"),
+    ("1", "'1'"),
+    (True, "True"),
+    ([1, 2], "[1, 2]"),
+    (np.array([1, 2]), "[1, 2]"),
+    (torch.tensor([1, 2]), "[1, 2]"),
+    (np.array([1.5, 2.5]), "1.5"),
+    (float("nan"), "nan"),
+    ("graph", "'graph'"),
+]
+
+
+@pytest.mark.parametrize(("target", "named"), BAD_TARGETS, ids=[str(t) for t, _ in BAD_TARGETS])
+def test_a_bad_target_is_named(target, named):
+    with pytest.raises(PGMExplainerError) as error:
+        PGMExplainer(model, X, EDGES).explain(target)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("targets", "named"),
+    [
+        (3, "3"),
+        (None, "None"),
+        ("13", "'1'"),
+        ([1, 4], "target 4"),
+        ([1, None], "target"),
+        ([1, 2.0], "2.0"),
+        ([[1], [2]], "[1]"),
+        ([np.array([1, 2])], "[1, 2]"),
+        (np.array([0.5]), "0.5"),
+        (np.array([True, False, True, False]), "True"),
+        (np.array(["a"]), "<U1"),
+    ],
+)
+def test_bad_targets_are_named(targets, named):
+    with pytest.raises(PGMExplainerError) as error:
+        PGMExplainer(model, X, EDGES).explain_many(targets)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize("target", [0, "graph", [1], np.array([1, 2])], ids=str)
+def test_a_graph_task_takes_no_target(target):
+    explainer = PGMExplainer(lambda x: model(x).sum(axis=1), X, EDGES, task="graph")
+    with pytest.raises(PGMExplainerError, match="without a target") as error:
+        explainer.explain(target)
+    assert repr(target) in str(error.value)
+
+
+def test_a_graph_task_has_no_many():
+    explainer = PGMExplainer(lambda x: model(x).sum(axis=1), X, EDGES, task="graph")
+    with pytest.raises(PGMExplainerError, match=r"explain\(\)"):
+        explainer.explain_many([0])
+
+
+BAD_MODELS = [
+    (lambda x: x[0], "[4, 4]"),
+    (lambda x: x[:, :2], "[1, 2, 4]"),
+    (lambda x: x.sum(axis=1), "[1, 4]"),
+    (lambda x: 1, "[]"),
+    (lambda x: None, "object"),
+    (lambda x: ["class"] * len(x), "<U5"),
+    (lambda x: x * 1j, "complex128"),
+    (lambda x: x * np.nan, "nan"),
+    (lambda x: np.where(x == 1, np.inf, x), "inf"),
+    (lambda x: np.where((x == X).all(axis=(1, 2), keepdims=True), x, np.nan), "nan"),
+    (lambda x: np.random.default_rng().normal(size=x.shape), "dropout"),
+    (lambda x: x if len(x) < 3 else x[:3], "[3, 4, 4]"),
+    (lambda x: x if len(x) < 3 else x[..., :1], "[800, 4, 1]"),
+]
+
+
+@pytest.mark.parametrize(("bad", "named"), BAD_MODELS, ids=[named for _, named in BAD_MODELS])
+def test_a_model_that_answers_badly_is_an_error(bad, named):
+    with pytest.raises(PGMExplainerError) as error:
+        PGMExplainer(bad, X, EDGES).explain(3)
+    assert named in str(error.value)
+
+
+def test_an_error_inside_the_model_is_the_models_own():
+    def broken(x):
+        raise KeyError("weights")
+
+    with pytest.raises(KeyError, match="weights"):
+        PGMExplainer(broken, X, EDGES).explain(3)
