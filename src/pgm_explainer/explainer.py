@@ -17,6 +17,7 @@ from .graph import Subgraph
 from .learning import LearningPlan, learn_network
 from .memory import check_memory
 from .predictors import LocalModel, Predictor
+from .progress import Progress
 from .sampling import (
     Change,
     CustomChange,
@@ -29,14 +30,17 @@ from .sampling import (
     as_change,
     as_perturbation,
     check_columns,
+    draw_attribute_samples,
     draw_samples,
 )
 from .selection import (
+    FeatureEffects,
     IndependenceTest,
     Neighbourhood,
     Ranking,
     SelectionPlan,
     as_test,
+    feature_effects,
     select_variables,
 )
 from .settings import Settings
@@ -53,13 +57,20 @@ class PGMExplainer:
     The model is only ever asked; it and the arrays passed here are never changed.
 
     Args:
-        model: a function of features ``x [B, N, F]`` that gives scores ``[B, N, C]`` (node task)
-            or ``[B, C]`` (graph task). With a second argument called ``edge_index`` it is asked
-            about the part of the graph around the target only; else about the whole graph.
-        x: node features ``[N, F]``, an array or tensor.
+        model: a PyTorch module, called as ``model(x, edge_index)`` or ``model(data)``; or a
+            function of features ``x [B, N, F]`` that gives scores ``[B, N, C]`` (node task),
+            ``[B, C]`` (graph task) or ``[B, P, C]`` (edge task, with an argument
+            ``pairs [2, P]``). A function with an argument called ``edge_index`` is asked about the
+            part of the graph around the target only; any other about the whole graph.
+        x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
+            PyTorch Geometric, and then no ``edge_index``.
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target.
-        task: ``"node"`` or ``"graph"``.
-        num_layers: L, the number of message-passing layers: how far a target can see.
+        inputs: what else a PyTorch module takes, by name, such as ``edge_weight``.
+        target_type: in a ``HeteroData`` graph, the kind of node that is predicted.
+        task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
+        num_layers: L, the number of message-passing layers: how far a target can see. None counts
+            those of a PyTorch Geometric module, and is 3 for any other model. A graph task needs
+            none: there every node is a candidate.
         num_samples: n, how many perturbed graphs the model is asked about.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is the
@@ -68,9 +79,13 @@ class PGMExplainer:
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``fall``, ``flip``, ``absolute``,
             ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)`` or a function. ``auto``
-            is ``Fall(0.05)`` for nodes and ``TopFraction(0.5)`` for graphs.
+            is ``Fall(0.05)`` for nodes, ``TopFraction(0.5)`` for pairs and graphs, and
+            ``TopDeviation(0.5)`` for values.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
-            or ``auto`` to find out.
+            ``values`` (a regression), or ``auto`` to find out which of the first three.
+        output: the one score to explain where a model gives several independent ones: a label of
+            many, or a value of many.
+        explained_class: the class to explain, or one for each node; None for the predicted one.
         test: ``chi_square`` or ``g``.
         significance: the p-value below which variables are dependent.
         correction: ``benjamini_hochberg`` holds the share of false discoveries among the selected
@@ -88,6 +103,8 @@ class PGMExplainer:
         max_memory: bytes, or a text such as ``"2GB"``, that samples in flight may take; None for a
             quarter of what is free. It does not change the answer.
         samples_per_call: how many samples the model sees at once; overrides ``max_memory``.
+        progress: whether to show a bar on standard error; None for where someone is looking, which
+            is a terminal or a notebook.
 
     Raises:
         PGMExplainerError: in one of its forms, for anything that cannot be used.
@@ -137,6 +154,7 @@ class PGMExplainer:
         seed: int = 0,
         max_memory: int | str | None = None,
         samples_per_call: int | None = None,
+        progress: bool | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
         self.settings = Settings(**options)
@@ -144,6 +162,7 @@ class PGMExplainer:
         self.predictor, self.graph, self._names = source.predictor, source.graph, source.names
         self._population = Population(source.x, source.kinds)
         self._task = TASKS[task]
+        self._show_progress = progress
         self.num_layers = source.hops if num_layers is None else num_layers
         columns = check_columns(features, source.x.shape[1])
         self._sampling = SamplingPlan(
@@ -193,6 +212,25 @@ class PGMExplainer:
             )
         return explanations
 
+    def explain_features(self, explanation: Explanation) -> FeatureEffects:
+        """Say which features of the explaining nodes, and of the target itself, matter.
+
+        The features of those nodes are perturbed one by one, in as many new samples, and each is
+        tested against the change of the prediction.
+        """
+        target = self._task.check(self._number_of(explanation), self.graph)
+        selected = explanation.ranking.nodes[explanation.ranking.selected]
+        nodes = np.union1d(selected, explanation.ends)
+        recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
+        model, _ = self._observe([target], recorded)
+        names = list(self._task.outcomes([target], recorded, model.part)[1])
+        at = names.index(target)
+        explained = int(self._explained_classes(names, model.before)[at])
+        table = draw_attribute_samples(
+            model, self._population, nodes, target, at, explained, self._sampling
+        )
+        return feature_effects(table, nodes, self._sampling.columns, self._selection)
+
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         numbers = [self._number(target) for target in asked]
         targets = [self._task.check(number, self.graph) for number in numbers]
@@ -201,10 +239,11 @@ class PGMExplainer:
             return []
         samples, notes = self._draw(near)  # step 1
         rankings = select_variables(samples.table, near, self._selection)  # step 2
-        done = {
-            each.target: self._conclude(each, samples, ranking, notes)  # step 3
-            for each, ranking in zip(near, rankings, strict=True)
-        }
+        done = {}
+        with Progress("learning networks", len(near), self._show_progress) as progress:
+            for each, ranking in zip(near, rankings, strict=True):
+                done[each.target] = self._conclude(each, samples, ranking, notes)  # step 3
+                progress.advance()
         return [done[target] for target in targets]
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
@@ -219,7 +258,10 @@ class PGMExplainer:
         names = self._task.outcomes(targets, recorded, model.part)[1]
         classes = self._explained_classes(names, model.before)
         question = Question(recorded, names, classes)
-        return draw_samples(model, self._population, question, self._sampling), notes
+        samples = draw_samples(
+            model, self._population, question, self._sampling, self._show_progress
+        )
+        return samples, notes
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray
@@ -297,6 +339,12 @@ class PGMExplainer:
             ends=self._task.ends(target),
         )
         return explanation if self._names is None else explanation.named(self._names)
+
+    def _number_of(self, explanation: Explanation) -> Any:
+        """The target of an explanation, as it is checked."""
+        if self.settings.task == "graph":
+            return None
+        return self._number(explanation.target)
 
     def _number(self, target: Any) -> Any:
         """A target's number, where nodes are called by kind and number."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Explanation"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Why a model predicted what it did, as a Bayesian network that can be asked.
 
@@ -126,13 +126,16 @@ class Explanation:
 
         return plot_explanation(self, **options)
 
+    def __repr__(self) -> str:
+        return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+
     def __str__(self) -> str:
         from .report.text import describe
 
         return describe(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether two explanations found the same; the model's own digits may differ by rounding."""
+        """Whether both found the same; the model's own last digits do not count."""
         return isinstance(other, Explanation) and all(
             getattr(self, name) == getattr(other, name)
             for name in ("target", "explained_class", "held", "ranking", "network")

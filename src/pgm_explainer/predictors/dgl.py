@@ -10,8 +10,7 @@ into the home folder, and fails where it cannot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -21,12 +20,11 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
+from .torch_tools import distinct_samples, evaluated, first_tensor, same_answers, some_parameter
 
 __all__ = ["DglPredictor"]
 
 _TASKS = ("node", "graph")
-_TRIALS = 3
-_SAME_WITHIN = 1e-4
 
 
 class DglPredictor:
@@ -74,24 +72,24 @@ class DglPredictor:
         self.model = model
         self.task = task
         self.batched: bool | None = None
-        self._output = output or _first_tensor
+        self._output = output or first_tensor
         self._copies: _Copies | None = None
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         if pairs is not None:
             raise InputError("DglPredictor is for node and graph tasks, not for pairs of nodes")
         features = self._tensor(x)
-        with _evaluated(self.model):
+        with evaluated(self.model):
             if self._copies is None or self._copies.part is not part:
-                self._copies = self._accepted(part, features[0])
-                self.batched = self._batching_is_exact(self._copies, features[0])
+                copies = self._accepted(part, features[0])
+                self.batched = self._batching_is_exact(copies, features[0])
+                self._copies = copies  # last: an interrupted check must be made again
             ask = self._together if self.batched else self._one_by_one
             scores = ask(self._copies, features)
         return scores[:, 0] if self.task == "graph" else scores
 
     def _tensor(self, x: FloatArray) -> Tensor:
-        tensors = (*self.model.parameters(), *self.model.buffers())
-        like = next((each for each in tensors if each.is_floating_point()), None)
+        like = some_parameter(self.model)
         # Always a copy: the model may write into its input, and the caller's array is not its own.
         if like is None:
             return torch.tensor(x)
@@ -109,13 +107,13 @@ class DglPredictor:
         return copies
 
     def _batching_is_exact(self, copies: _Copies, features: Tensor) -> bool:
-        trials = _distinct(features)
+        trials = distinct_samples(features)
         try:
             single = self._one_by_one(copies, trials.clone())
             together = self._together(copies, trials)
         except Exception:  # made for one graph only, or not for these features; asking will tell
             return False
-        return _same(together, single)
+        return same_answers(together, single)
 
     def _together(self, copies: _Copies, x: Tensor) -> Tensor:
         scores = self._ask(copies.graph(len(x)), x.flatten(0, 1), self._rows(x) * len(x))
@@ -201,45 +199,3 @@ def _dgl() -> Any:
             f"'pip install --no-deps dgl==1.1.3' works, together with networkx, requests, tqdm, "
             f"psutil and packaging, and DGLBACKEND=pytorch in the environment"
         ) from error
-
-
-@contextmanager
-def _evaluated(module: nn.Module) -> Iterator[None]:
-    """Put a module into evaluation mode, without gradients, and every part of it back after."""
-    modes = [(part, part.training) for part in module.modules()]
-    module.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for part, training in modes:
-            part.training = training
-
-
-def _first_tensor(answer: Any) -> Any:
-    """The scores in what a model returns: itself, or the first tensor of a tuple or mapping."""
-    if isinstance(answer, Mapping):
-        answer = tuple(answer.values())
-    if isinstance(answer, (tuple, list)):
-        return next((each for each in answer if isinstance(each, Tensor)), answer)
-    return answer
-
-
-def _distinct(features: Tensor) -> Tensor:
-    """Some samples that differ wherever they can, in their means too, so that mixing them shows.
-
-    Every value lies between 0 and one of the same column, so that a feature that is an index into
-    a table stays one.
-    """
-    generator = torch.Generator().manual_seed(0)
-    rows = torch.randint(len(features), (_TRIALS - 1, len(features)), generator=generator)
-    share = torch.rand((*rows.shape, features.shape[1]), generator=generator).to(features)
-    empty = (features == 0).all(dim=0)
-    return torch.cat((features[None], (features[rows.to(features.device)] + empty) * share))
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    """Whether two answers agree up to rounding; not if either holds a NaN."""
-    if one.shape != other.shape:
-        return False
-    return bool((one - other).abs().max() <= _SAME_WITHIN * other.abs().max())

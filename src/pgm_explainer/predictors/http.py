@@ -144,7 +144,7 @@ class HttpPredictor:
 
     def _exchange(self, body: memoryview, headers: dict[str, str]) -> tuple[int, str, bytes]:
         """Ask once; the connection is kept for the next question unless something went wrong."""
-        connection = self._idle.pop() if self._idle else self._connection()
+        connection = self._connection()
         try:
             connection.request("POST", _path(self.url), body, headers)
             response = connection.getresponse()
@@ -156,6 +156,10 @@ class HttpPredictor:
         return response.status, response.reason, answer
 
     def _connection(self) -> HTTPConnection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
         address = urlsplit(self.url)
         return _SCHEMES[address.scheme](address.hostname or "", address.port, timeout=self.timeout)
 
@@ -190,7 +194,7 @@ class HttpPredictor:
             ) from error
 
 
-def _packed(x: FloatArray, further: Mapping[str, IntArray]) -> tuple[str, memoryview]:
+def _packed(x: FloatArray, further: Mapping[str, Any]) -> tuple[str, memoryview]:
     """Return a file of these arrays and its content type; the features alone need no archive."""
     file = BytesIO()
     if further:

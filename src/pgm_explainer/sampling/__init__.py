@@ -1,5 +1,6 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
+from .attributes import draw_attribute_samples
 from .change import (
     CHANGES,
     Absolute,
@@ -50,5 +51,6 @@ __all__ = [
     "as_change",
     "as_perturbation",
     "check_columns",
+    "draw_attribute_samples",
     "draw_samples",
 ]

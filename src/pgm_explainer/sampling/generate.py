@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray
 from ..errors import PerturbationError
 from ..predictors import LocalModel
+from ..progress import Progress
 from .change import Change
 from .perturbation import Perturbation, changed_share, new_features
 from .population import Population
@@ -95,7 +96,11 @@ class Samples:
 
 
 def draw_samples(
-    model: LocalModel, population: Population, question: Question, plan: SamplingPlan
+    model: LocalModel,
+    population: Population,
+    question: Question,
+    plan: SamplingPlan,
+    show_progress: bool | None = False,
 ) -> Samples:
     """Record the variables in question in ``plan.num_samples`` perturbed graphs.
 
@@ -115,12 +120,14 @@ def draw_samples(
     recorder = _Recorder(model, question, plan)
     nodes, x = model.part.nodes, population.x
     batch_size = plan.batch_size(len(nodes), x.shape[1], x.itemsize)
-    for start in range(0, plan.num_samples, batch_size):
-        stop = min(start + batch_size, plan.num_samples)
-        draws = Draws(plan.seed, np.arange(start, stop), nodes)
-        perturbed = draws.coins("perturbed", plan.probability)
-        after = model(_perturb(population, draws, perturbed, plan))
-        recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
+    with Progress("asking the model", plan.num_samples, show_progress) as progress:
+        for start in range(0, plan.num_samples, batch_size):
+            stop = min(start + batch_size, plan.num_samples)
+            draws = Draws(plan.seed, np.arange(start, stop), nodes)
+            perturbed = draws.coins("perturbed", plan.probability)
+            after = model(_perturb(population, draws, perturbed, plan))
+            recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
+            progress.advance(stop - start)
     return Samples(recorder.finish(), model.before, classes, share)
 
 

@@ -1,5 +1,6 @@
 """Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
 
+from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import CORRECTIONS, RankedNode, Ranking
 from .select import Neighbourhood, SelectionPlan, select_variables
@@ -9,6 +10,7 @@ __all__ = [
     "CORRECTIONS",
     "TESTS",
     "ChiSquareTest",
+    "FeatureEffects",
     "GTest",
     "IndependenceTest",
     "Neighbourhood",
@@ -16,6 +18,7 @@ __all__ = [
     "Ranking",
     "SelectionPlan",
     "as_test",
+    "feature_effects",
     "select_variables",
     "shrink",
 ]

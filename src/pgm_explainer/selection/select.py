@@ -14,7 +14,7 @@ from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
 from .ranking import Ranking, rank, significant
 
-__all__ = ["Neighbourhood", "SelectionPlan", "select_variables"]
+__all__ = ["Neighbourhood", "SelectionPlan", "all_pairs", "select_variables"]
 
 _CELLS_AT_ONCE = 1 << 22
 _SHARED = 8.0
@@ -60,7 +60,7 @@ def select_variables(
         union = np.unique(np.concatenate([each.candidates for each in block]))
         columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
         targets = [table.column(each.target) for each in block]
-        tests = _test(table, targets, columns, plan.test)
+        tests = all_pairs(table, targets, columns, plan.test)
         for row, each in enumerate(block):
             mine = np.searchsorted(union, each.candidates)
             yield _select_one(table, each, columns[mine], _take(tests.row(row), mine), plan)
@@ -94,13 +94,13 @@ def _dependents_of(
     states = int(table.cardinalities.max())
     at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))
     for start in range(0, len(sources), at_once):
-        tests = _test(table, sources[start : start + at_once], columns, plan.test)
+        tests = all_pairs(table, sources[start : start + at_once], columns, plan.test)
         for row in range(len(tests.dof)):
             reached |= plan.passed(tests.row(row))
     return reached
 
 
-def _test(
+def all_pairs(
     table: SampleTable,
     left: Sequence[int] | IntArray,
     right: IntArray,

@@ -1,0 +1,84 @@
+"""A bar for anything longer than a second, where someone is looking."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TextIO
+
+__all__ = ["Progress", "is_watched"]
+
+_WIDTH = 30
+_PATIENCE = 1.0
+_INTERVAL = 0.1
+
+
+def is_watched(stream: TextIO) -> bool:
+    """Say whether a person sees what is written: in a terminal or in a notebook."""
+    try:
+        if stream.isatty():
+            return True
+    except (AttributeError, ValueError):  # closed, or not quite a file
+        return False
+    shell = sys.modules.get("IPython")
+    if shell is None:
+        return False
+    return type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class Progress:
+    """One line on standard error that shows how far a task has come; gone when it ends.
+
+    Args:
+        what: what is being done.
+        total: how many steps it takes.
+        show: True or False, or None to show it where it is watched.
+
+    Examples:
+        >>> with Progress("explaining", total=3, show=False) as progress:
+        ...     progress.advance(3)
+    """
+
+    def __init__(self, what: str, total: int, show: bool | None = None) -> None:
+        self._what, self._total = what, total
+        self._stream = sys.stderr
+        self._show = is_watched(self._stream) if show is None else show
+        self._done = 0
+        self._started = time.monotonic()
+        self._last_shown: float | None = None
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that some more steps are done."""
+        self._done += steps
+        now = time.monotonic()
+        due = self._last_shown + _INTERVAL if self._last_shown else self._started + _PATIENCE
+        if self._show and now >= due:
+            self._last_shown = now
+            self._write(self._line(now - self._started))
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._last_shown is not None:
+            self._write(" " * 79)
+            self._write("")
+
+    def _line(self, elapsed: float) -> str:
+        share = min(self._done / max(self._total, 1), 1.0)
+        bar = ("█" * round(share * _WIDTH)).ljust(_WIDTH, "·")
+        left = elapsed / share - elapsed if share > 0 else 0.0
+        return f"{self._what} {bar} {share:4.0%}, {left:.0f} s left"
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(f"\r{text[:79].ljust(79) if text else ''}")
+            self._stream.flush()
+        except (OSError, ValueError, UnicodeEncodeError):  # nobody can look any more
+            self._show = False

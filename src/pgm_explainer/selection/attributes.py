@@ -1,0 +1,49 @@
+"""Which features of the explaining nodes a prediction depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..sampling import SampleTable
+from .select import SelectionPlan, all_pairs
+
+__all__ = ["FeatureEffects", "feature_effects"]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureEffects:
+    """The evidence for each feature of some nodes.
+
+    Attributes:
+        nodes: the nodes.
+        features: the feature columns.
+        effect: Cramér's V ``[nodes, features]`` of each with the prediction's change.
+        log_p: natural logarithm of the p-value, likewise.
+        significant: whether it passed the significance level, after any correction.
+    """
+
+    nodes: IntArray
+    features: IntArray
+    effect: NDArray[np.float64]
+    log_p: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+
+
+def feature_effects(
+    table: SampleTable, nodes: IntArray, features: IntArray, plan: SelectionPlan
+) -> FeatureEffects:
+    """Test each feature against the prediction, the table's last variable."""
+    last = len(table.variables) - 1
+    tests = all_pairs(table, [last], np.arange(last), plan.test).row(0)
+    shape = (len(nodes), len(features))
+    return FeatureEffects(
+        nodes,
+        features,
+        tests.effect.reshape(shape),
+        tests.log_p.reshape(shape),
+        plan.passed(tests).reshape(shape),
+    )
