@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from pgm_explainer import PGMExplainer, PGMExplainerError
+from pgm_explainer.predictors import WholeGraphFunction
 from pgm_explainer.sampling import Fall
 from pgm_explainer.selection import ChiSquareTest
 
@@ -39,9 +40,14 @@ class NotFinite:
 
 
 BAD_ARGUMENTS = [
-    ("model", None, "NoneType"),
-    ("model", "gnn", "str"),
-    ("model", X, "ndarray"),
+    ("model", None, "None"),
+    ("model", "gnn", "'gnn'"),
+    ("model", X, "array("),
+    ("model", Misshapen, "the class Misshapen"),
+    ("model", WholeGraphFunction, "the class WholeGraphFunction"),
+    ("inputs", {"edge_weight": np.ones(3)}, "edge_weight"),
+    ("inputs", 3, "3"),
+    ("target_type", "author", "target_type"),
     ("x", None, "x must hold real numbers"),
     ("x", "features", "<U8"),
     ("x", 1.0, "()"),
@@ -54,7 +60,7 @@ BAD_ARGUMENTS = [
     ("x", with_value(-np.inf), "x[2, 1] is -inf"),
     ("x", torch.tensor(with_value(np.inf)), "x[2, 1] is inf"),
     ("x", {"a": 1}, "object"),
-    ("edge_index", None, "edge_index must hold real numbers"),
+    ("edge_index", None, "edge_index is needed"),
     ("edge_index", EDGES.T, "(3, 2)"),
     ("edge_index", EDGES[0], "(3,)"),
     ("edge_index", EDGES + 0.5, "float64"),
@@ -62,7 +68,7 @@ BAD_ARGUMENTS = [
     ("edge_index", [[-1], [0]], "node -1"),
     ("edge_index", [["a"], ["b"]], "<U1"),
     ("edge_index", [[0, 1], [1]], "edge_index cannot be read"),
-    ("task", "edge", "'edge'"),
+    ("task", "link", "'link'"),
     ("task", "", "''"),
     ("task", None, "None"),
     ("task", {}, "{}"),
@@ -104,6 +110,19 @@ BAD_ARGUMENTS = [
     ("change", lambda before, after: "changed", "<U7"),
     ("scores", "odds", "'odds'"),
     ("scores", 1, "1"),
+    ("scores", "probabilities", "probabilities"),
+    ("output", -1, "-1"),
+    ("output", 2, "output 2"),
+    ("output", 0.5, "0.5"),
+    ("output", "first", "'first'"),
+    ("explained_class", 2, "2"),
+    ("explained_class", -1, "-1"),
+    ("explained_class", 1.0, "1.0"),
+    ("explained_class", True, "True"),
+    ("explained_class", "one", "<U3"),
+    ("explained_class", [0, 1], "(2,)"),
+    ("explained_class", [0, 1, 0, 2], "[0, 1, 0, 2]"),
+    ("explained_class", [[0, 1, 0, 1]], "(1, 4)"),
     ("test", "fisher", "'fisher'"),
     ("test", None, "None"),
     ("test", ChiSquareTest, "ChiSquareTest"),
@@ -207,6 +226,68 @@ def test_a_graph_task_takes_no_target(target):
     assert repr(target) in str(error.value)
 
 
+def pair_model(x, pairs):
+    return x[:, pairs[0], :2] + x[:, pairs[1], 2:]
+
+
+BAD_PAIRS = [
+    (None, "explain((u, v))"),
+    (1, "1"),
+    ((1,), "(1,)"),
+    ((1, 2, 3), "(1, 2, 3)"),
+    ([[0, 1], [2, 3]], "[[0, 1], [2, 3]]"),
+    ((0, 4), "target 4"),
+    ((-1, 0), "-1"),
+    ((0.5, 1), "0.5"),
+    ((0.0, 1.0), "0.0"),
+    ("ab", "<U2"),
+    ((True, False), "True"),
+    (({}, 1), "object"),
+    (torch.tensor([1, 9]), "target 9"),
+]
+
+
+@pytest.mark.parametrize(("target", "named"), BAD_PAIRS, ids=[str(t) for t, _ in BAD_PAIRS])
+def test_a_bad_pair_is_named(target, named):
+    explainer = PGMExplainer(pair_model, X, EDGES, task="edge")
+    with pytest.raises(PGMExplainerError) as error:
+        explainer.explain(target)
+    assert named in str(error.value)
+    with pytest.raises(PGMExplainerError):
+        explainer.explain_many([(0, 1), target])
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        (lambda x, pairs: x, "[1, 1, classes]"),
+        (lambda x, pairs: x[:, pairs[0], 0], "[1, 1, classes]"),
+        (lambda x, pairs: pair_model(x, pairs) * np.nan, "nan"),
+    ],
+    ids=["nodes", "no classes", "nan"],
+)
+def test_a_model_that_answers_badly_about_pairs_is_an_error(answer, named):
+    with pytest.raises(PGMExplainerError) as error:
+        PGMExplainer(answer, X, EDGES, task="edge").explain((0, 1))
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize("task", ["edge", "graph"])
+def test_only_a_node_task_has_a_class_for_each_node(task):
+    def model(x, pairs=None):
+        return x.sum(axis=1) if pairs is None else pair_model(x, pairs)
+
+    explainer = PGMExplainer(model, X, EDGES, task=task, explained_class=[0, 1, 0, 1])
+    with pytest.raises(PGMExplainerError, match=r"one class, or in a node task.*\(4,\)"):
+        explainer.explain((0, 1) if task == "edge" else None)
+
+
+@pytest.mark.parametrize("change", ["fall", "flip", "levels", "absolute", "top_fraction"])
+def test_values_have_no_changes_of_probabilities(change):
+    with pytest.raises(PGMExplainerError, match=f"'{change}' is about probabilities.*Deviation"):
+        PGMExplainer(model, X, EDGES, scores="values", change=change)
+
+
 def test_a_graph_task_has_no_many():
     explainer = PGMExplainer(lambda x: model(x).sum(axis=1), X, EDGES, task="graph")
     with pytest.raises(PGMExplainerError, match=r"explain\(\)"):
@@ -225,8 +306,8 @@ BAD_MODELS = [
     (lambda x: np.where(x == 1, np.inf, x), "inf"),
     (lambda x: np.where((x == X).all(axis=(1, 2), keepdims=True), x, np.nan), "nan"),
     (lambda x: np.random.default_rng().normal(size=x.shape), "dropout"),
-    (lambda x: x if len(x) < 3 else x[:3], "[3, 4, 4]"),
-    (lambda x: x if len(x) < 3 else x[..., :1], "[800, 4, 1]"),
+    (lambda x: x if len(x) < 4 else x[:3], "[3, 4, 4]"),
+    (lambda x: x[..., :3] if len(x) < 4 else x[..., :2], "2 classes"),
 ]
 
 

@@ -13,18 +13,20 @@ from pgm_explainer.structure import DAG
 
 def test_the_defaults_are_the_documented_ones():
     settings = Settings()
-    assert (settings.task, settings.num_layers, settings.num_samples) == ("node", 3, 800)
+    assert (settings.task, settings.num_layers, settings.num_samples) == ("node", None, 800)
     assert (settings.significance, settings.structure, settings.score) == (
         0.05,
         "hill_climb",
         "bic",
     )
+    assert settings.correction == "benjamini_hochberg"
+    assert (settings.output, settings.explained_class) == (None, None)
     assert settings.no_child is True
     assert settings.seed == 0
 
 
 BAD = [
-    ("task", "edge"),
+    ("task", "link"),
     ("task", ""),
     ("task", None),
     ("task", ["node"]),
@@ -36,6 +38,10 @@ BAD = [
     ("num_layers", -1),
     ("num_layers", 2.0),
     ("num_layers", True),
+    ("output", -1),
+    ("output", 0.5),
+    ("output", "first"),
+    ("output", True),
     ("num_samples", 0),
     ("num_samples", 19),
     ("num_samples", "800"),
@@ -79,7 +85,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("option", "value"), BAD, ids=lambda each: repr(each))
+@pytest.mark.parametrize(("option", "value"), BAD, ids=[f"{o}-{v!r}" for o, v in BAD])
 def test_a_bad_option_and_its_value_are_named(option, value):
     with pytest.raises(InputError, match=option) as error:
         Settings(**{option: value})
@@ -89,16 +95,25 @@ def test_a_bad_option_and_its_value_are_named(option, value):
 
 @pytest.mark.parametrize(
     ("option", "known"),
-    [("task", "node, graph"), ("structure", "hill_climb, exact"), ("test", "chi_square, g")],
+    [("task", "node, edge, graph"), ("structure", "hill_climb, exact"), ("test", "chi_square, g")],
 )
 def test_an_unknown_name_lists_the_known_ones(option, known):
     with pytest.raises(InputError, match=known):
         Settings(**{option: "unheard of"})
 
 
+def _no_edges(data, cardinalities):
+    return DAG(len(cardinalities))
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [
+        ("task", "edge"),
+        ("scores", "values"),
+        ("output", 0),
+        ("output", np.int64(3)),
+        ("num_layers", None),
         ("num_layers", 0),
         ("num_samples", np.int32(20)),
         ("perturb_probability", np.float64(0.5)),
@@ -108,14 +123,20 @@ def test_an_unknown_name_lists_the_known_ones(option, known):
         ("smoothing", np.float32(1.0)),
         ("max_parents", 1),
         ("max_memory", "1 GB"),
+        ("max_memory", 10**30),
         ("samples_per_call", 10**9),
-        ("structure", lambda data, cardinalities: DAG(len(cardinalities))),
+        ("structure", _no_edges),
         ("seed", 2**80),
     ],
     ids=lambda each: getattr(each, "__name__", repr(each)),
 )
 def test_a_good_option_passes(option, value):
     assert getattr(Settings(**{option: value}), option) == value
+
+
+def test_max_parents_is_not_for_a_search_of_ones_own():
+    with pytest.raises(InputError, match="max_parents is for the searches by name"):
+        Settings(structure=_no_edges, max_parents=2)
 
 
 def test_settings_cannot_change_once_made():
@@ -138,7 +159,3 @@ def test_plain_settings_can_be_written_as_json():
     assert "0.2" in plain["change"]
     assert plain["structure"] == "_no_edges"
     assert plain["max_parents"] is None
-
-
-def _no_edges(data, cardinalities):
-    return DAG(len(cardinalities))

@@ -10,8 +10,13 @@ from pgm_explainer.graph import Subgraph
 from pgm_explainer.predictors import SubgraphFunction, WholeGraphFunction, as_predictor
 
 PART = Subgraph(
-    nodes=np.array([4, 6]), edge_index=np.array([[0, 1], [1, 0]]), edges=np.array([10, 12])
+    nodes=np.array([4, 6]),
+    edge_index=np.array([[0, 1], [1, 0]]),
+    edges=np.array([10, 12]),
+    whole_nodes=8,
+    whole_edges=20,
 )
+PAIRS = np.array([[0], [1]])
 X = np.ones((3, 2, 5))
 
 
@@ -27,6 +32,18 @@ def of_everything(x, *, nodes, edges, edge_index):
     return nodes, edges, edge_index
 
 
+def of_everything_but(x, nodes, edge_index):
+    return x, edge_index
+
+
+def of_pairs(x, pairs):
+    return x, pairs
+
+
+def of_edges_and_pairs(x, edge_index, pairs):
+    return x, edge_index, pairs
+
+
 class Model:
     def __call__(self, x, edge_index):
         return x, edge_index
@@ -36,7 +53,16 @@ class Model:
 
 
 @pytest.mark.parametrize(
-    "model", [of_features, lambda x: ("whole", x), Model().predict, lambda *args: ("whole", *args)]
+    "model",
+    [
+        of_features,
+        lambda x: ("whole", x),
+        Model().predict,
+        lambda *args: ("whole", *args),
+        lambda x, nodes=None, edges=None: ("whole", x),
+        lambda x, **options: ("whole", x),
+    ],
+    ids=["function", "lambda", "method", "args", "nodes and edges", "options"],
 )
 def test_a_function_of_features_alone_is_asked_about_the_whole_graph(model):
     predictor = as_predictor(model)
@@ -45,7 +71,11 @@ def test_a_function_of_features_alone_is_asked_about_the_whole_graph(model):
     assert predictor(X, PART) == ("whole", X)
 
 
-@pytest.mark.parametrize("model", [of_edges, Model(), lambda h, edge_index: (h, edge_index)])
+@pytest.mark.parametrize(
+    "model",
+    [of_edges, Model(), lambda h, edge_index: (h, edge_index), partial(of_everything_but, nodes=3)],
+    ids=["function", "object", "lambda", "partial"],
+)
 def test_a_function_with_an_edge_index_is_asked_about_parts(model):
     predictor = as_predictor(model)
     assert isinstance(predictor, SubgraphFunction)
@@ -69,6 +99,52 @@ def test_an_edge_index_that_the_user_has_bound_is_not_replaced():
     assert predictor(X, PART)[1] is mine
 
 
+def test_what_the_user_has_bound_is_not_asked_for():
+    predictor = as_predictor(partial(of_everything, nodes="mine"))
+    assert predictor.accepts_subgraph
+    nodes, edges, edge_index = predictor(X, PART)
+    assert nodes == "mine"
+    assert edges.tolist() == [10, 12]
+    np.testing.assert_array_equal(edge_index, PART.edge_index)
+
+
+def test_a_function_of_pairs_is_given_them():
+    whole = as_predictor(of_pairs, "edge")
+    assert not whole.accepts_subgraph
+    np.testing.assert_array_equal(whole(X, PART, PAIRS)[1], PAIRS)
+    part = as_predictor(of_edges_and_pairs, "edge")
+    assert part.accepts_subgraph
+    _, edge_index, pairs = part(X, PART, PAIRS)
+    np.testing.assert_array_equal(edge_index, PART.edge_index)
+    np.testing.assert_array_equal(pairs, PAIRS)
+
+
+def test_a_function_that_writes_to_its_arguments_writes_to_copies():
+    def vandal(x, edge_index, nodes, edges, pairs):
+        edge_index[:] = nodes[:] = edges[:] = pairs[:] = -1
+
+    as_predictor(vandal, "edge")(X, PART, PAIRS)
+    assert PART.nodes.tolist() == [4, 6]
+    assert PART.edges.tolist() == [10, 12]
+    assert PART.edge_index.tolist() == [[0, 1], [1, 0]]
+    assert PAIRS.tolist() == [[0], [1]]
+
+
+def test_a_whole_graph_function_that_writes_to_its_pairs_writes_to_a_copy():
+    def vandal(x, pairs):
+        pairs[:] = -1
+
+    pairs = PAIRS.copy()
+    as_predictor(vandal, "edge")(X, PART, pairs)
+    assert pairs.tolist() == [[0], [1]]
+
+
+@pytest.mark.parametrize("model", [of_features, of_edges, WholeGraphFunction(of_features)])
+def test_inputs_are_for_modules(model):
+    with pytest.raises(InputError, match=r"inputs \(edge_weight\) go to PyTorch modules"):
+        as_predictor(model, "node", {"edge_weight": np.ones(3)})
+
+
 def test_a_builtin_that_does_not_tell_its_arguments_is_a_function_of_features():
     assert not as_predictor(max).accepts_subgraph
 
@@ -78,7 +154,17 @@ def test_a_predictor_is_taken_as_it_is():
     assert as_predictor(predictor) is predictor
 
 
-@pytest.mark.parametrize(("bad", "named"), [(None, "NoneType"), ("model", "str"), (X, "ndarray")])
+@pytest.mark.parametrize(
+    ("bad", "named"),
+    [
+        (None, "None"),
+        ("model", "'model'"),
+        (X, "array"),
+        (Model, "the class Model"),
+        (WholeGraphFunction, "the class WholeGraphFunction"),
+    ],
+    ids=["none", "text", "array", "class", "predictor class"],
+)
 def test_what_cannot_be_called_is_named(bad, named):
     with pytest.raises(InputError, match=f"model must be callable.*{named}"):
         as_predictor(bad)

@@ -5,17 +5,25 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from pgm_explainer import ModelError
+from pgm_explainer import InputError, ModelError
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import LocalModel, as_predictor
+from pgm_explainer.predictors import (
+    GraphOutcome,
+    LocalModel,
+    NodeOutcomes,
+    PairOutcomes,
+    as_predictor,
+)
 
 ROWS = np.array([1, 4])
 CLEAN = np.random.default_rng(0).normal(size=(5, 3))
+OUTCOMES = NodeOutcomes(ROWS)
+PAIRS = np.array([[0, 3, 3], [1, 2, 4]])
 WHOLE = Graph(np.zeros((2, 0), dtype=np.int64), 5).whole()
 
 
-def observe(model, rows=ROWS, kind="auto"):
-    return LocalModel.observe(as_predictor(model), WHOLE, CLEAN, rows, kind)
+def observe(model, outcomes=OUTCOMES, kind="auto", output=None):
+    return LocalModel.observe(as_predictor(model), WHOLE, CLEAN, outcomes, kind, output)
 
 
 def nodes(x):
@@ -28,23 +36,24 @@ def graph(x):
 
 def test_the_recorded_rows_are_given_as_probabilities():
     model = observe(nodes)
-    assert model.kind == "logits"
+    assert model.reader.kind == "logits"
     np.testing.assert_allclose(model.before, softmax(2 * CLEAN[ROWS], axis=-1))
     batch = np.random.default_rng(1).normal(size=(4, 5, 3))
     np.testing.assert_allclose(model(batch), softmax(2 * batch[:, ROWS], axis=-1))
 
 
 def test_a_graphs_prediction_is_one_row():
-    model = observe(graph, rows=None)
+    model = observe(graph, GraphOutcome())
     assert model.before.shape == (1, 3)
     batch = np.random.default_rng(1).normal(size=(4, 5, 3))
     np.testing.assert_allclose(model(batch), softmax(batch.sum(axis=1), axis=-1)[:, None])
 
 
 def test_a_stated_kind_is_believed():
-    assert observe(lambda x: abs(x) / abs(x).sum(-1, keepdims=True)).kind == "probabilities"
+    found = observe(lambda x: abs(x) / abs(x).sum(-1, keepdims=True))
+    assert found.reader.kind == "probabilities"
     stated = observe(lambda x: abs(x) / abs(x).sum(-1, keepdims=True), kind="logits")
-    assert stated.kind == "logits"
+    assert stated.reader.kind == "logits"
     assert stated.before.max() < 0.6
 
 
@@ -62,6 +71,131 @@ def test_an_answer_of_any_numeric_type_will_do(answer):
     np.testing.assert_allclose(observe(answer).before, observe(nodes).before, atol=0.02)
 
 
+def of_pairs(x, pairs):
+    return x[:, pairs[0]] - 2 * x[:, pairs[1]]
+
+
+def test_the_predictions_of_pairs_are_given_as_probabilities():
+    model = observe(of_pairs, PairOutcomes(PAIRS))
+    assert model.before.shape == (3, 3)
+    batch = np.random.default_rng(1).normal(size=(4, 5, 3))
+    np.testing.assert_allclose(model(batch), softmax(of_pairs(batch, PAIRS), axis=-1))
+
+
+def test_an_answer_about_pairs_of_the_wrong_shape_is_named_with_the_right_one():
+    with pytest.raises(ModelError, match=r"\[1, 5, 3\].*needs \[1, 3, classes\]"):
+        observe(lambda x, pairs: x, PairOutcomes(PAIRS))
+
+
+def test_what_scores_are_is_told_by_all_nodes_not_only_the_recorded_ones():
+    def logit(x):  # near the recorded nodes it looks like a probability
+        scores = 1 / (1 + x[..., :1] ** 2)
+        scores[:, 0] = 7.0
+        return scores
+
+    model = observe(logit)
+    assert model.reader.kind == "logits"
+    assert model.before.shape == (2, 2)
+
+
+def test_values_are_left_as_they_are():
+    model = observe(nodes, kind="values")
+    np.testing.assert_array_equal(model.before, 2 * CLEAN[ROWS])
+    np.testing.assert_array_equal(model(np.stack([CLEAN - 9])), 2 * (CLEAN - 9)[None, ROWS])
+
+
+@pytest.mark.parametrize("kind", ["auto", "logits"])
+@pytest.mark.parametrize("output", [0, 1, 2])
+def test_one_output_of_several_is_a_yes_or_no_question(kind, output):
+    model = observe(nodes, kind=kind, output=output)
+    second = 1 / (1 + np.exp(-2 * CLEAN[ROWS, output]))
+    np.testing.assert_allclose(model.before, np.stack([1 - second, second], axis=-1))
+
+
+def test_one_output_of_several_values_is_one_value():
+    model = observe(nodes, kind="values", output=1)
+    np.testing.assert_array_equal(model.before, 2 * CLEAN[ROWS, 1:2])
+
+
+def test_an_output_that_the_model_does_not_have_is_named():
+    with pytest.raises(InputError, match="output 3 is out of range: the model gives 3 scores"):
+        observe(nodes, output=3)
+
+
+def test_another_number_of_classes_later_is_an_error():
+    model = observe(lambda x: x if len(x) < 4 else x[..., :2])
+    with pytest.raises(ModelError, match="2 classes, after 3"):
+        model(np.zeros((4, 5, 3)))
+
+
+@pytest.mark.parametrize("kind", ["auto", "probabilities"])
+def test_probabilities_that_stop_being_some_later_are_an_error(kind):
+    def sometimes(x):
+        chance = 1 / (1 + np.exp(-x[..., :1]))
+        return np.where(x[..., :1] > 50, 3.0, np.concatenate([chance, 1 - chance], axis=-1))
+
+    model = observe(sometimes, kind=kind)
+    model(np.zeros((2, 5, 3)))
+    with pytest.raises(ModelError, match=r"taken for probabilities, but are not.*scores='logits'"):
+        model(np.full((2, 5, 3), 99.0))
+
+
+# Whether a part is enough
+
+
+PATH = Graph(np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]]), 6)
+LAST = np.array([5])
+
+
+def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
+    """Whether what is said of the cut of so many hops is said of a wider one too."""
+    x = np.random.default_rng(4).normal(size=(graph.num_nodes, 2))
+    part, wider = graph.cut(targets, hops), graph.cut(targets, hops + further)
+    local = LocalModel.observe(
+        as_predictor(model), part, x[part.nodes], NodeOutcomes(part.positions(targets)), kind
+    )
+    return local.holds_on(wider, x[wider.nodes], NodeOutcomes(wider.positions(targets)))
+
+
+def layers(count):
+    def model(x, edge_index):
+        adjacency = np.eye(x.shape[1])
+        np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
+        for _ in range(count):
+            x = adjacency @ x
+        return x
+
+    return model
+
+
+@pytest.mark.parametrize("kind", ["auto", "values"])
+@pytest.mark.parametrize(("deep", "hops"), [(0, 0), (1, 1), (2, 2), (1, 2), (3, 4)])
+def test_a_part_as_deep_as_the_model_holds(deep, hops, kind):
+    assert holds(layers(deep), hops, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["auto", "values"])
+@pytest.mark.parametrize(("deep", "hops"), [(2, 0), (3, 1), (4, 2), (5, 1)])
+def test_a_part_that_hides_what_the_model_sees_does_not_hold(deep, hops, kind):
+    assert not holds(layers(deep), hops, kind=kind)
+
+
+def test_a_model_that_normalises_over_all_nodes_does_not_hold_on_a_part():
+    assert not holds(lambda x, edge_index: x - x.mean(axis=1, keepdims=True), 1)
+
+
+def test_a_part_that_is_the_whole_graph_holds_whatever_the_model_does():
+    assert holds(lambda x, edge_index: x - x.mean(axis=1, keepdims=True), 9)
+
+
+def test_a_wider_part_with_the_same_nodes_but_more_edges_is_asked_about():
+    # 3 <- 2 <- 1 and 3 <- 2 <- 0: all four are in the cut of one hop, the edge 0 -> 1 is not.
+    graph = Graph(np.array([[2, 1, 0, 0], [3, 2, 2, 1]]), 4)
+    targets = np.array([3])
+    assert graph.cut(targets, 1).nodes.tolist() == graph.cut(targets, 2).nodes.tolist()
+    assert not holds(layers(3), 1, graph, targets)
+
+
 @pytest.mark.parametrize(
     ("answer", "named"),
     [
@@ -76,13 +210,13 @@ def test_an_answer_of_any_numeric_type_will_do(answer):
     ],
 )
 def test_an_answer_of_the_wrong_shape_is_named_with_the_right_one(answer, named):
-    with pytest.raises(ModelError, match=rf"{named}.*node task needs \[1, 5, classes\]"):
+    with pytest.raises(ModelError, match=rf"{named}.*this task needs \[1, 5, classes\]"):
         observe(answer)
 
 
 def test_a_graph_task_that_gets_nodes_is_named_with_the_right_shape():
-    with pytest.raises(ModelError, match=r"\[1, 5, 3\].*graph task needs \[1, classes\]"):
-        observe(nodes, rows=None)
+    with pytest.raises(ModelError, match=r"\[1, 5, 3\].*this task needs \[1, classes\]"):
+        observe(nodes, GraphOutcome())
 
 
 @pytest.mark.parametrize("answer", [None, "class 1", {"logits": 1}, np.ones((1, 5, 3)) * 1j])
@@ -149,6 +283,20 @@ def test_a_model_that_mixes_the_samples_of_a_batch_is_an_error(mixing):
         observe(mixing)
 
 
+@pytest.mark.parametrize(
+    "mixing",
+    [
+        lambda x: x - x.mean(axis=0) + x[:1],
+        lambda x: x + (abs(x - x[:1]).max() > 0),
+        lambda x: x / abs(x).max(axis=0),
+    ],
+    ids=["mean of the others", "whether others differ", "largest of the batch"],
+)
+def test_a_model_that_minds_only_different_company_is_an_error_too(mixing):
+    with pytest.raises(ModelError, match="batch"):
+        observe(mixing)
+
+
 def test_rounding_between_two_answers_is_forgiven():
     calls = []
 
@@ -167,7 +315,7 @@ def test_a_model_that_reuses_the_memory_of_its_answers_does_not_change_what_it_s
         buffer[: len(x)] = np.stack([first, 1 - first], axis=-1)
         return buffer[: len(x)]
 
-    model = observe(reusing, rows=None)
+    model = observe(reusing, GraphOutcome())
     said = model.before.copy()
     model(np.full((10, 5, 3), 9.0))
     np.testing.assert_array_equal(model.before, said)

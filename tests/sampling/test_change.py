@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +12,11 @@ from pgm_explainer.sampling import (
     CHANGES,
     Absolute,
     CustomChange,
+    Deviation,
     Fall,
     Flip,
     Levels,
+    TopDeviation,
     TopFraction,
     as_change,
 )
@@ -25,16 +29,17 @@ def probabilities(seed: int, samples: int = 20, nodes: int = 4, classes: int = 3
     return before, after
 
 
-def grades_of(change, before, after):
-    return change.grade(change.severity(before, after))
+def grades_of(change, before, after, classes=None):
+    classes = before.argmax(axis=-1) if classes is None else np.array(classes)
+    return change.grade(change.severity(before, after, classes))
 
 
-def slowly(before, after, rule):
-    """Grade one prediction at a time by ``rule(p before, p after, best before)``."""
+def slowly(before, after, classes, rule):
+    """Grade one prediction at a time by ``rule(p before, p after, explained class)``."""
     return [
         [
-            int(rule(old, new, max(range(len(old)), key=old.__getitem__)))
-            for old, new in zip(before.tolist(), sample.tolist(), strict=True)
+            int(rule(old, new, explained))
+            for old, new, explained in zip(before.tolist(), sample.tolist(), classes, strict=True)
         ]
         for sample in after
     ]
@@ -48,6 +53,10 @@ RULES = [
         Levels((0.1, 0.2, 0.4)),
         lambda old, new, best: sum(old[best] - new[best] > t for t in (0.1, 0.2, 0.4)),
     ),
+    (
+        Deviation(0.2),
+        lambda old, new, best: any(abs(a - b) > 0.2 for a, b in zip(old, new, strict=True)),
+    ),
 ]
 
 
@@ -57,8 +66,24 @@ def test_an_indicator_grades_as_its_formula_says(change, rule, seed):
     before, after = probabilities(seed)
     grades = grades_of(change, before, after)
     assert grades.dtype == np.uint8
-    assert grades.tolist() == slowly(before, after, rule)
+    assert grades.tolist() == slowly(before, after, before.argmax(axis=-1).tolist(), rule)
     assert grades.max(initial=0) < change.levels
+
+
+@pytest.mark.parametrize(("change", "rule"), RULES, ids=lambda each: getattr(each, "name", ""))
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_an_indicator_is_about_the_explained_classes(change, rule, seed, classes):
+    before, after = probabilities(seed)
+    grades = grades_of(change, before, after, classes)
+    assert grades.tolist() == slowly(before, after, classes, rule)
+
+
+def test_the_top_fraction_is_about_the_explained_class():
+    before = np.array([[0.5, 0.3, 0.2]])
+    after = np.array([[[0.1, 0.3, 0.6]], [[0.5, 0.1, 0.4]], [[0.5, 0.3, 0.2]], [[0.6, 0.3, 0.1]]])
+    for explained, expected in enumerate(([1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1])):
+        grades = grades_of(TopFraction(0.25), before, after, [explained])
+        assert grades[:, 0].tolist() == expected
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -139,7 +164,16 @@ def test_each_prediction_has_a_top_fraction_of_its_own():
         (Fall, float("nan")),
         (Fall, "0.1"),
         (Fall, None),
+        (Fall, True),
         (Absolute, 2),
+        (Deviation, 0),
+        (Deviation, -1),
+        (Deviation, float("nan")),
+        (Deviation, float("inf")),
+        (Deviation, "1"),
+        (Deviation, True),
+        (TopDeviation, 0),
+        (TopDeviation, 1),
         (TopFraction, 0),
         (TopFraction, 1),
         (Levels, ()),
@@ -169,33 +203,95 @@ def test_numpy_numbers_are_numbers(threshold):
     assert Fall(threshold).grade(np.array([[0.75], [0.25]])).ravel().tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("threshold", [Fraction(1, 2), np.float16(0.5)], ids=repr)
+def test_any_real_number_is_a_threshold(threshold):
+    severity = np.array([[0.75], [0.25]])
+    assert Fall(threshold).grade(severity).ravel().tolist() == [1, 0]
+    assert Deviation(threshold).grade(severity).ravel().tolist() == [1, 0]
+    assert Levels((threshold,)).grade(severity).ravel().tolist() == [1, 0]
+    assert TopFraction(threshold).grade(severity).ravel().tolist() == [1, 0]
+
+
+def test_a_deviation_counts_either_way_and_in_any_value():
+    before = np.array([[10.0, -4.0]])
+    after = np.array([[[10.5, -4]], [[9.5, -4]], [[10.0, -5.0]], [[10.0, -3.0]], [[10.2, -4.2]]])
+    assert grades_of(Deviation(0.4), before, after)[:, 0].tolist() == [1, 1, 1, 1, 0]
+    assert grades_of(TopDeviation(0.4), before, after)[:, 0].tolist() == [0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_top_deviation_does_not_depend_on_the_unit(scale):
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(3, 1)), rng.normal(size=(40, 3, 1))
+    grades = grades_of(TopDeviation(0.5), before, after)
+    assert grades.mean() == 0.5
+    np.testing.assert_array_equal(
+        grades_of(TopDeviation(0.5), scale * before, scale * after), grades
+    )
+
+
+@pytest.mark.parametrize("value", [1e-3, 5.0, 3e8])
+def test_rounding_is_no_deviation(value):
+    before = np.full((1, 1), value, dtype=np.float64)
+    after = before * (1 + 1e-9 * np.random.default_rng(0).normal(size=(50, 1, 1)))
+    assert not grades_of(TopDeviation(), before, after).any()
+
+
 def test_auto_is_a_fall_for_nodes_and_the_upper_half_for_graphs():
-    assert as_change("auto", "node") == Fall(0.05)
-    assert as_change("auto", "graph") == TopFraction(0.5)
+    assert as_change("auto", "node", "auto") == Fall(0.05)
+    assert as_change("auto", "graph", "logits") == TopFraction(0.5)
+    assert as_change("auto", "edge", "auto") == TopFraction(0.5)
+
+
+@pytest.mark.parametrize("task", ["node", "edge", "graph"])
+def test_auto_is_the_half_that_moved_most_for_values(task):
+    assert as_change("auto", task, "values") == TopDeviation(0.5)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_name_is_the_indicator_of_that_name(name):
-    assert as_change(name, "node") is CHANGES[name]
-    assert as_change(name, "node").name == name
+    assert as_change(name, "node", "auto") is CHANGES[name]
+    assert as_change(name, "node", "auto").name == name
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["fall", "flip", "absolute", "levels", "top_fraction", Fall(0.2), Absolute(0.1), TopFraction()],
+    ids=str,
+)
+def test_a_change_of_probabilities_is_refused_for_values(change):
+    with pytest.raises(InputError, match="is about probabilities; for values use Deviation"):
+        as_change(change, "node", "values")
+
+
+@pytest.mark.parametrize("change", [Deviation(3), TopDeviation(0.2)], ids=str)
+@pytest.mark.parametrize("scores", ["values", "auto"])
+def test_a_change_of_values_is_for_any_scores(change, scores):
+    assert as_change(change, "node", scores) is change
+
+
+def test_a_function_may_grade_values():
+    assert as_change(lambda before, after: after[..., 0] > 7, "node", "values").levels == 2
 
 
 def test_an_instance_is_taken_as_it_is():
     mine = Levels((0.2, 0.4))
-    assert as_change(mine, "graph") is mine
+    assert as_change(mine, "graph", "auto") is mine
 
 
 @pytest.mark.parametrize("bad", ["drop", "", None, 0.1, [Fall()]])
 def test_an_unknown_change_is_named(bad):
     with pytest.raises(InputError, match="change") as error:
-        as_change(bad, "node")
+        as_change(bad, "node", "auto")
     assert repr(bad) in str(error.value)
 
 
-@pytest.mark.parametrize("forgotten", [Fall, Flip, Levels], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "forgotten", [Fall, Flip, Levels, Deviation, CustomChange], ids=lambda each: each.__name__
+)
 def test_a_class_instead_of_an_instance_is_refused_at_once(forgotten):
     with pytest.raises(InputError, match=forgotten.__name__):
-        as_change(forgotten, "node")
+        as_change(forgotten, "node", "auto")
 
 
 def test_a_function_grades_for_itself():
@@ -203,7 +299,7 @@ def test_a_function_grades_for_itself():
         return after.argmax(axis=-1) == 1
 
     before, after = probabilities(3)
-    change = as_change(second_class_wins, "node")
+    change = as_change(second_class_wins, "node", "auto")
     assert change.name == "second_class_wins"
     assert change.levels == 2
     np.testing.assert_array_equal(grades_of(change, before, after), after.argmax(axis=-1) == 1)

@@ -8,13 +8,20 @@ from scipy.special import softmax
 
 from pgm_explainer import PerturbationError
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import LocalModel, as_predictor
+from pgm_explainer.predictors import (
+    GraphOutcome,
+    LocalModel,
+    NodeOutcomes,
+    PairOutcomes,
+    as_predictor,
+)
 from pgm_explainer.sampling import (
     GRAPH,
     PERTURBATIONS,
     Fall,
     Levels,
     Population,
+    Question,
     SamplingPlan,
     TopFraction,
     draw_samples,
@@ -38,11 +45,17 @@ def plan(perturbation="permute", change=None, columns=(0, 1, 2), **options):
     return SamplingPlan(**{**given, **options})
 
 
-def recorded_codes(model, x, edge_index, recorded, how, task="node"):
+def sampled(model, x, edge_index, recorded, how, outcomes=None, names=None, classes=None):
     part = Graph(edge_index, len(x)).whole()
-    rows = recorded if task == "node" else None
-    local = LocalModel.observe(as_predictor(model), part, x, rows)
-    table = draw_samples(local, Population(x), recorded, how).table
+    outcomes = NodeOutcomes(recorded) if outcomes is None else outcomes
+    names = recorded.tolist() if names is None else names
+    local = LocalModel.observe(as_predictor(model), part, x, outcomes)
+    classes = local.before.argmax(axis=-1) if classes is None else np.array(classes)
+    return draw_samples(local, Population(x), Question(recorded, names, classes), how)
+
+
+def recorded_codes(*arguments, **options):
+    table = sampled(*arguments, **options).table
     return table.codes(range(len(table.variables))), table
 
 
@@ -91,11 +104,54 @@ def test_the_graph_table_is_what_a_slow_loop_records(toy):
         toy.edge_index,
         np.arange(16),
         plan("zero", TopFraction(0.25)),
-        task="graph",
+        GraphOutcome(),
+        [GRAPH],
     )
     np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
     assert table.variables[-1].id == GRAPH
     assert table.cardinalities.tolist() == [2] * 17
+
+
+PAIRS = np.array([[2, 5, 2], [3, 2, 9]])
+
+
+def test_the_table_of_pairs_is_what_a_slow_loop_records(toy):
+    def scores(x, pairs):
+        nodes = toy.whole(x)
+        return nodes[:, pairs[0]] - nodes[:, pairs[1]]
+
+    def of_three(x):
+        return scores(x, PAIRS)
+
+    before = softmax(of_three(toy.x[None])[0], axis=-1)
+    best = before.argmax(axis=-1)
+    expected = [
+        [*perturbed, *(before[at, best[at]] - after[at, best[at]] > 0.1 for at in range(3))]
+        for perturbed, after in slow_samples(of_three, toy.x, "permute", (0, 1, 2))
+    ]
+    names = [tuple(pair) for pair in PAIRS.T.tolist()]
+    codes, table = recorded_codes(
+        scores, toy.x, toy.edge_index, np.arange(16), plan(), PairOutcomes(PAIRS), names
+    )
+    np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
+    assert [variable.id for variable in table.variables] == [*range(16), *names]
+    assert table.cardinalities.tolist() == [2] * 19
+
+
+def test_the_table_is_about_the_classes_asked_for(toy):
+    recorded, classes = np.array([2, 3, 5, 11]), [2, 0, 1, 1]
+    before = softmax(toy.whole(toy.x[None])[0], axis=-1)
+    expected = [
+        [
+            2 * perturbed[node] + (before[node, asked] - after[node, asked] > 0.1)
+            for node, asked in zip(recorded, classes, strict=True)
+        ]
+        for perturbed, after in slow_samples(toy.whole, toy.x, "permute", (0, 1, 2))
+    ]
+    arguments = (toy.whole, toy.x, toy.edge_index, recorded, plan())
+    codes, _ = recorded_codes(*arguments, classes=classes)
+    np.testing.assert_array_equal(codes, expected)
+    assert (codes != recorded_codes(*arguments)[0]).any()
 
 
 @pytest.mark.parametrize("change", [Fall(0.1), Levels((0.05, 0.2, 0.4)), TopFraction(0.25)])
@@ -117,7 +173,8 @@ def test_features_that_are_not_chosen_are_left_alone(toy):
         return toy.whole(x)
 
     recorded_codes(watched, toy.x, toy.edge_index, np.arange(16), plan("random", columns=(1,)))
-    asked = np.concatenate(seen)
+    asked = np.concatenate(seen[2:])  # after the checks, which ask about other features too
+    assert len(asked) == NUM_SAMPLES
     assert (asked[..., [0, 2]] == toy.x[:, [0, 2]]).all()
     assert (asked[..., 1] != toy.x[:, 1]).any()
 
@@ -143,14 +200,40 @@ def test_the_memory_bound_sets_the_batch_size(max_memory, size):
 
 def test_what_the_model_said_before_is_kept(toy):
     recorded = np.array([4, 9])
-    local = LocalModel.observe(
-        as_predictor(toy.whole), Graph(toy.edge_index, 16).whole(), toy.x, recorded
-    )
-    samples = draw_samples(local, Population(toy.x), recorded, plan())
+    samples = sampled(toy.whole, toy.x, toy.edge_index, recorded, plan())
     np.testing.assert_allclose(
         samples.before, softmax(toy.whole(toy.x[None])[0, recorded], axis=-1)
     )
     assert samples.changed_share.tolist() == [1.0, 1.0]
+
+
+def test_a_prediction_is_found_by_its_variable(toy):
+    classes = [1, 2]
+    samples = sampled(toy.whole, toy.x, toy.edge_index, np.array([4, 9]), plan(), classes=classes)
+    expected = softmax(toy.whole(toy.x[None])[0], axis=-1)
+    for node, explained in zip([4, 9], classes, strict=True):
+        before, its_class = samples.prediction(node)
+        np.testing.assert_allclose(before, expected[node])
+        assert its_class == explained
+    of_graph = sampled(
+        toy.graph_level, toy.x, toy.edge_index, np.arange(16), plan(), GraphOutcome(), [GRAPH]
+    )
+    np.testing.assert_allclose(
+        of_graph.prediction(GRAPH)[0], softmax(toy.graph_level(toy.x[None])[0])
+    )
+    of_pairs = sampled(
+        lambda x, pairs: toy.whole(x)[:, pairs[0]],
+        toy.x,
+        toy.edge_index,
+        np.arange(16),
+        plan(),
+        PairOutcomes(PAIRS),
+        ["first", "second", "third"],
+        [0, 1, 2],
+    )
+    before, explained = of_pairs.prediction("second")
+    np.testing.assert_allclose(before, expected[5])
+    assert explained == 1
 
 
 def test_a_perturbation_that_changes_no_recorded_node_is_an_error(toy):
@@ -162,13 +245,15 @@ def test_a_perturbation_that_changes_no_recorded_node_is_an_error(toy):
 
 @pytest.mark.parametrize("perturbation", ["mean", "random", "permute", "uniform"])
 def test_sampling_stays_near_the_memory_bound(perturbation):
-    x = np.ones((5_000, 40)) * np.arange(5_000)[:, None]  # 1.6 MB a sample
+    x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB a sample
     recorded = np.arange(len(x))
     part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole()
-    local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, recorded)
-    how = plan(perturbation, num_samples=20, samples_per_call=1, columns=range(40))
+    outcomes = NodeOutcomes(recorded)
+    local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outcomes)
+    question = Question(recorded, recorded.tolist(), local.before.argmax(axis=-1))
+    how = plan(perturbation, num_samples=3, samples_per_call=1, columns=range(40))
     tracemalloc.start()
-    draw_samples(local, Population(x), recorded, how)
+    draw_samples(local, Population(x), question, how)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * x.nbytes

@@ -14,6 +14,7 @@ from pgm_explainer.sampling import (
     check_columns,
 )
 from pgm_explainer.sampling.perturbation import changed_share
+from pgm_explainer.sampling.perturbation import new_features as checked_features
 from pgm_explainer.sampling.randomness import Draws
 
 X = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 9.0], [3.0, 1.0]])
@@ -105,6 +106,43 @@ def test_auto_is_the_mean_where_that_changes_a_chosen_feature(x, columns, name):
     assert as_perturbation("auto", Population(np.array(x)), np.array(columns)).name == name
 
 
+KINDS = np.array([0, 1, 0, 1, 1])
+MIXED = np.array([[0.0, 2.0], [7.0, 7.0], [4.0, 2.0], [7.0, 7.0], [7.0, 7.0]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"), [([0], "mean and random"), ([1], "random"), ([0, 1], "mean and random")]
+)
+def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
+    population = Population(MIXED, KINDS)
+    auto = as_perturbation("auto", population, np.array(columns))
+    assert auto.name == name
+    draws = Draws(0, np.arange(200), np.array([0, 1, 2, 4]))
+    new = np.broadcast_to(auto(population, draws), (200, 4, 2))
+    coins = PERTURBATIONS["random"](population, draws)
+    np.testing.assert_array_equal(new[:, [1, 3]], coins[:, [1, 3]])
+    expected = np.broadcast_to([2.0, 2.0], (200, 2, 2)) if 0 in columns else coins[:, [0, 2]]
+    np.testing.assert_array_equal(new[:, [0, 2]], expected)
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_new_features_come_from_nodes_of_the_same_kind(name):
+    x = np.arange(12.0).reshape(6, 2)
+    kinds = np.array([0, 1, 1, 0, 1, 0])
+    population, draws = Population(x, kinds), Draws(3, np.arange(50), np.arange(6))
+    new = np.broadcast_to(PERTURBATIONS[name](population, draws), (50, 6, 2))
+    for kind in (0, 1):
+        members = np.flatnonzero(kinds == kind)
+        alone = Population(x[members])
+        own = Draws(3, np.arange(50), np.arange(3))
+        mine, theirs = new[:, members], PERTURBATIONS[name](alone, own)
+        if name in ("mean", "zero", "max"):
+            np.testing.assert_array_equal(mine, np.broadcast_to(theirs, mine.shape))
+        elif name != "random":
+            assert (mine >= x[members].min(axis=0)).all()
+            assert (mine <= x[members].max(axis=0)).all()
+
+
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_a_name_is_the_scheme_of_that_name(name):
     assert as_perturbation(name, POPULATION, ALL) is PERTURBATIONS[name]
@@ -115,7 +153,7 @@ def test_an_instance_is_taken_as_it_is():
     assert as_perturbation(mine, POPULATION, ALL) is mine
 
 
-@pytest.mark.parametrize("bad", ["median", "", None, 0.5, ["mean"]])
+@pytest.mark.parametrize("bad", ["median", "", None, 0.5, ["mean"], CustomPerturbation])
 def test_an_unknown_perturbation_is_named_and_the_known_ones_listed(bad):
     with pytest.raises(InputError, match="permute") as error:
         as_perturbation(bad, POPULATION, ALL)
@@ -137,21 +175,37 @@ def test_a_function_gets_a_fresh_copy_and_a_generator_for_each_sample():
     np.testing.assert_array_equal(later, new[1500:1510])
 
 
+def test_a_function_gets_all_nodes_so_that_its_answer_does_not_depend_on_those_asked_for():
+    seen = []
+
+    def centred(x, rng):
+        seen.append(x.shape)
+        return x - x.mean(axis=0) + rng.normal(size=x.shape)
+
+    custom = as_perturbation(centred, POPULATION, ALL)
+    both = custom(POPULATION, DRAWS)
+    alone = custom(POPULATION, Draws(0, np.arange(2000), NODES[1:]))
+    np.testing.assert_array_equal(alone, both[:, 1:])
+    assert set(seen) == {X.shape}
+
+
 @pytest.mark.parametrize(
     ("answer", "named"),
     [
         (np.ones(2), r"\(2,\)"),
-        (np.ones((3, 2)), r"\(3, 2\)"),
-        (np.full((2, 2), np.nan), "NaN"),
-        (np.full((2, 2), np.inf), "infinity"),
+        (np.ones((2, 2)), r"\(2, 2\)"),
+        (np.ones((4, 3)), r"\(4, 3\)"),
+        (np.full((4, 2), np.nan), "NaN"),
+        (np.full((4, 2), np.inf), "infinity"),
     ],
+    ids=["vector", "few rows", "wide", "nan", "infinity"],
 )
 def test_a_function_with_a_bad_answer_is_an_error(answer, named):
     def mine(x, rng):
         return answer
 
     with pytest.raises(PerturbationError, match=named) as error:
-        as_perturbation(mine, POPULATION, ALL)(POPULATION, DRAWS)
+        checked_features(as_perturbation(mine, POPULATION, ALL), POPULATION, DRAWS)
     assert "'mine'" in str(error.value)
 
 

@@ -125,15 +125,20 @@ def test_restarts_respect_the_constraints(random_data):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_order_of_columns_hardly_matters_to_the_score(random_data, seed):
-    """Ties are settled by number, so another order may end in another optimum, not in a bad one."""
+    """Ties are settled by number, so another order may end in another optimum, not in a bad one.
+
+    It is a heuristic: most orders end in the same place, and none far below the best of them.
+    """
     data, cards = random_data(seed, 5, rows=500, cardinalities=[2, 3, 2, 4, 3], density=0.4)
     start = network_score(data, cards, [])
     found = []
-    for shuffle in range(4):
+    for shuffle in range(8):
         order = np.random.default_rng(shuffle).permutation(5)
         moved, sizes = data[:, order], np.array(cards)[order]
         found.append(network_score(moved, sizes, hill_climb(moved, sizes).edges))
-    assert max(found) - min(found) <= 0.02 * (max(found) - start) + 1e-6
+    gain = max(found) - start
+    assert max(found) - min(found) <= 0.15 * gain + 1e-6
+    assert max(found) - np.mean(found) <= 0.05 * gain + 1e-6
 
 
 def test_equal_gains_go_to_the_smaller_parent():
@@ -154,6 +159,22 @@ def test_constant_columns_stay_apart(random_data):
     data[:, 1] = 0
     dag = hill_climb(data, cards)
     assert all(1 not in edge for edge in dag.edges)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_walking_on_at_a_top_never_lowers_the_score(random_data, seed):
+    data, cards = random_data(seed, 7, rows=200, density=0.7)
+    scores = [
+        network_score(data, cards, hill_climb(data, cards, patience=patience).edges)
+        for patience in (0, 1, 10, 40)
+    ]
+    assert scores == sorted(scores)
+
+
+@pytest.mark.parametrize(("size", "patience"), [(3, 5), (6, 9), (8, 16)])
+def test_patience_grows_with_the_number_of_variables(random_data, size, patience):
+    data, cards = random_data(1, size)
+    assert hill_climb(data, cards) == hill_climb(data, cards, patience=patience)
 
 
 @pytest.mark.parametrize("size", [0, 1])

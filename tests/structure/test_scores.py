@@ -13,9 +13,15 @@ from pgm_explainer.structure import (
     family_score,
     network_score,
 )
-from pgm_explainer.structure.scores import FamilyScores
+from pgm_explainer.structure.families import FewFamilies, ManyFamilies, family_scores
+from pgm_explainer.structure.scores import check_data
 
 every_score = pytest.mark.parametrize("name", list(SCORES))
+both_ways = pytest.mark.parametrize("form", [FewFamilies, ManyFamilies])
+
+
+def families_of(form, data, cards, name):
+    return form(*check_data(data, cards), as_score(name))
 
 
 def close(value):
@@ -33,25 +39,27 @@ def test_a_networks_score_follows_from_the_definition(random_data, slow_score, n
 @every_score
 def test_many_parents_of_which_few_states_are_seen(random_data, slow_family, name):
     data, cards = random_data(9, 7, rows=40, cardinalities=[4, 3, 4, 2, 4, 3, 2])
-    families = FamilyScores(data, cards, name)
+    families = family_scores(data, cards, name)
     for parents in [(0, 1, 2, 3), (0, 1, 2, 3, 4, 5)]:
         expected = slow_family(data, cards, 6, parents, name)
         assert families.family(6, parents) == close(expected)
 
 
+@both_ways
 @every_score
-def test_a_score_is_the_sum_of_its_families(random_data, name):
+def test_a_score_is_the_sum_of_its_families(random_data, name, form):
     data, cards = random_data(1, 6)
     dag = DAG(6, [(5, 0), (5, 1), (0, 1), (1, 3), (2, 3)])
-    families = FamilyScores(data, cards, name)
+    families = families_of(form, data, cards, name)
     total = sum(families.family(v, dag.parents(v)) for v in range(6))
     assert network_score(data, cards, dag.edges, name) == close(total)
 
 
+@both_ways
 @every_score
-def test_one_more_edge_changes_only_its_childs_family(random_data, name):
+def test_one_more_edge_changes_only_its_childs_family(random_data, name, form):
     data, cards = random_data(2, 4)
-    families = FamilyScores(data, cards, name)
+    families = families_of(form, data, cards, name)
     gain = families.family(3, (0, 1)) - families.family(3, (0,))
     before = network_score(data, cards, [(0, 3), (1, 2)], name)
     assert network_score(data, cards, [(0, 3), (1, 2), (1, 3)], name) == close(before + gain)
@@ -78,30 +86,35 @@ def test_renaming_columns_changes_nothing(random_data, name):
     assert moved == close(network_score(data, cards, edges, name))
 
 
+@both_ways
 @every_score
 @pytest.mark.parametrize("seed", range(4))
-def test_scores_from_bulk_counts_are_those_counted_one_by_one(random_data, slow_family, name, seed):
+def test_scores_from_bulk_counts_are_those_counted_one_by_one(
+    random_data, slow_family, name, seed, form
+):
     data, cards = random_data(seed, 5, rows=60)
-    families = FamilyScores(data, cards, name)
+    families = families_of(form, data, cards, name)
     for child, parents in [(0, ()), (3, (1,)), (4, (0, 2)), (1, (0, 2, 3))]:
-        gained = families.with_each_other_parent(child, parents)
-        for other in set(range(5)) - {child, *parents}:
-            more = tuple(sorted((*parents, other)))
-            assert gained[other] == close(slow_family(data, cards, child, more, name))
+        toggled = families.toggled(child, parents)
+        for other in set(range(5)) - {child}:
+            others = tuple(sorted(set(parents) ^ {other}))
+            assert toggled[other] == close(slow_family(data, cards, child, others, name))
 
 
+@both_ways
 @every_score
-def test_families_may_be_asked_for_in_any_order(random_data, slow_family, name):
+def test_families_may_be_asked_for_in_any_order(random_data, slow_family, name, form):
     data, cards = random_data(5, 4)
-    families = FamilyScores(data, cards, name)
-    families.with_each_other_parent(0, ())
+    families = families_of(form, data, cards, name)
+    families.toggled(0, ())
     assert families.family(1, ()) == close(slow_family(data, cards, 1, (), name))
 
 
+@both_ways
 @every_score
-def test_counting_ahead_changes_no_value(random_data, slow_family, name):
+def test_counting_ahead_changes_no_value(random_data, slow_family, name, form):
     data, cards = random_data(6, 5)
-    families = FamilyScores(data, cards, name)
+    families = families_of(form, data, cards, name)
     families.count_ahead([(), (0,), (1, 2), (0, 1, 2), (0, 3, 4), (0, 1, 2, 3, 4)])
     for child, parents in [(0, (1, 2)), (3, (0, 4)), (2, ()), (4, (0, 1, 2, 3))]:
         expected = slow_family(data, cards, child, parents, name)
@@ -119,9 +132,10 @@ def test_a_familys_counts_give_its_score(slow_family, name):
     assert family_score(counts, as_score(name)) == close(expected)
 
 
-def test_bdeu_takes_its_equivalent_sample_size(random_data, slow_family):
+@both_ways
+def test_bdeu_takes_its_equivalent_sample_size(random_data, slow_family, form):
     data, cards = random_data(8, 3)
-    families = FamilyScores(data, cards, BDeuScore(equivalent_samples=3.0))
+    families = families_of(form, data, cards, BDeuScore(equivalent_samples=3.0))
     expected = slow_family(data, cards, 2, (0, 1), "bdeu", equivalent_samples=3.0)
     assert families.family(2, (0, 1)) == close(expected)
 
@@ -178,3 +192,19 @@ def test_unusable_data_are_refused_with_what_is_wrong(data, cards, says):
 def test_unknown_scores_are_refused(bad):
     with pytest.raises(InputError, match=repr(bad)):
         as_score(bad)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@every_score
+def test_both_forms_agree_on_every_family(random_data, name, seed):
+    data, cards = random_data(seed, 4)
+    few, many = (families_of(form, data, cards, name) for form in (FewFamilies, ManyFamilies))
+    for child in range(4):
+        for mask in range(16):
+            parents = tuple(v for v in range(4) if mask >> v & 1 and v != child)
+            assert few.family(child, parents) == close(many.family(child, parents))
+
+
+def test_the_form_suits_the_size(random_data):
+    assert isinstance(family_scores(*random_data(0, 4)), FewFamilies)
+    assert isinstance(family_scores(*random_data(0, 12)), ManyFamilies)

@@ -2,6 +2,7 @@
 
 from .dag import DAG
 from .exact import MAX_EXACT_VARIABLES, exact_search
+from .families import bic_score, network_score
 from .hill_climb import hill_climb
 from .no_child import add_leaf
 from .scores import (
@@ -10,10 +11,8 @@ from .scores import (
     PenalisedLikelihood,
     Score,
     as_score,
-    bic_score,
     check_data,
     family_score,
-    network_score,
 )
 
 SEARCHES = {"hill_climb": hill_climb, "exact": exact_search}

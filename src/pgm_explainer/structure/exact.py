@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from .constraints import Constraints
 from .dag import DAG
-from .scores import FamilyScores, VariableSet
+from .families import FamilyScores, VariableSet, family_scores
 
 __all__ = ["MAX_EXACT_VARIABLES", "exact_search"]
 
@@ -47,7 +47,7 @@ def exact_search(
     Raises:
         InputError: more than :data:`MAX_EXACT_VARIABLES` variables.
     """
-    families = FamilyScores(data, cardinalities, score)
+    families = family_scores(data, cardinalities, score)
     size = families.num_variables
     if size > MAX_EXACT_VARIABLES:
         raise InputError(

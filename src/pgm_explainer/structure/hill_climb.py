@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import check_whole_number
 from .constraints import Constraints
 from .dag import DAG
-from .scores import FamilyScores
+from .families import FamilyScores, family_scores
 
 __all__ = ["hill_climb"]
 
@@ -20,7 +20,6 @@ _TIE = 1e-9
 """Gains this close (relative) are equal: score-equivalent moves differ only by rounding."""
 
 Move = tuple[str, int, int]
-Gains = NDArray[np.float64]
 _KINDS = {"add": 0, "remove": 1, "reverse": 2}
 
 
@@ -68,7 +67,7 @@ def hill_climb(
         >>> hill_climb(data, [2, 2, 2]).edges
         ((0, 1),)
     """
-    families = FamilyScores(data, cardinalities, score)
+    families = family_scores(data, cardinalities, score)
     if families.num_variables < 2:
         return DAG(families.num_variables)
     limits = Constraints.of(families.num_variables, max_parents, forbidden, required)
@@ -142,8 +141,9 @@ def _shaken(dag: DAG, families: FamilyScores, limits: Constraints, rng: np.rando
 class _Place:
     """Where the search stands: the edges, and what each possible move would gain.
 
-    Scores decompose, so a move changes only the gains into the child it touches, and a reversal
-    gains what removing the edge and adding it the other way round would gain together.
+    ``_gain[u, v]`` is the gain of adding the edge (u, v), or of removing it if it is there. Scores
+    decompose, so a move changes only the gains into the child it touches, and a reversal gains what
+    removing the edge and adding it the other way round would gain together.
     """
 
     def __init__(self, families: FamilyScores, limits: Constraints, start: DAG) -> None:
@@ -155,9 +155,8 @@ class _Place:
         self._fixed = np.zeros((size, size), dtype=bool)
         for edge in limits.required.edges:
             self._fixed[edge] = True
-        self._known: dict[tuple[int, tuple[int, ...]], tuple[Gains, Gains]] = {}
-        self._add = np.zeros((size, size))
-        self._remove = np.zeros((size, size))
+        self._known: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+        self._gain = np.zeros((size, size))
         for child in range(size):
             self._update_gains(child)
         self._update_paths()
@@ -203,9 +202,9 @@ class _Place:
             can_add &= room
             can_reverse &= room[:, None]
         gains = np.full((3, self._size, self._size), -np.inf)
-        np.copyto(gains[0], self._add, where=can_add)
-        np.copyto(gains[1], self._remove, where=loose)
-        np.copyto(gains[2], self._remove + self._add.T, where=can_reverse)
+        np.copyto(gains[0], self._gain, where=can_add)
+        np.copyto(gains[1], self._gain, where=loose)
+        np.copyto(gains[2], self._gain + self._gain.T, where=can_reverse)
         enough += _TIE * max(1.0, abs(enough))
         for kind, parent, child in tabu:
             at = _KINDS[kind], parent, child
@@ -216,18 +215,9 @@ class _Place:
     def _update_gains(self, child: int) -> None:
         parents = tuple(np.flatnonzero(self._edge[:, child]).tolist())
         if (child, parents) not in self._known:  # a walk comes back to the same families
-            self._known[child, parents] = self._gains_into(child, parents)
-        self._add[:, child], self._remove[:, child] = self._known[child, parents]
-
-    def _gains_into(self, child: int, parents: tuple[int, ...]) -> tuple[Gains, Gains]:
-        """What adding each other parent, and removing each present one, would gain."""
-        now = self._families.family(child, parents)
-        add = self._families.with_each_other_parent(child, parents) - now
-        remove = np.zeros(self._size)
-        for at, parent in enumerate(parents):
-            rest = parents[:at] + parents[at + 1 :]
-            remove[parent] = self._families.family(child, rest) - now
-        return add, remove
+            now = self._families.family(child, parents)
+            self._known[child, parents] = self._families.toggled(child, parents) - now
+        self._gain[:, child] = self._known[child, parents]
 
     def _update_paths(self) -> None:
         """Which variable leads to which, and which edges have a way around them."""

@@ -1,0 +1,129 @@
+"""Every kind of layer: batched answers are the single ones, and cutting changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.graph import Graph
+from pgm_explainer.predictors.torch_module import TorchModulePredictor
+from pgm_explainer.sampling import Fall
+
+FEATURES = 3
+
+
+def test_batched_answers_of_a_node_model_are_the_single_ones(
+    layer, any_graph, node_model, assert_batches_exactly
+):
+    assert assert_batches_exactly(node_model(layer.make), any_graph) == layer.way
+
+
+def test_batched_answers_of_a_graph_classifier_are_the_single_ones(
+    pool, any_graph, graph_model, assert_batches_exactly
+):
+    assert assert_batches_exactly(graph_model(pool=pool), any_graph, "graph") == pool.ways[0]
+
+
+def test_pooling_works_on_blocks_where_layers_do_not_stack(
+    layer, pool, a_graph, graph_model, assert_batches_exactly
+):
+    expected = layer.way if layer.way in pool.ways else "blocks"
+    assert assert_batches_exactly(graph_model(layer.make, pool), a_graph, "graph") == expected
+
+
+@pytest.mark.parametrize("way", ["stacked", "blocks", "single"])
+def test_any_way_may_be_forced(way, a_graph, node_model, samples, one_by_one):
+    model, x = node_model(), samples(a_graph.x)
+    predictor = TorchModulePredictor(model, batching=way)
+    found = predictor(x.copy(), a_graph.graph.whole())
+    torch.testing.assert_close(found, one_by_one(model, x, a_graph.edge_index))
+    assert predictor.used == way
+
+
+@st.composite
+def graphs(draw):
+    """Directed graphs, also with duplicate edges, self-loops, and nodes without any edge."""
+    nodes = draw(st.integers(2, 14))
+    node = st.integers(0, nodes - 1)
+    pairs = draw(st.lists(st.tuples(node, node), min_size=1, max_size=30))
+    return nodes, np.array(pairs).T
+
+
+@given(graphs(), st.integers(0, 2**32 - 1))
+def test_predictions_on_the_cut_are_those_of_the_whole_graph(layer, node_model, graph, seed):
+    nodes, edge_index = graph
+    whole = Graph(edge_index, nodes)
+    recorded = whole.within_hops(edge_index[1, :1], 2)
+    part = whole.cut(recorded, 2)
+    x = np.random.default_rng(seed).normal(size=(2, nodes, FEATURES)).astype(np.float32)
+    predictor = TorchModulePredictor(node_model(layer.make))
+    truth = predictor(x.copy(), whole.whole())[:, recorded]
+    found = predictor(x[:, part.nodes], part)[:, part.positions(recorded)]
+    torch.testing.assert_close(found, truth, atol=1e-4, rtol=1e-4)
+
+
+def test_the_plain_neighbourhood_would_change_predictions(layer, a_graph, node_model):
+    """What others cut out: the test above can tell, whatever the layer."""
+    predictor = TorchModulePredictor(node_model(layer.make))
+    x, recorded = a_graph.x.numpy()[None], a_graph.surroundings
+    truth = predictor(x.copy(), a_graph.graph.whole())[:, recorded]
+    found = predictor(x[:, recorded], a_graph.graph.induced(recorded))
+    assert (found - truth).abs().max() > 0.01
+
+
+def test_explanations_are_those_of_asking_the_whole_graph_one_by_one(
+    layer, any_graph, node_model, slowly
+):
+    model, x, edges = node_model(layer.make), any_graph.x, any_graph.edge_index
+    settings = {"num_layers": 2, "num_samples": 100, "change": Fall(0.01)}
+    fast = PGMExplainer(model, x, edges, **settings).explain(any_graph.target)
+    slow = PGMExplainer(slowly(model, edges), x, edges, **settings).explain(any_graph.target)
+    assert fast == slow
+    np.testing.assert_allclose(fast.values, slow.values, atol=1e-5)
+    assert fast.network is not None
+
+
+def test_explanations_of_graphs_are_those_of_asking_one_by_one(pool, a_graph, graph_model):
+    model, x, edges = graph_model(pool=pool), a_graph.x, a_graph.edge_index
+
+    @torch.no_grad()
+    def slow_model(x):
+        return torch.cat([model(each, edges) for each in torch.tensor(x)])
+
+    settings = {"task": "graph", "num_samples": 100}
+    fast = PGMExplainer(model, x, edges, **settings).explain()
+    slow = PGMExplainer(slow_model, x, edges, **settings).explain()
+    assert fast == slow
+    assert fast.network is not None
+
+
+def test_a_trained_model_is_explained_by_the_neighbour_that_decides(layer, node_model):
+    """A node is of class 1 if a neighbour carries the mark, and all but one of them do not."""
+    generator = torch.Generator().manual_seed(3)
+    edges = torch.randint(80, (2, 120), generator=generator)
+    edges = torch.cat((edges, edges.flip(0)), dim=1)
+    x = 0.1 * torch.randn(80, FEATURES, generator=generator)
+    marked = torch.rand(80, generator=generator) < 0.15
+    x[:, 0] = marked.float()
+    heard = torch.zeros(80).index_add(0, edges[1], marked[edges[0]].float())
+    model = trained(node_model(layer.make, 2), x, edges, (heard > 0).long())
+    chance = model(x, edges).softmax(dim=-1)[:, 1]
+    target = int(torch.where((heard == 1) & ~marked, chance, 0).argmax())
+    neighbours = edges[0, edges[1] == target]
+
+    explanation = PGMExplainer(model, x, edges, perturbation="zero").explain(target)
+    assert explanation.nodes[0] == int(neighbours[marked[neighbours]])
+
+
+def trained(model: nn.Module, x, edges, labels) -> nn.Module:
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(120):
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(model(x, edges), labels).backward()
+        optimiser.step()
+    return model
