@@ -137,7 +137,7 @@ BAD_ARGUMENTS = [
     ("only_significant", "no", "'no'"),
     ("no_child", None, "None"),
     ("structure", "pc", "'pc'"),
-    ("structure", None, "None"),
+    ("structure", 3, "3"),
     ("score", "k2", "'k2'"),
     ("score", None, "None"),
     ("score", 1.5, "1.5"),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.sampling import Fall, Levels, TopFraction
+from pgm_explainer.sampling import Deviation, Fall, Levels, TopDeviation, TopFraction
 from pgm_explainer.selection import GTest
 from pgm_explainer.structure import DAG, hill_climb
 
@@ -83,7 +84,7 @@ def test_all_targets_at_once_give_what_each_gets_alone(toy, test, no_child, chan
         "random",
         "uniform",
         "permute",
-        lambda x, rng: x + rng.normal(size=x.shape),
+        lambda x, rng: x - x.mean(axis=0) + rng.normal(size=x.shape),
     ],
 )
 def test_every_perturbation_gives_a_target_the_same_samples_in_any_group(toy, form, perturbation):
@@ -174,6 +175,19 @@ def test_one_logit_per_node_is_read_the_same_way_in_any_group():
 
     explainer = PGMExplainer(logit, x, edge_index, num_layers=1, num_samples=100)
     assert explainer.explain_many([0, 3])[0] == explainer.explain(0)
+
+
+def test_one_logit_per_node_is_read_the_same_way_in_any_part_of_the_graph():
+    x = np.array([[0.4], [0.8], [-3.0], [2.0]])
+
+    def logit(x, edge_index):
+        adjacency = np.eye(x.shape[1])
+        np.add.at(adjacency, (edge_index[1], edge_index[0]), 0.5)
+        return adjacency @ x
+
+    explainer = PGMExplainer(logit, x, [[1, 2], [0, 3]], num_layers=1, perturbation="zero")
+    alone = explainer.explain(0)
+    assert alone.probability == pytest.approx(explainer.explain_many([0, 3])[0].probability)
 
 
 SCRIPT = """
@@ -320,7 +334,7 @@ def explain_planted(**options):
 
 
 @pytest.mark.parametrize("no_child", [True, False])
-@pytest.mark.parametrize("structure", ["hill_climb", "exact"])
+@pytest.mark.parametrize("structure", ["auto", "hill_climb", "exact"])
 @pytest.mark.parametrize("test", ["chi_square", "g"])
 def test_the_planted_causes_are_found_and_nothing_else(no_child, structure, test):
     explanation = explain_planted(no_child=no_child, structure=structure, test=test)
@@ -388,7 +402,7 @@ def test_a_subgraph_model_is_never_shown_what_is_far_away():
 
     explainer = PGMExplainer(model, np.ones((1000, 1)), far, num_layers=1)
     assert explainer.explain(6).nodes == [5]
-    assert seen == {3, 4, 5, 6, 7}
+    assert seen == {2, 3, 4, 5, 6, 7}  # one hop more, once, to see that it makes no difference
 
 
 # Odd graphs
@@ -578,7 +592,13 @@ def no_edges(data, cardinalities):
         ("change", Levels((0.1, 0.5))),
         ("change", TopFraction(0.3)),
         ("change", lambda before, after: after[..., 0] > 0.5),
-        ("scores", "log_probabilities"),
+        ("scores", "values"),
+        ("output", 1),
+        ("explained_class", 0),
+        ("explained_class", 1),
+        ("explained_class", [0, 1] * 8),
+        ("change", Deviation(0.3)),
+        ("change", TopDeviation(0.3)),
         ("test", "g"),
         ("test", GTest()),
         ("significance", 1e-12),
@@ -586,6 +606,7 @@ def no_edges(data, cardinalities):
         ("only_significant", False),
         ("no_child", False),
         ("structure", no_edges),
+        ("structure", None),
         ("score", "aic"),
         ("score", "bdeu"),
         ("score", "log_likelihood"),
@@ -606,11 +627,57 @@ def test_an_option_that_is_set_changes_the_explanation(toy, option, value):
     assert explanation(**{option: value}) != explanation()
 
 
+def test_the_kind_of_scores_that_is_stated_changes_the_explanation(toy):
+    def probabilities(x):
+        return np.exp(toy.whole(x)) / np.exp(toy.whole(x)).sum(axis=-1, keepdims=True)
+
+    def explanation(scores):
+        return PGMExplainer(probabilities, toy.x, toy.edge_index, scores=scores, **OPTIONS).explain(
+            RICH
+        )
+
+    assert explanation("logits") != explanation("probabilities")
+    assert explanation("auto") == explanation("probabilities")
+
+
+class Layered:
+    """A predictor that tells how many layers it has."""
+
+    accepts_subgraph = False
+
+    def __init__(self, toy, num_layers):
+        self.whole, self.num_layers = toy.whole, num_layers
+
+    def __call__(self, x, part, pairs=None):
+        return self.whole(x)
+
+
+@pytest.mark.parametrize(
+    ("told", "stated", "used"),
+    [(2, None, 2), (2, 1, 1), (None, None, 3), (None, 2, 2), (0, None, 0)],
+)
+def test_the_number_of_layers_is_stated_or_told_by_the_model_or_three(toy, told, stated, used):
+    options = {**OPTIONS, "num_layers": stated}
+    explainer = PGMExplainer(Layered(toy, told), toy.x, toy.edge_index, **options)
+    assert explainer.num_layers == used
+    assert explainer.explain(RICH) == explainer_of(toy, num_layers=used).explain(RICH)
+    assert explainer.explain(RICH).settings["num_layers"] == used
+
+
+def test_a_function_is_assumed_to_have_three_layers(toy):
+    assert PGMExplainer(toy.whole, toy.x, toy.edge_index).num_layers == 3
+
+
+def test_significance_may_be_any_real_number(toy):
+    exact = explainer_of(toy, significance=Fraction(1, 20)).explain(RICH)
+    assert exact == explainer_of(toy, significance=0.05).explain(RICH)
+
+
 def test_the_task_decides_what_the_model_must_answer(toy):
     PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph").explain()
-    with pytest.raises(ModelError, match="graph task"):
+    with pytest.raises(ModelError, match=r"this task needs \[1, classes\]"):
         PGMExplainer(toy.whole, toy.x, toy.edge_index, task="graph").explain()
-    with pytest.raises(ModelError, match="node task"):
+    with pytest.raises(ModelError, match=r"this task needs \[1, 16, classes\]"):
         PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="node").explain(1)
 
 
@@ -644,7 +711,7 @@ def test_max_parents_bounds_the_search(toy):
 @pytest.mark.parametrize("max_nodes", [3, 6])
 def test_exact_search_scores_no_worse_than_hill_climbing(toy, max_nodes):
     options = {"no_child": False, "only_significant": False, "max_nodes": max_nodes}
-    climbed = explainer_of(toy, **options).explain_many(range(12))
+    climbed = explainer_of(toy, structure="hill_climb", **options).explain_many(range(12))
     exact = explainer_of(toy, structure="exact", **options).explain_many(range(12))
     for best, found in zip(exact, climbed, strict=True):
         if best.network is not None:
@@ -659,8 +726,20 @@ def test_a_search_of_ones_own_gets_the_selected_columns(toy):
         return hill_climb(data, cardinalities)
 
     mine = explainer_of(toy, structure=own).explain(RICH)
-    assert mine == explainer_of(toy).explain(RICH)
+    assert mine == explainer_of(toy, structure="hill_climb").explain(RICH)
     assert asked == [((200, len(mine.nodes)), [4] * len(mine.nodes))]
+
+
+def test_without_a_structure_the_nodes_are_the_same_and_there_is_no_network(toy, alone):
+    bare = explainer_of(toy, structure=None).explain(RICH)
+    assert bare.ranking == alone[RICH].ranking
+    assert bare.nodes == alone[RICH].nodes
+    assert bare.nodes
+    assert bare.network is None
+    assert bare.markov_blanket == []
+    assert "depends most on" in str(bare)
+    with pytest.raises(QueryError, match="structure=None"):
+        bare.query()
 
 
 @pytest.mark.parametrize(

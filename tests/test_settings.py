@@ -16,7 +16,7 @@ def test_the_defaults_are_the_documented_ones():
     assert (settings.task, settings.num_layers, settings.num_samples) == ("node", None, 800)
     assert (settings.significance, settings.structure, settings.score) == (
         0.05,
-        "hill_climb",
+        "auto",
         "bic",
     )
     assert settings.correction == "benjamini_hochberg"
@@ -78,7 +78,6 @@ BAD = [
     ("score", None),
     ("structure", "pc"),
     ("structure", ""),
-    ("structure", None),
     ("structure", 3),
     ("max_memory", "much"),
     ("max_memory", 0),
@@ -95,7 +94,11 @@ def test_a_bad_option_and_its_value_are_named(option, value):
 
 @pytest.mark.parametrize(
     ("option", "known"),
-    [("task", "node, edge, graph"), ("structure", "hill_climb, exact"), ("test", "chi_square, g")],
+    [
+        ("task", "node, edge, graph"),
+        ("structure", "auto, hill_climb, exact"),
+        ("test", "chi_square, g"),
+    ],
 )
 def test_an_unknown_name_lists_the_known_ones(option, known):
     with pytest.raises(InputError, match=known):
@@ -126,6 +129,7 @@ def _no_edges(data, cardinalities):
         ("max_memory", 10**30),
         ("samples_per_call", 10**9),
         ("structure", _no_edges),
+        ("structure", None),
         ("seed", 2**80),
     ],
     ids=lambda each: getattr(each, "__name__", repr(each)),

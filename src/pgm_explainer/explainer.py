@@ -95,7 +95,9 @@ class PGMExplainer:
         only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
-        structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``.
+        structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
+            ``auto`` is exact for a few variables, where that is as fast, and hill climbing for
+            more. None learns no network: only which nodes matter.
         score: ``bic``, ``aic``, ``bdeu`` or ``log_likelihood``.
         max_parents: the most parents a variable may have in the search; None for no limit.
         smoothing: added to every count of the tables (Laplace).
@@ -147,7 +149,7 @@ class PGMExplainer:
         max_nodes: int = 5,
         only_significant: bool = True,
         no_child: bool = True,
-        structure: str | Callable[..., Any] = "hill_climb",
+        structure: str | Callable[..., Any] | None = "auto",
         score: str | Score = "bic",
         max_parents: int | None = None,
         smoothing: float = 0.0,
@@ -179,13 +181,15 @@ class PGMExplainer:
         self._selection = SelectionPlan(
             chosen_test, significance, correction, max_nodes, no_child, only_significant
         )
-        search = resolve(structure, "structure", SEARCHES)
-        if search is not None:
-            structure = partial(search, score=score, max_parents=max_parents)
-        assert callable(structure)  # settings have checked it
-        self._learning = LearningPlan(
-            structure, as_score(score), no_child, chosen_test, significance, smoothing
-        )
+        named = resolve(structure, "structure", SEARCHES)
+        if named is not None:
+            structure = partial(named, score=score, max_parents=max_parents)
+        self._learning = None
+        if structure is not None:
+            assert callable(structure)  # settings have checked it
+            self._learning = LearningPlan(
+                structure, as_score(score), no_child, chosen_test, significance, smoothing
+            )
 
     def explain(self, target: Any = None) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
@@ -320,11 +324,11 @@ class PGMExplainer:
         before, explained = samples.prediction(target)
         regression = self.settings.scores == "values"
         network = None
-        if outcome.any():
+        if not outcome.any():
+            ranking = ranking.with_none_selected()
+        elif self._learning is not None:
             nodes = [int(node) for node in ranking.nodes[ranking.selected]]
             network = learn_network(table, nodes, target, self._learning)
-        else:
-            ranking = ranking.with_none_selected()
         explanation = Explanation(
             target=target,
             explained_class=None if regression else explained,

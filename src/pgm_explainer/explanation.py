@@ -35,7 +35,8 @@ class Explanation:
         held: the share of samples in which the prediction held.
         ranking: every candidate with its evidence, most dependent first.
         network: the Bayesian network of the explaining nodes and the target; None if the
-            prediction never changed, since then there is nothing to explain it by.
+            prediction never changed, since then there is nothing to explain it by, or if none was
+            asked for (``structure=None``).
         settings: how the explanation was made, as plain values; enough to make it again.
         warnings: what weakens the answer.
         graph: the graph that was explained, for drawing.
@@ -100,6 +101,8 @@ class Explanation:
                 f"evidence is a mapping from nodes to what is known, such as {{300: 'kept'}}, "
                 f"not {evidence!r}"
             )
+        if self.network is None and self.held < 1:
+            raise QueryError("there is no network to ask: none was asked for (structure=None)")
         if self.network is None:
             raise QueryError(
                 f"the prediction of {self.target!r} held in all samples, so there is no network to "

@@ -49,7 +49,7 @@ class Settings:
     max_nodes: int = 5
     only_significant: bool = True
     no_child: bool = True
-    structure: str | Callable[..., Any] = "hill_climb"
+    structure: str | Callable[..., Any] | None = "auto"
     score: str | Score = "bic"
     max_parents: int | None = None
     smoothing: float = 0.0
@@ -83,7 +83,8 @@ class Settings:
         as_test(self.test)
         as_score(self.score)
         check_memory(self.max_memory)
-        own_search = resolve(self.structure, "structure", SEARCHES) is None
+        named = resolve(self.structure, "structure", SEARCHES) is not None
+        own_search = not named and self.structure is not None
         if own_search and self.max_parents is not None:
             raise InputError(
                 "max_parents is for the searches by name; a function of your own takes its limit "

@@ -157,13 +157,13 @@ def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
     return local.holds_on(wider, x[wider.nodes], NodeOutcomes(wider.positions(targets)))
 
 
-def layers(count):
+def layers(count, scale=0.1):
     def model(x, edge_index):
         adjacency = np.eye(x.shape[1])
         np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
         for _ in range(count):
             x = adjacency @ x
-        return x
+        return scale * x
 
     return model
 
@@ -178,6 +178,11 @@ def test_a_part_as_deep_as_the_model_holds(deep, hops, kind):
 @pytest.mark.parametrize(("deep", "hops"), [(2, 0), (3, 1), (4, 2), (5, 1)])
 def test_a_part_that_hides_what_the_model_sees_does_not_hold(deep, hops, kind):
     assert not holds(layers(deep), hops, kind=kind)
+
+
+def test_a_model_sure_of_its_prediction_does_not_hide_what_it_sees():
+    # Its probabilities are 0 and 1 on either part, but its scores are not the same.
+    assert not holds(layers(5, scale=20), 1)
 
 
 def test_a_model_that_normalises_over_all_nodes_does_not_hold_on_a_part():
@@ -323,5 +328,5 @@ def test_a_model_that_reuses_the_memory_of_its_answers_does_not_change_what_it_s
 
 @pytest.mark.parametrize("kind", ["probabilities", "log_probabilities"])
 def test_scores_that_cannot_be_what_they_are_said_to_be_are_an_error(kind):
-    with pytest.raises(ModelError, match=kind):
+    with pytest.raises(ModelError, match=kind.replace("_", "-")):
         observe(nodes, kind=kind)

@@ -155,9 +155,18 @@ def example(directed: bool, nodes: int = 20, edges: int = 30, seed: int = 0) -> 
     return Example(x, edge_index, max(range(nodes), key=lambda node: seen[node] % nodes))
 
 
-@pytest.fixture(scope="session", params=LAYERS, ids=lambda layer: layer.name)
+@pytest.fixture(autouse=True, scope="session")
+def one_thread():
+    """Tensors this small gain nothing from more, and lose much on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session", params=[layer.name for layer in LAYERS])
 def layer(request) -> Layer:
-    return request.param
+    return next(layer for layer in LAYERS if layer.name == request.param)
 
 
 @pytest.fixture(scope="session", params=POOLS, ids=lambda pool: pool.name)
@@ -190,9 +199,7 @@ def node_model() -> Callable[..., nn.Module]:
 def graph_model() -> Callable[..., nn.Module]:
     """A graph classifier of one kind of layer and of pooling, the same one each time."""
 
-    def make(
-        layer: Callable[[int, int], nn.Module] = GCNConv, pool: Pool = POOLS[0]
-    ) -> nn.Module:
+    def make(layer: Callable[[int, int], nn.Module] = GCNConv, pool: Pool = POOLS[0]) -> nn.Module:
         torch.manual_seed(0)
         return GraphModel(layer, **pool.make()).eval()
 

@@ -256,4 +256,4 @@ def test_sampling_stays_near_the_memory_bound(perturbation):
     draw_samples(local, Population(x), question, how)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 * x.nbytes
+    assert peak < 6 * len(x) * 64 * x.itemsize  # what one sample is assumed to take

@@ -114,12 +114,12 @@ def test_unused_extra_states_change_no_bit_of_dof_and_little_else(name):
     np.testing.assert_allclose(tight.log_p, loose.log_p, rtol=1e-9)
 
 
-def test_row_gives_one_variables_results():
+def test_an_index_gives_one_variables_results():
     answer = pairwise_tests(pair_counts(codes(5, 80, 3, 2), codes(6, 80, 4, 2), 2), GTest())
-    assert (answer.row(2).statistic == answer.statistic[2]).all()
-    assert (answer.row(2).log_p == answer.log_p[2]).all()
-    assert (answer.row(2).effect == answer.effect[2]).all()
-    assert (answer.row(2).dof == answer.dof[2]).all()
+    assert (answer.at(2).statistic == answer.statistic[2]).all()
+    assert (answer.at(2).log_p == answer.log_p[2]).all()
+    assert (answer.at(2).effect == answer.effect[2]).all()
+    assert (answer.at(2).dof == answer.dof[2]).all()
 
 
 @both_tests

@@ -91,10 +91,11 @@ def plot_network(explanation: Explanation, axes: Axes, *, names: Names | None = 
     """Draw the Bayesian network, every arrow pointing down, with each variable's probabilities."""
     network = explanation.network
     if network is None:
+        why = "the prediction never changed" if explanation.held == 1 else "none was asked for"
         axes.text(
             0.5,
             0.5,
-            "The prediction never changed:\nthere is no network.",
+            f"There is no network:\n{why}.",
             ha="center",
             va="center",
             transform=axes.transAxes,

@@ -29,19 +29,23 @@ def describe(explanation: Explanation) -> str:
 def _summary(explanation: Explanation) -> str:
     samples = explanation.settings["num_samples"]
     predicted = _prediction(explanation)
-    if explanation.network is None:
+    if explanation.held == 1:
         return f"{predicted} The prediction held in all {samples} perturbed graphs."
     held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs."
+    return " ".join([predicted, held, _dependence(explanation)])
+
+
+def _dependence(explanation: Explanation) -> str:
     if not explanation.nodes:
-        return f"{predicted} {held} It was not found to depend on any other node."
-    return (
-        f"{predicted} {held} Of {len(explanation.ranking)} nodes that could matter, it depends "
-        f"most on {_listed(explanation.nodes)}; once {_listed(explanation.markov_blanket)} "
-        f"{'is' if len(explanation.markov_blanket) == 1 else 'are'} known, the others add nothing."
-        if explanation.markov_blanket
-        else f"{predicted} {held} It depends on {_listed(explanation.nodes)}, each so weakly that "
-        f"the network keeps none of them as a direct cause."
-    )
+        return "It was not found to depend on any other node."
+    nodes, blanket = _listed(explanation.nodes), explanation.markov_blanket
+    most = f"Of {len(explanation.ranking)} nodes that could matter, it depends most on {nodes}"
+    if explanation.network is None:
+        return f"{most}."
+    if not blanket:
+        return f"{most}, each so weakly that none is tied to it in the network."
+    known = f"once {_listed(blanket)} {'is' if len(blanket) == 1 else 'are'} known"
+    return f"{most}; {known}, the others add nothing."
 
 
 def _prediction(explanation: Explanation) -> str:

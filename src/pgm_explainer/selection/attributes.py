@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..sampling import SampleTable
-from .select import SelectionPlan, all_pairs
+from .select import SelectionPlan, results_of_pairs
 
 __all__ = ["FeatureEffects", "feature_effects"]
 
@@ -38,7 +38,7 @@ def feature_effects(
 ) -> FeatureEffects:
     """Test each feature against the prediction, the table's last variable."""
     last = len(table.variables) - 1
-    tests = all_pairs(table, [last], np.arange(last), plan.test).row(0)
+    tests = results_of_pairs(table, [last], np.arange(last), plan.test).at(0)
     shape = (len(nodes), len(features))
     return FeatureEffects(
         nodes,

@@ -17,7 +17,9 @@ def one_hot(codes: NDArray[np.uint8], states: int) -> NDArray[np.float32]:
     return hot.reshape(len(codes), -1).astype(np.float32)
 
 
-def pair_counts(left: NDArray[np.uint8], right: NDArray[np.uint8], states: int) -> Counts:
+def pair_counts(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], states: int
+) -> NDArray[np.float32]:
     """Count every pair of states of every pair of variables, by one matrix product.
 
     Args:
@@ -36,8 +38,7 @@ def pair_counts(left: NDArray[np.uint8], right: NDArray[np.uint8], states: int) 
     """
     product = one_hot(left, states).T @ one_hot(right, states)
     shape = (left.shape[1], states, right.shape[1], states)
-    # In C order, so that a table is summed in the same order whatever tables stand beside it.
-    return product.reshape(shape).swapaxes(1, 2).astype(np.float64, order="C")
+    return product.reshape(shape).swapaxes(1, 2)
 
 
 def stratified_counts(

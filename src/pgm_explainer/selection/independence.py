@@ -105,14 +105,26 @@ class PairwiseTests:
     log_p: NDArray[np.float64]
     effect: NDArray[np.float64]
 
-    def row(self, index: int) -> PairwiseTests:
-        """Return the results of the pairs in one row."""
-        return PairwiseTests(
-            self.statistic[index], self.dof[index], self.log_p[index], self.effect[index]
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...]) -> PairwiseTests:
+        """Return results of this shape that say nothing yet."""
+        return cls(
+            np.zeros(shape), np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
         )
 
+    def at(self, where: Any) -> PairwiseTests:
+        """Return the results of the pairs at an index."""
+        return PairwiseTests(
+            self.statistic[where], self.dof[where], self.log_p[where], self.effect[where]
+        )
 
-def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
+    def put(self, where: Any, results: PairwiseTests) -> None:
+        """Store the results of the pairs at an index."""
+        self.statistic[where], self.dof[where] = results.statistic, results.dof
+        self.log_p[where], self.effect[where] = results.log_p, results.effect
+
+
+def pairwise_tests(counts: NDArray[np.floating[Any]], test: IndependenceTest) -> PairwiseTests:
     """Test every table of ``counts [..., r, c]`` at once.
 
     Examples:
@@ -121,13 +133,15 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
         >>> float(result.statistic), int(result.dof), float(result.effect)
         (20.0, 1, 0.5)
     """
-    rows, columns = _occupied(counts)
+    # In C order, so that a table is summed in the same order whatever tables stand beside it.
+    tables: Counts = np.ascontiguousarray(counts, dtype=np.float64)
+    rows, columns = _occupied(tables)
     dof = (rows - 1) * (columns - 1)
-    statistic = np.where(dof > 0, test.statistic(counts), 0.0)
+    statistic = np.where(dof > 0, test.statistic(tables), 0.0)
     chi_square = statistic
     if not isinstance(test, ChiSquareTest):
-        chi_square = np.where(dof > 0, ChiSquareTest().statistic(counts), 0.0)
-    most = counts.sum(axis=(-2, -1)) * np.maximum(np.minimum(rows, columns) - 1, 1)
+        chi_square = np.where(dof > 0, ChiSquareTest().statistic(tables), 0.0)
+    most = tables.sum(axis=(-2, -1)) * np.maximum(np.minimum(rows, columns) - 1, 1)
     effect = np.sqrt(chi_square / np.maximum(most, 1))
     return PairwiseTests(statistic, dof, log_chi_square_tail(statistic, dof), effect)
 
@@ -140,7 +154,7 @@ def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArr
     samples per cell is left out: its statistic is not chi-square distributed. If all are, there is
     no evidence of dependence and the answer is 0 (p = 1).
     """
-    counts = np.concatenate(tables)
+    counts = np.concatenate(tables, dtype=np.float64)
     owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     rows, columns = _occupied(counts)
     dof = (rows - 1) * (columns - 1)

@@ -14,10 +14,10 @@ from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
 from .ranking import Ranking, rank, significant
 
-__all__ = ["Neighbourhood", "SelectionPlan", "all_pairs", "select_variables"]
+__all__ = ["Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
 
 _CELLS_AT_ONCE = 1 << 22
-_SHARED = 8.0
+_SHARED = 32.0
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,13 @@ def select_variables(
         union = np.unique(np.concatenate([each.candidates for each in block]))
         columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
         targets = [table.column(each.target) for each in block]
-        tests = all_pairs(table, targets, columns, plan.test)
-        for row, each in enumerate(block):
-            mine = np.searchsorted(union, each.candidates)
-            yield _select_one(table, each, columns[mine], _take(tests.row(row), mine), plan)
+        own = [np.searchsorted(union, each.candidates) for each in block]
+        wanted = np.zeros((len(block), len(union)), dtype=bool)
+        for row, mine in enumerate(own):
+            wanted[row, mine] = True
+        tests = results_of_pairs(table, targets, columns, plan.test, wanted)
+        for row, (each, mine) in enumerate(zip(block, own, strict=True)):
+            yield _select_one(table, each, columns[mine], tests.at((row, mine)), plan)
 
 
 def _select_one(
@@ -94,46 +97,40 @@ def _dependents_of(
     states = int(table.cardinalities.max())
     at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))
     for start in range(0, len(sources), at_once):
-        tests = all_pairs(table, sources[start : start + at_once], columns, plan.test)
+        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan.test)
         for row in range(len(tests.dof)):
-            reached |= plan.passed(tests.row(row))
+            reached |= plan.passed(tests.at(row))
     return reached
 
 
-def all_pairs(
+def results_of_pairs(
     table: SampleTable,
     left: Sequence[int] | IntArray,
     right: IntArray,
     test: IndependenceTest,
+    wanted: NDArray[np.bool_] | None = None,
 ) -> PairwiseTests:
-    """Test every variable of ``left`` against every one of ``right``."""
+    """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
+
+    All of them are counted in any case, which is the cheap part.
+
+    Returns:
+        Results ``[left, right]``, zero where not wanted.
+    """
     states = int(table.cardinalities.max())
+    if wanted is None:
+        wanted = np.ones((len(left), len(right)), dtype=bool)
+    results = PairwiseTests.zeros(wanted.shape)
     left_codes = table.codes(left)
-    at_once = max(
-        1, _CELLS_AT_ONCE // (states * max(table.num_samples, len(left_codes.T) * states))
-    )
-    parts = [
-        pairwise_tests(
-            pair_counts(left_codes, table.codes(right[start : start + at_once]), states), test
-        )
-        for start in range(0, max(len(right), 1), at_once)
-    ]
-    return parts[0] if len(parts) == 1 else _join(parts)
-
-
-def _join(parts: Sequence[PairwiseTests]) -> PairwiseTests:
-    return PairwiseTests(
-        np.concatenate([part.statistic for part in parts], axis=1),
-        np.concatenate([part.dof for part in parts], axis=1),
-        np.concatenate([part.log_p for part in parts], axis=1),
-        np.concatenate([part.effect for part in parts], axis=1),
-    )
-
-
-def _take(tests: PairwiseTests, where: IntArray) -> PairwiseTests:
-    return PairwiseTests(
-        tests.statistic[where], tests.dof[where], tests.log_p[where], tests.effect[where]
-    )
+    width = max(table.num_samples, len(left) * states) * states
+    at_once = max(1, _CELLS_AT_ONCE // width)
+    for start in range(0, len(right), at_once):
+        columns = slice(start, start + at_once)
+        counts = pair_counts(left_codes, table.codes(right[columns]), states)
+        here = np.zeros_like(wanted)
+        here[:, columns] = wanted[:, columns]
+        results.put(here, pairwise_tests(counts[wanted[:, columns]], test))
+    return results
 
 
 def _blocks(

@@ -1,8 +1,13 @@
 """Step 3, structure learning: scores, hill climbing, exact search, the no-child construction."""
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .dag import DAG
 from .exact import MAX_EXACT_VARIABLES, exact_search
-from .families import bic_score, network_score
+from .families import are_few, bic_score, network_score
 from .hill_climb import hill_climb
 from .no_child import add_leaf
 from .scores import (
@@ -15,7 +20,24 @@ from .scores import (
     family_score,
 )
 
-SEARCHES = {"hill_climb": hill_climb, "exact": exact_search}
+
+def search(
+    data: ArrayLike,
+    cardinalities: ArrayLike,
+    *,
+    score: str | Score = "bic",
+    max_parents: int | None = None,
+) -> DAG:
+    """Search exactly where that is the cheaper way, for a few variables, else by hill climbing."""
+    how = exact_search if are_few(np.asarray(cardinalities)) else hill_climb
+    return how(data, cardinalities, score=score, max_parents=max_parents)
+
+
+SEARCHES: dict[str, Callable[..., DAG]] = {
+    "auto": search,
+    "hill_climb": hill_climb,
+    "exact": exact_search,
+}
 """The searches by name; each takes ``(data, cardinalities, score=…, max_parents=…)``."""
 
 __all__ = [
@@ -34,4 +56,5 @@ __all__ = [
     "family_score",
     "hill_climb",
     "network_score",
+    "search",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -54,9 +55,37 @@ def exact_search(
             f"exact search takes at most {MAX_EXACT_VARIABLES} variables, not {size}: it looks at "
             f"2**{size} subsets; use hill_climb, or explain with a smaller max_nodes"
         )
+    if size < 2:
+        return DAG(size)
     limits = Constraints.of(size, max_parents, forbidden, required)
-    choices = [dict(_parent_sets(families, limits, child)) for child in range(size)]
-    return _best_dag(size, choices)
+    every = families.every_family()
+    if every is None:
+        every = _promising_families(families, limits)
+    else:
+        every = np.where(_legal(limits, size), every, -np.inf)
+    return _best_dag(every)
+
+
+def _legal(limits: Constraints, size: int) -> NDArray[np.bool_]:
+    """Which sets of parents each variable may have, as ``[child, bit mask]``."""
+    masks = np.arange(1 << size)
+    bits = 1 << np.arange(size)
+    required = np.array([_mask(limits.required.parents(child)) for child in range(size)])
+    allowed = (limits.allowed * bits[:, None]).sum(axis=0)
+    legal = (masks & ~allowed[:, None] == 0) & (masks & required[:, None] == required[:, None])
+    if limits.max_parents < size - 1:
+        legal &= _members(size) <= limits.max_parents
+    return legal
+
+
+def _promising_families(families: FamilyScores, limits: Constraints) -> NDArray[np.float64]:
+    """Return the scores of the families worth considering, -inf for the others."""
+    size = families.num_variables
+    scores = np.full((size, 1 << size), -np.inf)
+    for child in range(size):
+        for mask, value in _parent_sets(families, limits, child):
+            scores[child, mask] = value
+    return scores
 
 
 def _parent_sets(
@@ -90,44 +119,59 @@ def _parent_sets(
                 yield _mask(parents), value
 
 
-def _best_dag(size: int, choices: list[dict[int, float]]) -> DAG:
-    subsets = 1 << size
-    best_parents = np.full((size, subsets), -np.inf)
-    for child, sets in enumerate(choices):
-        best_parents[child, list(sets)] = list(sets.values())
-        _spread_to_supersets(best_parents[child], size)
+def _best_dag(families: NDArray[np.float64]) -> DAG:
+    """Return the best network, given the score of each family ``[child, bit mask of parents]``."""
+    size, subsets = families.shape
+    within = _best_subsets(families)
     total = np.full(subsets, -np.inf)
     total[0] = 0.0
-    last = np.zeros(subsets, dtype=np.int8)
-    members = np.array([mask.bit_count() for mask in range(subsets)])
+    last = np.zeros(subsets, dtype=np.int64)
+    members = _members(size)
     for count in range(1, size + 1):
         masks = np.flatnonzero(members == count)
-        for child in range(size):
-            having = masks[(masks >> child) & 1 == 1]
-            before = having & ~(1 << child)
-            value = total[before] + best_parents[child, before]
-            better = value >= total[having]
-            total[having[better]] = value[better]
-            last[having[better]] = child
-    return DAG(size, _trace_back(subsets - 1, last, choices))
+        bits = 1 << np.arange(size)[:, None]
+        before = masks & ~bits
+        values = np.where(
+            masks & bits, total[before] + np.take_along_axis(within, before, 1), -np.inf
+        )
+        # The last of equals: where it makes no difference, later variables are children.
+        best = size - 1 - values[::-1].argmax(axis=0)
+        total[masks], last[masks] = values.max(axis=0), best
+    return DAG(size, _trace_back(families, last))
 
 
-def _spread_to_supersets(values: NDArray[np.float64], size: int) -> None:
-    """Make every entry the maximum over its subsets."""
-    for bit in range(size):
-        halves = values.reshape(-1, 2, 1 << bit)
-        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+def _best_subsets(families: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each child the best score of any of the subsets of a set of parents."""
+    best = families.copy()
+    for bit in range(len(families)):
+        halves = best.reshape(len(families), -1, 2, 1 << bit)
+        np.maximum(halves[:, :, 1], halves[:, :, 0], out=halves[:, :, 1])
+    return best
 
 
 def _trace_back(
-    remaining: int, last: NDArray[np.int8], choices: list[dict[int, float]]
+    families: NDArray[np.float64], last: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
+    size, subsets = families.shape
+    masks = np.arange(subsets)
+    members = _members(size)
+    remaining = subsets - 1
     while remaining:
         child = int(last[remaining])
         remaining &= ~(1 << child)
-        within = {mask: value for mask, value in choices[child].items() if not mask & ~remaining}
-        parents = max(within, key=lambda mask: (within[mask], -mask.bit_count(), -mask))
-        yield from ((bit, child) for bit in range(len(choices)) if parents >> bit & 1)
+        scores = np.where(masks & ~remaining, -np.inf, families[child])
+        ties = np.flatnonzero(scores == scores.max())
+        parents = int(min(ties, key=lambda mask: (members[mask], mask)))
+        yield from ((bit, child) for bit in range(size) if parents >> bit & 1)
+
+
+@lru_cache(maxsize=32)
+def _members(size: int) -> NDArray[np.int64]:
+    """How many variables each bit mask holds."""
+    counts = np.zeros(1, dtype=np.int64)
+    for _ in range(size):
+        counts = np.concatenate((counts, counts + 1))
+    return counts
 
 
 def _mask(variables: Iterable[int]) -> int:

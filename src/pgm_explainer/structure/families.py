@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .dag import DAG
 from .scores import Counts, Score, as_score, check_data
 
-__all__ = ["FamilyScores", "VariableSet", "bic_score", "family_scores", "network_score"]
+__all__ = ["FamilyScores", "VariableSet", "are_few", "bic_score", "family_scores", "network_score"]
 
 _DENSE = 4
 _CELLS_AT_ONCE = 1 << 22
@@ -51,6 +51,10 @@ class FamilyScores(ABC):
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
         """Get ready for families made of these sets, all at once."""
 
+    def every_family(self) -> NDArray[np.float64] | None:
+        """Return the scores of all families, as ``[child, bit mask of parents]``, if at hand."""
+        return None
+
     def configurations(self, variables: Iterable[int]) -> int:
         """Return how many joint states the variables have."""
         return prod(self.cardinalities[variable] for variable in variables)
@@ -68,11 +72,16 @@ class FamilyScores(ABC):
         return sum(self.family(child, dag.parents(child)) for child in range(self.num_variables))
 
 
+def are_few(cardinalities: Iterable[int]) -> bool:
+    """Say whether all families of such variables can be counted at once."""
+    return prod(int(size) + 1 for size in cardinalities) <= _FEW_CELLS
+
+
 def family_scores(data: ArrayLike, cardinalities: ArrayLike, score: Any = "bic") -> FamilyScores:
     """Return the scores of families on a data set, in the form that suits its size."""
     codes, sizes = check_data(data, cardinalities)
-    few = prod(size + 1 for size in sizes) <= _FEW_CELLS
-    return (FewFamilies if few else ManyFamilies)(codes, sizes, as_score(score))
+    form = FewFamilies if are_few(sizes) else ManyFamilies
+    return form(codes, sizes, as_score(score))
 
 
 class FewFamilies(FamilyScores):
@@ -101,6 +110,9 @@ class FewFamilies(FamilyScores):
 
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
         """Nothing is left to count."""
+
+    def every_family(self) -> NDArray[np.float64]:
+        return self._families
 
 
 def _values_of_all_sets(
