@@ -6,9 +6,9 @@ import platform
 import sys
 import warnings
 
-from . import scale, structure, syn6
+from . import growth, structure, syn6
 
-SUITES = {"syn6": syn6.rows, "structure": structure.rows, "scale": scale.rows}
+SUITES = {"syn6": syn6.rows, "structure": structure.rows, "growth": growth.rows}
 
 
 def main(names: list[str]) -> int:

@@ -73,6 +73,7 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
 
 
 def test_the_wider_part_is_asked_about_once():
+    """The check is one graph more in all, however many samples there are."""
     asked = []
 
     def watched(x, edge_index):
@@ -81,7 +82,10 @@ def test_the_wider_part_is_asked_about_once():
 
     explainers(watched, samples_per_call=100)[0].explain(TARGET)
     small = asked[0][1]
-    assert asked == [(1, small), (3, small), (1, small + 1), *[(100, small)] * 3]
+    assert asked[:2] == [(1, small), (3, small)]
+    assert asked[2][0] == 1
+    assert small < asked[2][1] < NUM_NODES
+    assert asked[3:] == [(100, small)] * 3
 
 
 def test_a_graph_task_is_about_the_whole_graph_in_any_case():
@@ -145,8 +149,6 @@ def test_a_graph_of_several_components_is_noticed_too():
 
 def test_edges_among_the_outermost_nodes_are_noticed_too():
     """The wider part has the same nodes as the part, but an edge more: 0 -> 1."""
-    edges = np.array([[4, 3, 2, 1, 0, 0], [5, 4, 3, 2, 2, 1]])
-
-    x = np.random.default_rng(1).normal(size=(6, 2))
-    part, whole = explainers(layers(5), edges, x, num_layers=1)
-    assert part.explain(5).values == pytest.approx(whole.explain(5).values)
+    edges = np.array([[3, 2, 1, 0, 0], [4, 3, 2, 2, 1]])
+    part, whole = explainers(layers(4), edges, X[:5])
+    assert part.explain(4).values == pytest.approx(whole.explain(4).values)

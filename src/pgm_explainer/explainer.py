@@ -179,7 +179,7 @@ class PGMExplainer:
         )
         chosen_test = as_test(test)
         self._selection = SelectionPlan(
-            chosen_test, significance, correction, max_nodes, no_child, only_significant
+            chosen_test, float(significance), correction, max_nodes, no_child, only_significant
         )
         named = resolve(structure, "structure", SEARCHES)
         if named is not None:
@@ -188,7 +188,7 @@ class PGMExplainer:
         if structure is not None:
             assert callable(structure)  # settings have checked it
             self._learning = LearningPlan(
-                structure, as_score(score), no_child, chosen_test, significance, smoothing
+                structure, as_score(score), no_child, chosen_test, float(significance), smoothing
             )
 
     def explain(self, target: Any = None) -> Explanation:
@@ -275,7 +275,9 @@ class PGMExplainer:
         if centre is None or not self.predictor.accepts_subgraph:
             return self._local_model(targets, recorded, self.graph.whole()), ()
         model = self._local_model(targets, recorded, self.graph.cut(centre, self.num_layers))
-        wider = self.graph.cut(centre, self.num_layers + 1)
+        # One step more, and a node from elsewhere: neither should make a difference.
+        elsewhere = self.graph.outside(model.part)
+        wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
         outcomes = self._task.outcomes(targets, recorded, wider)[0]
         if model.holds_on(wider, self._population.x[wider.nodes], outcomes):
             return model, ()

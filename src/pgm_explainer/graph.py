@@ -109,6 +109,12 @@ class Graph:
         kept = np.union1d(inner, ends)
         return self._part(kept, np.searchsorted(kept, ends), edges)
 
+    def outside(self, part: Subgraph) -> IntArray:
+        """Return one node that is not in a part; none if the part holds them all."""
+        gaps = np.flatnonzero(part.nodes != np.arange(len(part.nodes)))
+        first = gaps[:1] if len(gaps) else np.array([len(part.nodes)])
+        return first[first < self.num_nodes]
+
     def induced(self, nodes: IntArray) -> Subgraph:
         """Return ``nodes`` (ascending) and the edges among them."""
         edges = np.sort(self._incoming.at(nodes))

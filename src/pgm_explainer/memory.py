@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from math import isfinite
 from pathlib import Path
 
 from .errors import InputError
@@ -35,6 +36,8 @@ def check_memory(limit: int | str | None) -> int:
     """
     if limit is None:
         return available_memory() // 4
+    if isinstance(limit, float) and isfinite(limit) and limit == int(limit):
+        limit = int(limit)
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
     amount = float(found[1]) if found else 0.0
     size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0

@@ -71,6 +71,10 @@ class Settings:
             )
         _check_fraction(self.perturb_probability, "perturb_probability")
         _check_fraction(self.significance, "significance")
+        if self.scores == "values" and self.explained_class is not None:
+            raise InputError(
+                f"explained_class={self.explained_class!r} is for classes; a regression has none"
+            )
         usable = isinstance(self.smoothing, Real) and not isinstance(self.smoothing, bool)
         if not usable or not 0 <= float(self.smoothing) < _LARGEST:
             raise InputError(f"smoothing must be a number of at least 0, not {self.smoothing!r}")

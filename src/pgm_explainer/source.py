@@ -80,6 +80,8 @@ def read_source(
     target_type: str | None,
 ) -> Source:
     """Check what was handed over and bring it into one form."""
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if hasattr(x, "edge_index_dict") or hasattr(x, "node_types"):
         return _read_hetero(model, x, task, target_type)
     if target_type is not None:

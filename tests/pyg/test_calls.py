@@ -373,7 +373,7 @@ def test_any_usual_answer_is_understood(answer, layer, a_graph, node_model, slow
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda logits: (logits[..., 1:] - logits[..., :1]).sigmoid(),
+        lambda logits: (logits[..., 1:2] - logits[..., :1]).sigmoid(),
         lambda logits: (logits[..., 1] - logits[..., 0]).sigmoid(),
         lambda logits: (logits[..., 1] - logits[..., 0]).sigmoid().squeeze(),
     ],
@@ -627,6 +627,15 @@ def test_a_model_that_sees_further_than_counted_is_told_and_asked_about_everythi
         slowly(model, a_graph.edge_index), a_graph.x, a_graph.edge_index, num_layers=1
     ).explain(a_graph.target)
     assert found == truth
+
+
+def test_that_it_sees_further_is_noticed_where_only_edges_are_left_out(slowly, seeded):
+    """All nodes are in the part around node 0, but not the edges between 3 and 4."""
+    edges = torch.tensor([[1, 2, 3, 4, 3, 4], [0, 1, 2, 2, 4, 3]])
+    x, model = 3 * torch.randn(5, FEATURES), Thrice()
+    with pytest.warns(PGMExplainerWarning, match="sees further than num_layers=1"):
+        found = PGMExplainer(model, x, edges).explain(0)
+    assert found == PGMExplainer(slowly(model, edges), x, edges, num_layers=1).explain(0)
 
 
 # --- models that mix rows -------------------------------------------------------------------

@@ -31,7 +31,7 @@ class WholeGraphFunction:
     accepts_subgraph: bool = False
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
-        return self.function(x) if pairs is None else self.function(x, pairs=pairs)
+        return self.function(x) if pairs is None else self.function(x, pairs=np.array(pairs))
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,18 @@ def as_predictor(
             f"inputs ({', '.join(inputs)}) go to PyTorch modules; a function takes what it needs "
             f"from where it is defined"
         )
-    if hasattr(model, "accepts_subgraph"):
+    if hasattr(model, "accepts_subgraph") and not isinstance(model, type):
         return model
     if not callable(model) or isinstance(model, type):
         raise InputError(
             f"model must be callable, x[B, N, F] -> scores, but it is {_described(model)}"
         )
     parameters = _parameters(model)
+    if task == "edge" and parameters and "pairs" not in parameters:
+        raise InputError(
+            f"in an edge task the model takes the pairs of nodes in question by an argument called "
+            f"'pairs'; yours takes {', '.join(parameters)}"
+        )
     if "edge_index" not in parameters:
         return WholeGraphFunction(model)
     return SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))

@@ -18,6 +18,8 @@ __all__ = ["LocalModel"]
 _SAME_WITHIN = 1e-3
 """Two answers to the same question may differ by rounding (float16 on some devices), not more."""
 
+_FAR_OUT = 1000.0
+
 
 @dataclass(frozen=True)
 class LocalModel:
@@ -26,13 +28,15 @@ class LocalModel:
     Attributes:
         outcomes: which of its answers are recorded.
         reader: what its scores are.
-        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
+        scores: its raw scores ``[predictions, C]`` on the unperturbed features.
+        before: probabilities (or values) ``[predictions, C]`` made of them.
     """
 
     predictor: Predictor
     part: Subgraph
     outcomes: Outcomes
     reader: ScoreReader
+    scores: FloatArray
     before: FloatArray
 
     @classmethod
@@ -53,12 +57,14 @@ class LocalModel:
         """
         answer = _ask(predictor, part, np.array(x[None]), outcomes)
         # What scores are shows best in all that were answered, not only in those recorded.
+        if kind == "auto" and answer.shape[-1] == 1:
+            answer = np.concatenate((answer, _stretched(predictor, part, x, outcomes)))
         reader = ScoreReader.of(kind, output, answer)
         once = _finite(outcomes.take(answer))[0]
         stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
         again = outcomes.take(_ask(predictor, part, np.stack((x, x, stranger)), outcomes))
         _check_repeatable(once, _finite(again[:2]))
-        return cls(predictor, part, outcomes, reader, np.array(reader(once)))
+        return cls(predictor, part, outcomes, reader, np.array(once), np.array(reader(once)))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``."""
@@ -77,11 +83,12 @@ class LocalModel:
         If not, the model sees beyond its own part, and what it says there is not what it says of
         the whole graph.
         """
-        if len(wider.nodes) == len(self.part.nodes):
+        if (len(wider.nodes), len(wider.edges)) == (len(self.part.nodes), len(self.part.edges)):
             return True
         answer = _ask(self.predictor, wider, np.array(x[None]), outcomes)
-        after = self.reader(_finite(outcomes.take(answer)))[0]
-        return bool(abs(after - self.before).max() <= _SAME_WITHIN * max(1.0, abs(after).max()))
+        scores = _finite(outcomes.take(answer))[0]
+        # The raw scores: probabilities of a model that is sure would hide a difference.
+        return bool(abs(scores - self.scores).max() <= _SAME_WITHIN * max(1.0, abs(scores).max()))
 
 
 def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes) -> FloatArray:
@@ -99,6 +106,20 @@ def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
             f"this task needs [{expected}]"
         )
     return scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
+
+
+def _stretched(
+    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
+) -> FloatArray:
+    """Answers to features far out, where one score between 0 and 1 shows if it is a logit.
+
+    A model may well refuse such features; then there is nothing to see.
+    """
+    try:
+        answer = _ask(predictor, part, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outcomes)
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+        return np.empty((0, *outcomes.leading_shape(0, len(x))[1:], 1))
+    return np.where(np.isfinite(answer), answer, 0.5)
 
 
 def _finite(scores: FloatArray) -> FloatArray:

@@ -221,8 +221,9 @@ class TopDeviation(TopFraction):
     name: str = field(default="top_deviation", init=False)
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        # In units of the value's own size, so that what counts as rounding does not depend on it.
-        return abs(after - before).max(axis=-1) / np.maximum(abs(before).max(axis=-1), 1e-12)
+        # In units of the values' size, so that what counts as rounding does not depend on it.
+        size = np.maximum(abs(before).max(axis=-1), abs(before).mean())
+        return abs(after - before).max(axis=-1) / np.where(size > 0, size, 1)
 
 
 @dataclass(frozen=True)

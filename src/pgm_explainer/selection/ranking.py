@@ -78,8 +78,15 @@ class Ranking(Sequence[RankedNode]):
     def __getitem__(self, index: int | slice) -> RankedNode | list[RankedNode]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        numbers = (column[index].item() for column in list(self.columns.values())[1:])
-        return RankedNode(self.name(index), *numbers)
+        return RankedNode(
+            self.name(index),
+            float(self.statistic[index]),
+            int(self.dof[index]),
+            float(self.log_p[index]),
+            float(self.effect[index]),
+            bool(self.significant[index]),
+            bool(self.selected[index]),
+        )
 
     def __iter__(self) -> Iterator[RankedNode]:
         return (self[at] for at in range(len(self)))
