@@ -1,0 +1,115 @@
+"""The bar shows where someone is looking, after a second, and leaves nothing behind."""
+
+import io
+import sys
+
+import pytest
+
+from pgm_explainer import progress
+from pgm_explainer.progress import Progress, is_watched
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def watched(monkeypatch):
+    """Standard error as a terminal; set within a test, for pytest sets its own before each."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+def test_what_is_over_within_a_second_shows_nothing(clock, monkeypatch):
+    terminal = watched(monkeypatch)
+    with Progress("asking", total=10) as bar:
+        clock[0] = 0.9
+        bar.advance(10)
+    assert terminal.getvalue() == ""
+
+
+def test_what_takes_longer_shows_how_far_it_is_and_how_long_it_will_take(clock, monkeypatch):
+    terminal = watched(monkeypatch)
+    with Progress("asking", total=10) as bar:
+        clock[0] = 2.0
+        bar.advance(5)
+        assert "asking" in terminal.getvalue()
+        assert " 50%, 2 s left" in terminal.getvalue()
+
+
+def test_the_line_is_cleared_at_the_end_and_on_an_interrupt(clock, monkeypatch):
+    terminal = watched(monkeypatch)
+
+    def interrupted():
+        with Progress("asking", total=10) as bar:
+            clock[0] = 2.0
+            bar.advance(5)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    last = terminal.getvalue().split("\r")
+    assert last[-1] == ""
+    assert last[-2].strip() == ""
+
+
+@pytest.mark.parametrize(("show", "shown"), [(None, False), (False, False), (True, True)])
+def test_a_pipe_sees_nothing_unless_asked(clock, monkeypatch, show, shown):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress("asking", total=2, show=show) as bar:
+        clock[0] = 5.0
+        bar.advance()
+    assert bool(stream.getvalue()) == shown
+
+
+def test_a_terminal_can_be_kept_silent(clock, monkeypatch):
+    terminal = watched(monkeypatch)
+    with Progress("asking", total=2, show=False) as bar:
+        clock[0] = 5.0
+        bar.advance()
+    assert terminal.getvalue() == ""
+
+
+def test_a_stream_that_is_closed_is_no_trouble(clock, monkeypatch):
+    stream = watched(monkeypatch)
+    with Progress("asking", total=4) as bar:
+        clock[0] = 2.0
+        bar.advance()
+        stream.close()
+        clock[0] = 3.0
+        bar.advance()
+
+
+def test_a_notebook_is_watched(monkeypatch):
+    class ZMQInteractiveShell:
+        pass
+
+    class IPython:
+        @staticmethod
+        def get_ipython():
+            return ZMQInteractiveShell()
+
+    assert not is_watched(io.StringIO())
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+    assert is_watched(io.StringIO())
+
+
+def test_the_explainer_passes_it_on(toy, monkeypatch):
+    from pgm_explainer import PGMExplainer
+
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    for show in (True, False):
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", stream)
+        PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, progress=show).explain(14)
+        assert ("asking the model" in stream.getvalue()) == show
+        assert ("learning networks" in stream.getvalue()) == show
