@@ -6,9 +6,14 @@ import platform
 import sys
 import warnings
 
-from . import growth, structure, syn6
+from . import growth, memory, structure, syn6
 
-SUITES = {"syn6": syn6.rows, "structure": structure.rows, "growth": growth.rows}
+SUITES = {
+    "syn6": syn6.rows,
+    "structure": structure.rows,
+    "growth": growth.rows,
+    "memory": memory.rows,
+}
 
 
 def main(names: list[str]) -> int:

@@ -116,7 +116,7 @@ def test_induced_holds_exactly_the_edges_with_both_ends_inside(graph_and_nodes):
 
 @given(graphs())
 def test_whole_is_the_graph_itself(graph):
-    part = graph.whole()
+    part = graph.whole
     assert part.nodes.tolist() == list(range(graph.num_nodes))
     np.testing.assert_array_equal(part.edge_index, graph.edge_index)
     assert part.edges.tolist() == list(range(graph.edge_index.shape[1]))

@@ -102,6 +102,6 @@ def test_the_predictions_of_pairs_are_found_in_a_part():
 
 def test_the_prediction_of_a_graph_takes_the_whole_graph():
     assert TASKS["graph"].centre(["graph"], np.arange(8)) is None
-    outcomes, names = TASKS["graph"].outcomes(["graph"], np.arange(8), GRAPH.whole())
+    outcomes, names = TASKS["graph"].outcomes(["graph"], np.arange(8), GRAPH.whole)
     assert not outcomes.belong_to_nodes
     assert list(names) == ["graph"]

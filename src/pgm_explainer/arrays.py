@@ -94,7 +94,7 @@ def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
         raise InputError(
             f"edge_index names node {bad}, but x has rows for nodes 0 to {num_nodes - 1} only"
         )
-    return np.asarray(array, dtype=np.int64)
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def check_whole_number(value: Any, what: str, at_least: int) -> int:

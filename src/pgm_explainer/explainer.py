@@ -79,7 +79,7 @@ class PGMExplainer:
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``fall``, ``flip``, ``absolute``,
             ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)`` or a function. ``auto``
-            is ``Fall(0.05)`` for nodes, ``TopFraction(0.5)`` for pairs and graphs, and
+            is ``Fall(0.05)`` for nodes and pairs, ``TopFraction(0.5)`` for graphs, and
             ``TopDeviation(0.5)`` for values.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to find out which of the first three.
@@ -273,7 +273,7 @@ class PGMExplainer:
         """Return the model where it is asked: around the targets if it can be, else everywhere."""
         centre = self._task.centre(targets, recorded)
         if centre is None or not self.predictor.accepts_subgraph:
-            return self._local_model(targets, recorded, self.graph.whole()), ()
+            return self._local_model(targets, recorded, self.graph.whole), ()
         model = self._local_model(targets, recorded, self.graph.cut(centre, self.num_layers))
         # One step more, and a node from elsewhere: neither should make a difference.
         elsewhere = self.graph.outside(model.part)
@@ -286,7 +286,7 @@ class PGMExplainer:
             f"something that mixes all nodes), so it was asked about the whole graph; nodes "
             f"further away than that were not considered"
         )
-        return self._local_model(targets, recorded, self.graph.whole()), (note,)
+        return self._local_model(targets, recorded, self.graph.whole), (note,)
 
     def _local_model(
         self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph

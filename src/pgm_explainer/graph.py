@@ -104,6 +104,8 @@ class Graph:
         the outermost nodes are there only so that everyone further in keeps its degree.
         """
         inner = self.within_hops(nodes, hops)
+        if len(inner) == self.num_nodes:
+            return self.whole
         edges = np.union1d(self._incoming.at(inner), self._outgoing.at(inner))
         ends = self.edge_index[:, edges]
         kept = np.union1d(inner, ends)
@@ -122,10 +124,12 @@ class Graph:
         inside = np.isin(ends[0], nodes)
         return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
+    @cached_property
     def whole(self) -> Subgraph:
-        """Return the graph as a part of itself."""
+        """The graph as a part of itself; a copy, since the edges here are the caller's."""
         everything: NDArray[np.int64] = np.arange(self.num_nodes)
-        return self._part(everything, self.edge_index, np.arange(self.edge_index.shape[1]))
+        edges = np.arange(self.edge_index.shape[1])
+        return self._part(everything, np.array(self.edge_index), edges)
 
     def _part(self, nodes: IntArray, edge_index: IntArray, edges: IntArray) -> Subgraph:
         return Subgraph(nodes, edge_index, edges, self.num_nodes, self.edge_index.shape[1])

@@ -83,6 +83,8 @@ def read_source(
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if hasattr(x, "edge_index_dict") or hasattr(x, "node_types"):
+        if inputs:
+            raise InputError("inputs do not go together with HeteroData")
         return _read_hetero(model, x, task, target_type)
     if target_type is not None:
         raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")

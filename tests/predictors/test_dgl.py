@@ -84,7 +84,7 @@ def one_by_one(model: nn.Module, x: np.ndarray, edge_index: np.ndarray) -> np.nd
 def test_the_batched_answers_of_node_models_are_those_of_asking_one_by_one(kind, graph, batch):
     model = make(kind)
     predictor = DglPredictor(model)
-    scores = predictor(batch, graph.whole())
+    scores = predictor(batch, graph.whole)
     assert predictor.batched
     assert scores.shape == (7, NODES, CLASSES)
     truth = one_by_one(model, batch, graph.edge_index)
@@ -96,7 +96,7 @@ def test_the_batched_answers_of_node_models_are_those_of_asking_one_by_one(kind,
 def test_the_batched_answers_of_graph_models_are_those_of_asking_one_by_one(pool, graph, batch):
     model = make(pool)
     predictor = DglPredictor(model, "graph")
-    scores = predictor(batch, graph.whole())
+    scores = predictor(batch, graph.whole)
     assert predictor.batched
     assert scores.shape == (7, CLASSES)
     truth = one_by_one(model, batch, graph.edge_index)[:, 0]
@@ -125,7 +125,7 @@ def test_a_part_of_a_directed_graph_is_predicted_as_the_whole(kind):
 @needs_dgl
 @pytest.mark.parametrize(("kind", "task"), [("GAT", "node"), ("sum", "graph")])
 def test_a_model_that_refuses_the_whole_graph_is_not_given_another(kind, task, batch):
-    part = Graph(np.array([[0, 1], [1, 2]]), NODES).whole()
+    part = Graph(np.array([[0, 1], [1, 2]]), NODES).whole
     with pytest.raises(dgl.DGLError, match="0-in-degree"):
         DglPredictor(make(kind), task)(batch, part)
 
@@ -140,7 +140,7 @@ def test_a_model_that_mixes_rows_is_asked_one_by_one(task, graph, batch):
 
     model = Centred()
     predictor = DglPredictor(model, task)
-    scores = predictor(batch, graph.whole()).numpy()
+    scores = predictor(batch, graph.whole).numpy()
     assert predictor.batched is False
     truth = batch - batch.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(scores, truth if task == "node" else (truth**3).sum(axis=1))
@@ -154,7 +154,7 @@ def test_mixing_shows_on_constant_and_on_empty_features(graph):
 
     for value in (0.0, 1.0):
         predictor = DglPredictor(Centred())
-        predictor(np.full((1, NODES, FEATURES), value), graph.whole())
+        predictor(np.full((1, NODES, FEATURES), value), graph.whole)
         assert predictor.batched is False
 
 
@@ -170,7 +170,7 @@ def test_features_that_are_indices_into_a_table_are_batched(graph):
 
     x = np.random.default_rng(4).integers(0, 5, size=(6, NODES, 1)).astype(float)
     predictor = DglPredictor(Lookup())
-    scores = predictor(x, graph.whole())
+    scores = predictor(x, graph.whole)
     assert predictor.batched
     np.testing.assert_array_equal(scores, predictor.model.table.weight.detach()[x[..., 0]])
 
@@ -181,7 +181,7 @@ def test_every_submodule_gets_its_mode_back(graph, batch):
     model.norm.eval()  # frozen, as in fine-tuning
     modes = [part.training for part in model.modules()]
     running = model.norm.running_mean.clone()
-    DglPredictor(model)(batch, graph.whole())
+    DglPredictor(model)(batch, graph.whole)
     assert [part.training for part in model.modules()] == modes
     torch.testing.assert_close(model.norm.running_mean, running)
     assert all(parameter.grad is None for parameter in model.parameters())
@@ -190,7 +190,7 @@ def test_every_submodule_gets_its_mode_back(graph, batch):
         raise KeyError("scores")
 
     with pytest.raises(KeyError):
-        DglPredictor(model, output=failing)(batch, graph.whole())
+        DglPredictor(model, output=failing)(batch, graph.whole)
     assert [part.training for part in model.modules()] == modes
 
 
@@ -202,7 +202,7 @@ def test_the_callers_features_stay_as_they_were(graph, batch):
 
     batch.flags.writeable = False
     before = batch.copy()
-    scores = DglPredictor(Overwriting())(batch, graph.whole())
+    scores = DglPredictor(Overwriting())(batch, graph.whole)
     np.testing.assert_array_equal(scores, 2 * before)
     np.testing.assert_array_equal(batch, before)
 
@@ -210,7 +210,7 @@ def test_the_callers_features_stay_as_they_were(graph, batch):
 @needs_dgl
 def test_the_type_of_the_parameters_is_used(graph, batch):
     model = make("GCN").double()
-    assert DglPredictor(model)(batch.astype(np.float32), graph.whole()).dtype == torch.float64
+    assert DglPredictor(model)(batch.astype(np.float32), graph.whole).dtype == torch.float64
 
 
 @needs_dgl
@@ -229,7 +229,7 @@ def test_a_model_may_look_up_what_it_needs_by_the_ids_in_the_graph(graph):
     x = np.random.default_rng(5).normal(size=(4, NODES, FEATURES))
     part = graph.cut(np.array([11]), hops=1)
     assert len(part.nodes) < NODES
-    whole = predictor(x, graph.whole())
+    whole = predictor(x, graph.whole)
     cut = predictor(x[:, part.nodes], part)
     np.testing.assert_allclose(cut[:, part.positions(np.array([11]))[0]], whole[:, 11], atol=1e-5)
 
@@ -242,7 +242,7 @@ def test_one_score_and_tuples_are_understood(shape, graph, batch):
             score = x.sum(dim=1)
             return {"column": score[:, None], "flat": score, "tuple": (None, score)}[shape]
 
-    scores = DglPredictor(Binary())(batch, graph.whole())
+    scores = DglPredictor(Binary())(batch, graph.whole)
     np.testing.assert_allclose(scores, batch.sum(axis=2, keepdims=True))
 
 
@@ -251,16 +251,16 @@ def test_heads_need_an_output_and_the_error_says_so(graph, batch):
     torch.manual_seed(0)
     heads = GATConv(FEATURES, CLASSES, num_heads=2)
     with pytest.raises(ModelError, match=rf"\[{NODES}, 2, 3\].*pass output"):
-        DglPredictor(heads)(batch, graph.whole())
-    assert DglPredictor(heads, output=lambda h: h.mean(1))(batch, graph.whole()).shape[2] == 3
+        DglPredictor(heads)(batch, graph.whole)
+    assert DglPredictor(heads, output=lambda h: h.mean(1))(batch, graph.whole).shape[2] == 3
 
 
 @needs_dgl
 def test_a_predictor_can_be_sent_to_another_process(graph, batch):
     predictor = DglPredictor(make("GCN"))
-    scores = predictor(batch, graph.whole())
+    scores = predictor(batch, graph.whole)
     copy = pickle.loads(pickle.dumps(predictor))
-    torch.testing.assert_close(copy(batch, graph.whole()), scores)
+    torch.testing.assert_close(copy(batch, graph.whole), scores)
 
 
 @needs_dgl
@@ -296,7 +296,7 @@ def test_without_dgl_the_error_says_what_to_install(monkeypatch):
 @needs_dgl
 def test_pairs_of_nodes_are_refused(graph, batch):
     with pytest.raises(InputError, match="pairs"):
-        DglPredictor(make("GCN"))(batch, graph.whole(), np.array([[0], [1]]))
+        DglPredictor(make("GCN"))(batch, graph.whole, np.array([[0], [1]]))
 
 
 @pytest.mark.parametrize(("model", "task"), [(lambda g, x: x, "node"), (nn.Linear(2, 2), "edge")])

@@ -20,7 +20,7 @@ from pgm_explainer.graph import Graph
 from pgm_explainer.predictors.http import HttpPredictor
 
 X = np.arange(24.0).reshape(2, 4, 3)
-PART = Graph(np.array([[0, 1], [1, 2]]), 4).whole()
+PART = Graph(np.array([[0, 1], [1, 2]]), 4).whole
 
 
 @dataclass

@@ -19,7 +19,7 @@ ROWS = np.array([1, 4])
 CLEAN = np.random.default_rng(0).normal(size=(5, 3))
 OUTCOMES = NodeOutcomes(ROWS)
 PAIRS = np.array([[0, 3, 3], [1, 2, 4]])
-WHOLE = Graph(np.zeros((2, 0), dtype=np.int64), 5).whole()
+WHOLE = Graph(np.zeros((2, 0), dtype=np.int64), 5).whole
 
 
 def observe(model, outcomes=OUTCOMES, kind="auto", output=None):

@@ -245,7 +245,7 @@ def assert_batches_exactly(samples, one_by_one) -> Callable[..., str]:
         predictor = TorchModulePredictor(model, task, inputs)
         x = samples(example.x)
         truth = one_by_one(model, x, example.edge_index, **inputs)
-        found = predictor(x.copy(), example.graph.whole())
+        found = predictor(x.copy(), example.graph.whole)
         torch.testing.assert_close(found, truth.reshape(found.shape), atol=1e-4, rtol=1e-4)
         return predictor.used
 

@@ -470,7 +470,7 @@ def test_nothing_of_the_model_or_of_the_caller_is_changed(a_graph, seeded):
 
 def test_no_gradients_are_recorded(a_graph, node_model, samples):
     predictor = TorchModulePredictor(node_model())
-    assert not predictor(samples(a_graph.x), a_graph.graph.whole()).requires_grad
+    assert not predictor(samples(a_graph.x), a_graph.graph.whole).requires_grad
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
@@ -688,7 +688,7 @@ def test_samples_of_empty_features_are_not_mixed(mixing, a_graph, one_by_one):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, size=(4, *a_graph.x.shape)).astype(np.float32)
     x[0] = 0
-    found = TorchModulePredictor(mixing)(x.copy(), a_graph.graph.whole())
+    found = TorchModulePredictor(mixing)(x.copy(), a_graph.graph.whole)
     truth = one_by_one(mixing, x, a_graph.edge_index)
     torch.testing.assert_close(found, truth, atol=1e-4, rtol=1e-4)
 

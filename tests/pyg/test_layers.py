@@ -40,7 +40,7 @@ def test_pooling_works_on_blocks_where_layers_do_not_stack(
 def test_any_way_may_be_forced(way, a_graph, node_model, samples, one_by_one):
     model, x = node_model(), samples(a_graph.x)
     predictor = TorchModulePredictor(model, batching=way)
-    found = predictor(x.copy(), a_graph.graph.whole())
+    found = predictor(x.copy(), a_graph.graph.whole)
     torch.testing.assert_close(found, one_by_one(model, x, a_graph.edge_index))
     assert predictor.used == way
 
@@ -68,7 +68,7 @@ def test_predictions_on_the_cut_are_those_of_the_whole_graph(layer, node_model, 
     part = whole.cut(recorded, 2)
     x = np.random.default_rng(seed).normal(size=(2, nodes, FEATURES)).astype(np.float32)
     predictor = TorchModulePredictor(node_model(layer.make))
-    truth = predictor(x.copy(), whole.whole())[:, recorded]
+    truth = predictor(x.copy(), whole.whole)[:, recorded]
     found = predictor(x[:, part.nodes], part)[:, part.positions(recorded)]
     torch.testing.assert_close(found, truth, atol=1e-4, rtol=1e-4)
 
@@ -77,7 +77,7 @@ def test_the_plain_neighbourhood_would_change_predictions(layer, a_graph, node_m
     """What others cut out: the test above can tell, whatever the layer."""
     predictor = TorchModulePredictor(node_model(layer.make))
     x, recorded = a_graph.x.numpy()[None], a_graph.surroundings
-    truth = predictor(x.copy(), a_graph.graph.whole())[:, recorded]
+    truth = predictor(x.copy(), a_graph.graph.whole)[:, recorded]
     found = predictor(x[:, recorded], a_graph.graph.induced(recorded))
     assert (found - truth).abs().max() > 0.01
 

@@ -240,7 +240,7 @@ def test_rounding_is_no_deviation(value):
 def test_auto_is_a_fall_for_nodes_and_the_upper_half_for_graphs():
     assert as_change("auto", "node", "auto") == Fall(0.05)
     assert as_change("auto", "graph", "logits") == TopFraction(0.5)
-    assert as_change("auto", "edge", "auto") == TopFraction(0.5)
+    assert as_change("auto", "edge", "auto") == Fall(0.05)
 
 
 @pytest.mark.parametrize("task", ["node", "edge", "graph"])

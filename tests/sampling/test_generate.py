@@ -46,7 +46,7 @@ def plan(perturbation="permute", change=None, columns=(0, 1, 2), **options):
 
 
 def sampled(model, x, edge_index, recorded, how, outcomes=None, names=None, classes=None):
-    part = Graph(edge_index, len(x)).whole()
+    part = Graph(edge_index, len(x)).whole
     outcomes = NodeOutcomes(recorded) if outcomes is None else outcomes
     names = recorded.tolist() if names is None else names
     local = LocalModel.observe(as_predictor(model), part, x, outcomes)
@@ -191,11 +191,12 @@ def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
 
 
 @pytest.mark.parametrize(
-    ("max_memory", "size"), [(1, 1), (6 * 10 * 64 * 8 * 5, 5), (2**40, NUM_SAMPLES)]
+    ("max_memory", "size"), [(1, 1), ((6 * 10 + 3 * 4) * 64 * 8 * 5, 5), (2**40, NUM_SAMPLES)]
 )
 def test_the_memory_bound_sets_the_batch_size(max_memory, size):
     how = plan(max_memory=max_memory, samples_per_call=None)
-    assert how.batch_size(nodes=10, features=3, itemsize=8) == size
+    part = Graph(np.zeros((2, 4), dtype=np.int64), 10).whole
+    assert how.batch_size(part, features=3, itemsize=8) == size
 
 
 def test_what_the_model_said_before_is_kept(toy):
@@ -247,7 +248,7 @@ def test_a_perturbation_that_changes_no_recorded_node_is_an_error(toy):
 def test_sampling_stays_near_the_memory_bound(perturbation):
     x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB a sample
     recorded = np.arange(len(x))
-    part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole()
+    part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole
     outcomes = NodeOutcomes(recorded)
     local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outcomes)
     question = Question(recorded, recorded.tolist(), local.before.argmax(axis=-1))

@@ -17,11 +17,7 @@ __all__ = ["NodeGNN", "accuracy", "as_function", "train"]
 
 
 class SumLayer(MessagePassing):
-    """``A x W + b``: every node adds up what its neighbours send; no self-loop.
-
-    One graph goes the way of PyTorch Geometric, which its explainers hook into. A stack of samples
-    ``[B, N, F]`` goes through one sparse product for all of them.
-    """
+    """``A x W + b``: every node adds up what its neighbours send; no self-loop."""
 
     def __init__(self, num_inputs: int, num_outputs: int) -> None:
         super().__init__(aggr="sum")
@@ -30,36 +26,48 @@ class SumLayer(MessagePassing):
         nn.init.xavier_uniform_(self.linear.weight, gain=nn.init.calculate_gain("relu"))
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        x = self.linear(x)
-        if x.dim() == 2:
-            return self.propagate(edge_index, x=x) + self.bias
-        flat = x.movedim(-2, 0)
-        product = torch.sparse.mm(_adjacency(edge_index, len(flat), x.dtype), flat.flatten(1))
-        return product.reshape(flat.shape).movedim(0, -2) + self.bias
+        return self.propagate(edge_index, x=self.linear(x)) + self.bias
 
 
 class NodeGNN(nn.Module):
     """Three layers ``x <- normalise(A x W + b)``, all of them read by a linear layer.
 
-    ReLU follows the first two layers. Features may be those of one graph ``[N, F]`` or of a stack
-    of samples ``[B, N, F]``.
+    ReLU follows the first two layers. One graph ``[N, F]`` goes the way of PyTorch Geometric, which
+    its explainers hook into; a stack of samples ``[B, N, F]`` takes one sparse product a layer for
+    all of them.
     """
 
     def __init__(self, num_features: int, num_classes: int, hidden: int = 20) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            SumLayer(size, hidden) for size in (num_features, hidden, hidden)
-        )
+        sizes = (num_features, hidden, hidden)
+        self.layers: Any = nn.ModuleList(SumLayer(size, hidden) for size in sizes)
         self.head = nn.Linear(len(self.layers) * hidden, num_classes)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        if x.dim() == 3:
+            return self._stacked(x, edge_index)
         seen = []
         for number, layer in enumerate(self.layers):
             x = nn.functional.normalize(layer(x, edge_index), dim=-1)
-            if number < len(self.layers) - 1:
-                x = x.relu()
+            x = x.relu() if number < len(self.layers) - 1 else x
             seen.append(x)
         return self.head(torch.cat(seen, dim=-1))
+
+    def _stacked(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        samples, nodes, _ = x.shape
+        adjacency = _adjacency(edge_index, nodes, x.dtype)
+        # Nodes first, as the sparse product wants them, all the way through; (A x) W is A (x W).
+        x = x.transpose(0, 1).reshape(nodes, -1)
+        parts = self.head.weight.chunk(len(self.layers), dim=1)
+        answer = self.head.bias.expand(nodes * samples, -1)
+        for number, (layer, part) in enumerate(zip(self.layers, parts, strict=True)):
+            arrived = torch.sparse.mm(adjacency, x).view(nodes * samples, -1)
+            x = torch.addmm(layer.bias, arrived, layer.linear.weight.t())
+            x = nn.functional.normalize(x, dim=-1)
+            x = x.relu() if number < len(self.layers) - 1 else x
+            answer = torch.addmm(answer, x, part.t())
+            x = x.view(nodes, -1)
+        return answer.view(nodes, samples, -1).transpose(0, 1)
 
 
 def _adjacency(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:

@@ -62,6 +62,11 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     edges = [np.zeros((2, 0), dtype=np.int64)]
     for source, relation, target in data.edge_types:
         pairs = check_edge_index(data[source, relation, target].edge_index, sum(sizes.values()))
+        for end, row in ((source, pairs[0]), (target, pairs[1])):
+            if row.size and row.max() >= sizes[end]:
+                raise InputError(
+                    f"an edge {relation!r} names {end} {row.max()}, but there are {sizes[end]}"
+                )
         edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
     return layout, np.concatenate(padded), np.concatenate(edges, axis=1)
 

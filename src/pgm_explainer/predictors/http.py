@@ -89,6 +89,8 @@ class HttpPredictor:
         self._send_graph = send_graph
         self._headers = {**(headers or {}), "Accept": _NPY}
 
+    latency_bound = True
+
     @property
     def accepts_subgraph(self) -> bool:
         return self._send_graph

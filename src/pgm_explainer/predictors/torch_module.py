@@ -65,7 +65,7 @@ class TorchModulePredictor:
         self.batching = batching
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
-        self._inputs = {name: torch.as_tensor(value) for name, value in (inputs or {}).items()}
+        self._inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
         self._chosen_for: Subgraph | None = None
 
     @property
@@ -80,7 +80,7 @@ class TorchModulePredictor:
         where = some_parameter(self.module)
         features = torch.from_numpy(x)
         features = features if where is None else features.to(where.device, where.dtype)
-        question = _Question.about(part, self.task, pairs, self._inputs, features.device)
+        question = _Question.about(part, self.task, pairs, self._inputs, features)
         with evaluated(self.module):
             if len(features) == 1:
                 scores = _one_by_one(self._call, question, features)
@@ -96,10 +96,10 @@ class TorchModulePredictor:
         if self.batching != "auto":
             return self.batching
         trials = distinct_samples(features)
-        truth = _one_by_one(self._call, question, trials)
+        truth = _one_by_one(self._call, question, trials.clone())
         for way in BATCHINGS[:-1]:
             try:
-                answer = _WAYS[way](self._call, question, trials)
+                answer = _WAYS[way](self._call, question, trials.clone())
             except _NOT_THIS_WAY:
                 continue
             if same_answers(answer, truth):
@@ -145,14 +145,18 @@ class _Question:
         task: str,
         pairs: IntArray | None,
         inputs: Mapping[str, Tensor],
-        device: torch.device,
+        like: Tensor,
     ) -> _Question:
+        device = like.device
         sorted_inputs: dict[str, dict[str, Tensor]] = {"node": {}, "edge": {}, "": {}}
         index = {"node": torch.from_numpy(part.nodes), "edge": torch.from_numpy(part.edges)}
         for name, value in inputs.items():
+            if not isinstance(value, Tensor):
+                sorted_inputs[""][name] = value
+                continue
             kind = _row_kind(name, value, part)
             cut = value[index[kind].to(value.device)] if kind else value
-            sorted_inputs[kind][name] = cut.to(device)
+            sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
         nodes = len(part.nodes)
         asked = 0 if pairs is None else pairs.shape[1]
         return cls(
@@ -195,6 +199,7 @@ class _Call:
         self._module, self._output = module, output
         parameters = inspect.signature(module.forward).parameters.values()
         self._names = {each.name for each in parameters}
+        self._needs_batch = any(p.name == "batch" and p.default is p.empty for p in parameters)
         self._takes_anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
         required = [each for each in parameters if each.default is each.empty]
         only = required[0].name if len(required) == 1 else ""
@@ -205,6 +210,10 @@ class _Call:
 
     def __call__(self, x: Tensor, question: _Question) -> Tensor:
         inputs = question.inputs
+        if self._needs_batch and self.style == "graph" and "batch" not in inputs:
+            inputs["batch"] = torch.zeros(
+                question.nodes, dtype=torch.long, device=question.edge_index.device
+            )
         if question.pairs is not None:
             name = next((each for each in _PAIR_NAMES if each in self._names), _PAIR_NAMES[0])
             inputs[name] = question.pairs
@@ -221,6 +230,15 @@ class _Call:
         if not isinstance(scores, Tensor):
             raise ModelError(f"the model answered with a {type(scores).__name__}, not a tensor")
         return scores
+
+    def alone(self, x: Tensor, question: _Question) -> Tensor:
+        """Ask about one sample ``x [n, F]``; a module of features may be made for one, or many."""
+        if self.style != "features":
+            return self(x, question)
+        try:
+            return self(x[None], question)[0]
+        except _NOT_THIS_WAY:
+            return self(x, question)
 
     def names_input(self, name: str) -> bool:
         """Say whether the module names this input, or takes a data object with anything in it."""
@@ -252,9 +270,9 @@ def _blocks(call: _Call, question: _Question, x: Tensor) -> Tensor:
 def _one_by_one(call: _Call, question: _Question, x: Tensor) -> Tensor:
     answers = []
     for each in x:
-        answer = call(each[None] if call.style == "features" else each, question)
-        if call.style == "features":
-            answer = answer[0]
+        answer = call.alone(each, question)
+        if answer.dim() == 0:
+            answer = answer[None]
         if answer.dim() == 1:  # one score per prediction, or the scores of the only prediction
             answer = answer.reshape(question.rows, -1) if question.rows > 1 else answer[None]
         if answer.dim() != 2 or len(answer) != question.rows:
@@ -283,6 +301,12 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
         return "edge"
     return "node" if length == part.whole_nodes else ""
+
+
+def _as_input(value: Any) -> Any:
+    """Arrays as tensors; anything else, such as a flag, as it is."""
+    arrays = isinstance(value, (Tensor, list)) or hasattr(value, "__array__")
+    return torch.as_tensor(value) if arrays else value
 
 
 def _copies(value: Tensor, samples: int) -> Tensor:

@@ -25,15 +25,27 @@ _STEPS_WITHIN_LAYER = ("K", "num_layers")
 
 @contextmanager
 def evaluated(module: nn.Module) -> Iterator[None]:
-    """Put a module into evaluation mode, without gradients, and every part of it back after."""
-    modes = [(part, part.training) for part in module.modules()]
+    """Ask a module in evaluation mode, without gradients or caches; put all of it back after."""
+    parts = list(module.modules())
+    before = [(part, {name: vars(part)[name] for name in _changing(part)}) for part in parts]
     module.eval()
+    for part, kept in before:
+        # A layer that remembers its first graph, or even its features, answers for no other.
+        vars(part).update({name: None for name in kept if name.startswith("_cached")})
+        vars(part).update({name: False for name in kept if name == "cached"})
     try:
         with torch.no_grad():
             yield
     finally:
-        for part, training in modes:
-            part.training = training
+        for part, kept in before:
+            vars(part).update(kept)
+
+
+def _changing(part: nn.Module) -> list[str]:
+    """The attributes of a layer that are changed while it is asked."""
+    return [
+        name for name in vars(part) if name in ("training", "cached") or name.startswith("_cached")
+    ]
 
 
 def count_hops(module: nn.Module) -> int | None:
@@ -48,6 +60,7 @@ def count_hops(module: nn.Module) -> int | None:
 def _hops(module: nn.Module) -> int:
     if any(each.__name__ == "MessagePassing" for each in type(module).__mro__):
         steps = [getattr(module, name, 1) for name in _STEPS_WITHIN_LAYER]
+        steps += [*getattr(module, "powers", ()), len(getattr(module, "lins", ())) - 1]
         return max((each for each in steps if isinstance(each, int)), default=1)
     below = [_hops(child) for child in module.children()]
     return max(below, default=0) if isinstance(module, nn.ModuleDict) else sum(below)

@@ -59,6 +59,8 @@ def plot_neighbourhood(
     explaining = set(ranking.nodes[ranking.selected].tolist())
     ends = set(explanation.ends.tolist())
     called = dict(zip(ranking.nodes.tolist(), map(ranking.name, range(len(ranking))), strict=True))
+    if ranking.names is not None:
+        called.update({end: ranking.names[end] for end in ends})
     for u, v in graph.edges:
         marked = {u, v} <= explaining | ends
         axes.plot(

@@ -41,7 +41,7 @@ def draw_attribute_samples(
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
     table = SampleTable([*variables, Variable(target, False, plan.change.levels)], plan.num_samples)
     original, at = x[part.nodes], part.positions(nodes)
-    batch_size = plan.batch_size(len(part.nodes), x.shape[1], x.itemsize)
+    batch_size = plan.batch_size(part, x.shape[1], x.itemsize)
     classes = np.array([explained])
     severities, flips = [], []
     for start in range(0, plan.num_samples, batch_size):

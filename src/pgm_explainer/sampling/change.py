@@ -269,12 +269,12 @@ _FOR_PROBABILITIES = (Fall, Flip, Levels)
 def as_change(choice: str | Change | Callable[..., Any], task: str, scores: str) -> Change:
     """Return the indicator meant by a name, an instance or a user's own function.
 
-    ``auto`` is a fall of more than 0.05 for a node. For a graph or a pair it is the half of the
-    samples with the largest fall: how far such a prediction moves depends on the size of the graph,
+    ``auto`` is a fall of more than 0.05 for a node or a pair. For a graph it is the half of the
+    samples with the largest fall: how far its prediction moves depends on the size of the graph,
     and a fixed threshold would call either nothing or everything a change. For values it is the
     half of the samples in which they moved most.
     """
-    auto: Change = Fall() if task == "node" else TopFraction(0.5)
+    auto: Change = TopFraction(0.5) if task == "graph" else Fall()
     auto = TopDeviation() if scores == "values" else auto
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
     if change is None and isinstance(choice, type):

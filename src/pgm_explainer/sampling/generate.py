@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
 from ..errors import PerturbationError
+from ..graph import Subgraph
 from ..predictors import LocalModel
 from ..progress import Progress
 from .change import Change
@@ -22,8 +23,9 @@ from .variables import Variable, VariableId
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
 
 _COMFORTABLE_FLOATS = 1 << 21
-"""Features per call: enough for the model to work in bulk, few enough to stay in the cache."""
-_COPIES = 6
+_COMFORTABLE_WIDTH = 16
+"""Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
+_COPIES, _MESSAGES = 6, 3
 _ASSUMED_WIDTH = 64
 
 
@@ -45,15 +47,24 @@ class SamplingPlan:
     max_memory: int
     samples_per_call: int | None = None
 
-    def batch_size(self, nodes: int, features: int, itemsize: int) -> int:
-        """Return how many samples to ask about at once."""
+    def batch_size(
+        self, part: Subgraph, features: int, itemsize: int, latency_bound: bool = False
+    ) -> int:
+        """Return how many samples to ask about at once; a model far away wants large batches."""
         if self.samples_per_call is not None:
             return min(self.samples_per_call, self.num_samples)
-        # The model's own arrays are out of sight; a few copies of a hidden layer's width stand
-        # for them.
-        bytes_each = _COPIES * nodes * max(features, _ASSUMED_WIDTH) * itemsize
-        wanted = min(self.max_memory // bytes_each, _COMFORTABLE_FLOATS // (nodes * features))
-        return min(max(1, wanted), self.num_samples)
+        nodes, edges = len(part.nodes), len(part.edges)
+        # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
+        # with a row per node, and with one per edge for the messages.
+        rows = _COPIES * nodes + _MESSAGES * edges
+        bytes_each = rows * max(features, _ASSUMED_WIDTH) * itemsize
+        wanted = self.max_memory // bytes_each
+        if not latency_bound:
+            floats_each = (nodes + edges) * max(features, _COMFORTABLE_WIDTH)
+            wanted = min(wanted, _COMFORTABLE_FLOATS // floats_each)
+        # Whole bytes of the table, where there is room for them.
+        wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
+        return min(wanted, self.num_samples)
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,8 @@ def draw_samples(
         )
     recorder = _Recorder(model, question, plan)
     nodes, x = model.part.nodes, population.x
-    batch_size = plan.batch_size(len(nodes), x.shape[1], x.itemsize)
+    latency_bound = getattr(model.predictor, "latency_bound", False)
+    batch_size = plan.batch_size(model.part, x.shape[1], x.itemsize, latency_bound)
     with Progress("asking the model", plan.num_samples, show_progress) as progress:
         for start in range(0, plan.num_samples, batch_size):
             stop = min(start + batch_size, plan.num_samples)
@@ -142,7 +154,7 @@ def _perturb(
         chosen = np.zeros(original.shape[1], dtype=bool)
         chosen[plan.columns] = True
         replace = replace & chosen
-    return np.where(replace, new, original)
+    return np.where(replace, new, original).astype(original.dtype, copy=False)
 
 
 class _Recorder:

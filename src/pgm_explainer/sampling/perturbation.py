@@ -38,7 +38,7 @@ class Perturbation(Protocol):
     @property
     def name(self) -> str: ...
 
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         """Return new features for ``draws.nodes``, of a shape that fits ``[samples, nodes, F]``."""
         ...
 
@@ -73,8 +73,8 @@ class _Random:
 
     name: str = "random"
 
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        return draws.bits("feature bits", population.x.shape[1]).astype(population.x.dtype)
+    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
+        return draws.bits("feature bits", population.x.shape[1])
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,13 @@ class _Auto:
     columns: IntArray
     name: str
 
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         varies = population.varies(draws.nodes, self.columns)
         if varies.all():
             return population.mean(draws.nodes)
         coins = PERTURBATIONS["random"](population, draws)
+        if not varies.any():
+            return coins
         return np.where(varies[:, None], population.mean(draws.nodes), coins)
 
 
@@ -172,7 +174,7 @@ def as_perturbation(
     return CustomPerturbation(choice, getattr(choice, "__name__", "custom"))
 
 
-def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> FloatArray:
+def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> NDArray[Any]:
     """Return the new features ``[samples, nodes, F]``, after checking what came back.
 
     Raises:
@@ -187,7 +189,8 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
             f"the perturbation {perturbation.name!r} answered with shape {new.shape}, "
             f"which does not fit [samples, nodes, features] = {list(shape)}"
         ) from None
-    if not np.isfinite(new).all():
+    trusted = isinstance(perturbation, _Auto) or perturbation in PERTURBATIONS.values()
+    if not trusted and not np.isfinite(new).all():
         raise PerturbationError(
             f"the perturbation {perturbation.name!r} answered with NaN or infinity"
         )

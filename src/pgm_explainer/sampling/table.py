@@ -49,7 +49,8 @@ class SampleTable:
     def write(self, start: int, codes: Codes) -> None:
         """Store the states ``[rows, variables]`` of samples ``start`` onward, once for each."""
         first, into_byte = divmod(start, 8)
-        codes = np.pad(codes, ((into_byte, 0), (0, 0)))
+        if into_byte:
+            codes = np.pad(codes, ((into_byte, 0), (0, 0)))
         last = first + -(-len(codes) // 8)
         for bit in range(self._bits):
             plane = (codes >> np.uint8(bit)) & np.uint8(1)

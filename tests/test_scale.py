@@ -1,0 +1,55 @@
+"""An explanation costs by its neighbourhood, not by its graph."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+
+
+def ring(size):
+    """A ring in which everyone hears of three on either side: 18 others within 3 steps."""
+    nodes = np.arange(size)
+    steps = [-3, -2, -1, 1, 2, 3]
+    edges = np.concatenate([np.stack((nodes, (nodes + step) % size)) for step in steps], axis=1)
+    return np.random.default_rng(0).random((size, 3)), edges
+
+
+def model(x, edge_index):
+    for _ in range(3):
+        total = np.zeros_like(x)
+        for sample in range(len(x)):
+            np.add.at(total[sample], edge_index[1], x[sample, edge_index[0]])
+        x = np.tanh(total - 2)
+    return 4 * x
+
+
+@pytest.fixture(params=[1_000, 400_000])
+def explainer(request):
+    made = PGMExplainer(model, *ring(request.param), num_samples=50, num_layers=3)
+    made.explain(5)  # indexes the edges, once
+    return made
+
+
+def test_memory_is_that_of_the_neighbourhood(explainer):
+    tracemalloc.start()
+    explanation = explainer.explain(explainer.graph.num_nodes // 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(explanation.ranking) == 18
+    # A flag per node is the only thing of the graph's size, and only touched pages of it exist.
+    assert peak < 3e6 + 2 * explainer.graph.num_nodes
+
+
+def test_the_model_never_sees_more_than_the_neighbourhood_and_its_rim(explainer):
+    sizes = []
+
+    def watched(x, edge_index):
+        sizes.append(x.shape[1])
+        return model(x, edge_index)
+
+    x, edges = ring(explainer.graph.num_nodes)
+    PGMExplainer(watched, x, edges, num_samples=50, num_layers=3).explain(7)
+    # 6 steps of context and the rim; once one step more, and a node from elsewhere with its own.
+    assert max(sizes) <= 1 + 2 * 3 * 8 + 1 + 2 * 3 * 5
