@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray, as_array, resolve
+from .arrays import FloatArray, IntArray, as_array
 from .diagnosis import weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
 from .graph import Subgraph
-from .learning import LearningPlan, learn_network
-from .memory import check_memory
+from .learning import Problem, learn_networks
+from .network import BayesianNetwork
+from .plans import learning_plan, sampling_plan, selection_plan
 from .predictors import LocalModel, Predictor
 from .progress import Progress
 from .sampling import (
@@ -25,11 +28,7 @@ from .sampling import (
     Population,
     Question,
     Samples,
-    SamplingPlan,
     VariableId,
-    as_change,
-    as_perturbation,
-    check_columns,
     draw_attribute_samples,
     draw_samples,
 )
@@ -38,14 +37,12 @@ from .selection import (
     IndependenceTest,
     Neighbourhood,
     Ranking,
-    SelectionPlan,
-    as_test,
     feature_effects,
     select_variables,
 )
 from .settings import Settings
 from .source import read_source
-from .structure import SEARCHES, Score, as_score
+from .structure import Score
 from .tasks import TASKS
 
 __all__ = ["PGMExplainer"]
@@ -166,30 +163,9 @@ class PGMExplainer:
         self._task = TASKS[task]
         self._show_progress = progress
         self.num_layers = source.hops if num_layers is None else num_layers
-        columns = check_columns(features, source.x.shape[1])
-        self._sampling = SamplingPlan(
-            num_samples=num_samples,
-            probability=perturb_probability,
-            perturbation=as_perturbation(perturbation, self._population, columns),
-            columns=columns,
-            change=as_change(change, task, scores),
-            seed=seed,
-            max_memory=check_memory(max_memory),
-            samples_per_call=samples_per_call,
-        )
-        chosen_test = as_test(test)
-        self._selection = SelectionPlan(
-            chosen_test, float(significance), correction, max_nodes, no_child, only_significant
-        )
-        named = resolve(structure, "structure", SEARCHES)
-        if named is not None:
-            structure = partial(named, score=score, max_parents=max_parents)
-        self._learning = None
-        if structure is not None:
-            assert callable(structure)  # settings have checked it
-            self._learning = LearningPlan(
-                structure, as_score(score), no_child, chosen_test, float(significance), smoothing
-            )
+        self._sampling = sampling_plan(self.settings, self._population)
+        self._selection = selection_plan(self.settings)
+        self._learning = learning_plan(self.settings)
 
     def explain(self, target: Any = None) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
@@ -243,10 +219,14 @@ class PGMExplainer:
             return []
         samples, notes = self._draw(near)  # step 1
         rankings = select_variables(samples.table, near, self._selection)  # step 2
+        findings = [
+            self._find(each, samples, ranking) for each, ranking in zip(near, rankings, strict=True)
+        ]
+        networks = self._learn(samples, findings)  # step 3
         done = {}
         with Progress("learning networks", len(near), self._show_progress) as progress:
-            for each, ranking in zip(near, rankings, strict=True):
-                done[each.target] = self._conclude(each, samples, ranking, notes)  # step 3
+            for each, network in zip(findings, networks, strict=True):
+                done[each.near.target] = self._conclude(each, samples, network, notes)
                 progress.advance()
         return [done[target] for target in targets]
 
@@ -317,32 +297,49 @@ class PGMExplainer:
             )
         return classes.astype(np.int64)
 
+    def _find(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> _Finding:
+        """Bring a target's ranking together with how its prediction fared."""
+        column = samples.table.column(near.target)
+        levels = samples.table.variables[column].levels
+        outcome = samples.table.codes([column])[:, 0] % levels
+        return _Finding(near, ranking if outcome.any() else ranking.with_none_selected(), outcome)
+
+    def _learn(
+        self, samples: Samples, findings: Sequence[_Finding]
+    ) -> Iterator[BayesianNetwork | None]:
+        """Learn a network for each target whose prediction ever changed, if networks are wanted."""
+        plan = self._learning
+        wanted = [each for each in findings if plan is not None and each.outcome.any()]
+        problems = [
+            Problem(each.near.target, each.ranking.nodes[each.ranking.selected].tolist())
+            for each in wanted
+        ]
+        networks = iter(()) if plan is None else learn_networks(samples.table, problems, plan)
+        for each in findings:
+            yield next(networks) if plan is not None and each.outcome.any() else None
+
     def _conclude(
-        self, near: Neighbourhood, samples: Samples, ranking: Ranking, notes: tuple[str, ...]
+        self,
+        finding: _Finding,
+        samples: Samples,
+        network: BayesianNetwork | None,
+        notes: tuple[str, ...],
     ) -> Explanation:
-        target, table = near.target, samples.table
-        column = table.column(target)
-        outcome = table.codes([column])[:, 0] % table.variables[column].levels
-        before, explained = samples.prediction(target)
+        near, outcome = finding.near, finding.outcome
+        before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
-        network = None
-        if not outcome.any():
-            ranking = ranking.with_none_selected()
-        elif self._learning is not None:
-            nodes = [int(node) for node in ranking.nodes[ranking.selected]]
-            network = learn_network(table, nodes, target, self._learning)
         explanation = Explanation(
-            target=target,
+            target=near.target,
             explained_class=None if regression else explained,
             probability=None if regression else float(before[explained]),
             values=tuple(before.tolist()),
             held=float((outcome == 0).mean()),
-            ranking=ranking,
+            ranking=finding.ranking,
             network=network,
             settings=self._plain_settings,
             warnings=(*notes, *weaknesses(near, samples, network, outcome, self._sampling)),
             graph=self.graph,
-            ends=self._task.ends(target),
+            ends=self._task.ends(near.target),
         )
         return explanation if self._names is None else explanation.named(self._names)
 
@@ -366,6 +363,15 @@ class PGMExplainer:
             "perturbation": self._sampling.perturbation.name,
             "change": change.name if isinstance(change, CustomChange) else repr(change),
         }
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What steps 1 and 2 say of a target; ``outcome [n]`` is the level of change in each sample."""
+
+    near: Neighbourhood
+    ranking: Ranking
+    outcome: NDArray[np.uint8]
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)

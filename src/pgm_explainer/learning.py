@@ -1,8 +1,8 @@
-"""Step 3 of the paper for one target: from selected variables to a Bayesian network."""
+"""Step 3 of the paper: from selected variables to Bayesian networks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .network import BayesianNetwork
 from .sampling import SampleTable, VariableId
-from .selection import IndependenceTest, shrink
+from .selection import IndependenceTest, shrink_many
 from .structure import DAG, Score, add_leaf
 
-__all__ = ["LearningPlan", "learn_network"]
+__all__ = ["LearningPlan", "Problem", "learn_networks"]
+
+_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -35,26 +37,47 @@ class LearningPlan:
     smoothing: float
 
 
-def learn_network(
-    table: SampleTable, nodes: list[int], target: VariableId, plan: LearningPlan
-) -> BayesianNetwork:
-    """Learn the network of ``nodes`` (most dependent first) and the target.
+@dataclass(frozen=True)
+class Problem:
+    """A target, and the nodes (most dependent first) to explain it by."""
+
+    target: VariableId
+    nodes: list[int]
+
+
+def learn_networks(
+    table: SampleTable, problems: Sequence[Problem], plan: LearningPlan
+) -> Iterator[BayesianNetwork]:
+    """Learn the network of each target, in the given order.
 
     The target is the last variable, so that where the data leave an arrow's direction open it
     points to the target rather than away from it.
     """
-    columns = [table.column(each) for each in (*nodes, target)]
-    codes = table.codes(columns)
-    cardinalities = table.cardinalities[columns]
-    if plan.no_child:
-        others = _search(plan, codes[:, :-1], cardinalities[:-1])
-        states = int(cardinalities.max())
-        parents = shrink(codes[:, :-1], codes[:, -1], states, plan.significance, plan.test)
-        dag = add_leaf(others, parents)
-    else:
-        dag = _search(plan, codes, cardinalities)
-    variables = [table.variables[column] for column in columns]
-    return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score)
+    for start in range(0, len(problems), _AT_ONCE):
+        block = problems[start : start + _AT_ONCE]
+        columns = [
+            [table.column(each) for each in (*problem.nodes, problem.target)] for problem in block
+        ]
+        codes = [table.codes(each) for each in columns]
+        parents = _parents(codes, int(table.cardinalities.max()), plan)
+        for its_columns, its_codes, its_parents in zip(columns, codes, parents, strict=True):
+            sizes = table.cardinalities[its_columns]
+            if its_parents is None:
+                dag = _search(plan, its_codes, sizes)
+            else:
+                dag = add_leaf(_search(plan, its_codes[:, :-1], sizes[:-1]), its_parents)
+            variables = [table.variables[column] for column in its_columns]
+            yield BayesianNetwork.fit(variables, dag, its_codes, plan.smoothing, plan.score)
+
+
+def _parents(
+    codes: Sequence[NDArray[np.uint8]], states: int, plan: LearningPlan
+) -> Sequence[list[int] | None]:
+    """The parents of each target, which come from tests; None where they come from the search."""
+    if not plan.no_child:
+        return [None] * len(codes)
+    problems = [(each[:, :-1], each[:, -1]) for each in codes]
+    return shrink_many(problems, states, plan.significance, plan.test)
 
 
 def _search(plan: LearningPlan, codes: NDArray[np.uint8], cardinalities: NDArray[np.int64]) -> DAG:

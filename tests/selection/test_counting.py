@@ -27,9 +27,19 @@ def slow_strata(left, right, given, states):
     return [tables[key] for key in sorted(tables)]
 
 
-def test_one_hot_marks_each_state_once():
-    hot = one_hot(np.array([[0, 2], [1, 0]], dtype=np.uint8), 3)
-    assert hot.tolist() == [[1, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 0]]
+def test_one_hot_marks_each_state_but_the_first():
+    codes = np.array([[0, 2], [1, 0]], dtype=np.uint8)
+    assert one_hot(codes, 3).tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wanted_pairs_are_those_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, 4, (60, 5), dtype=np.uint8)
+    right = rng.integers(0, 4, (60, 7), dtype=np.uint8)
+    wanted = rng.random((5, 7)) < 0.4
+    every = pair_counts(left, right, 4)
+    assert np.array_equal(pair_counts(left, right, 4, wanted), every[wanted])
 
 
 @pytest.mark.parametrize("states", [2, 3, 4, 6])

@@ -4,12 +4,18 @@ from functools import partial
 
 import pytest
 
-from pgm_explainer.learning import LearningPlan, learn_network
+from pgm_explainer.learning import LearningPlan, Problem, learn_networks
 from pgm_explainer.network import equivalent
 from pgm_explainer.selection import as_test
 from pgm_explainer.structure import DAG, as_score, exact_search, hill_climb
 
 every_network = [(seed, size) for size in (5, 6) for seed in range(8)]
+
+
+def learn_network(table, nodes, target, plan):
+    """Algorithm 2, or 1, for one target."""
+    (network,) = learn_networks(table, [Problem(target, nodes)], plan)
+    return network
 
 
 def plan(search, significance, test="chi_square", no_child=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,14 @@ class ConditionalTable:
         ``smoothing`` is added to every count (Laplace); 0 gives the maximum likelihood itself.
         """
         shape = tuple(each.cardinality for each in (*parents, variable))
-        cells = np.ravel_multi_index(tuple(codes.T), shape)
-        counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+        cells = np.zeros(len(codes), dtype=np.int64)
+        for column, states in zip(codes.T, shape, strict=True):
+            cells = cells * states + column
+        counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
         weights = counts + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
-        uniform = 1.0 / variable.cardinality
-        values = np.where(totals > 0, weights / np.where(totals > 0, totals, 1), uniform)
+        weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
+        values = weights / weights.sum(axis=-1, keepdims=True)
         return cls(variable, tuple(parents), values, counts)
 
     def __eq__(self, other: object) -> bool:

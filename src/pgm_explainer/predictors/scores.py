@@ -77,7 +77,7 @@ class ScoreReader:
             second = special.expit(scores) if self.kind == "logits" else scores
             scores = np.concatenate((1 - second, second), axis=-1)
         elif self.kind == "logits":
-            return np.asarray(special.softmax(scores, axis=-1))
+            return _softmax(scores)
         self._check(scores)
         return scores
 
@@ -90,6 +90,15 @@ class ScoreReader:
                 f"{probabilities.sum(axis=-1).flat[0]:.4g}); state what they are, for example "
                 f"scores='logits'"
             )
+
+
+def _softmax(scores: FloatArray) -> FloatArray:
+    """The softmax over the last axis, worked out with that axis first, where it is short work."""
+    powers = np.array(np.moveaxis(scores, -1, 0), order="C")
+    powers -= powers.max(axis=0)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=0)
+    return np.moveaxis(powers, 0, -1)
 
 
 def _within_unit(scores: FloatArray) -> bool:

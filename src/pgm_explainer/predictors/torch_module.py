@@ -67,6 +67,7 @@ class TorchModulePredictor:
         self._call = _Call(module, output or first_tensor)
         self._inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
         self._chosen_for: Subgraph | None = None
+        self._chosen = "single"
 
     @property
     def accepts_subgraph(self) -> bool:
@@ -82,19 +83,21 @@ class TorchModulePredictor:
         features = features if where is None else features.to(where.device, where.dtype)
         question = _Question.about(part, self.task, pairs, self._inputs, features)
         with evaluated(self.module):
-            if len(features) == 1:
-                scores = _one_by_one(self._call, question, features)
-                return scores[:, 0] if self.task == "graph" else scores
-            if self._chosen_for is not part:
-                self.used = self._choose(question, features[0])
-                self._chosen_for = part
-            scores = _WAYS[self.used or "single"](self._call, question, features)
+            way = "single"
+            if len(features) > 1:
+                way = self.used = self._choose(part, question, features[0])
+            scores = _WAYS[way](self._call, question, features)
         return scores[:, 0] if self.task == "graph" else scores
 
-    def _choose(self, question: _Question, features: Tensor) -> str:
-        """Return the first way whose answers are those of asking one by one."""
+    def _choose(self, part: Subgraph, question: _Question, features: Tensor) -> str:
+        """Return the first way whose answers are those of asking one by one; once for a part."""
         if self.batching != "auto":
             return self.batching
+        if self._chosen_for is not part:
+            self._chosen_for, self._chosen = part, self._find_way(question, features)
+        return self._chosen
+
+    def _find_way(self, question: _Question, features: Tensor) -> str:
         trials = distinct_samples(features)
         truth = _one_by_one(self._call, question, trials.clone())
         for way in BATCHINGS[:-1]:

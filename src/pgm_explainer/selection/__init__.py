@@ -4,7 +4,7 @@ from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import CORRECTIONS, RankedNode, Ranking
 from .select import Neighbourhood, SelectionPlan, select_variables
-from .shrink import shrink
+from .shrink import shrink, shrink_many
 
 __all__ = [
     "CORRECTIONS",
@@ -21,4 +21,5 @@ __all__ = [
     "feature_effects",
     "select_variables",
     "shrink",
+    "shrink_many",
 ]

@@ -12,33 +12,49 @@ _DENSE = 4
 
 
 def one_hot(codes: NDArray[np.uint8], states: int) -> NDArray[np.float32]:
-    """Return indicator columns ``[n, variables * states]`` of states ``[n, variables]``."""
-    hot = codes[:, :, None] == np.arange(states, dtype=codes.dtype)
+    """Return indicator columns ``[n, variables * (states - 1)]`` of all states but the first.
+
+    The first is what is left, so counting the others suffices.
+    """
+    hot = codes[:, :, None] == np.arange(1, states, dtype=codes.dtype)
     return hot.reshape(len(codes), -1).astype(np.float32)
 
 
 def pair_counts(
-    left: NDArray[np.uint8], right: NDArray[np.uint8], states: int
-) -> NDArray[np.float32]:
-    """Count every pair of states of every pair of variables, by one matrix product.
+    left: NDArray[np.uint8],
+    right: NDArray[np.uint8],
+    states: int,
+    wanted: NDArray[np.bool_] | None = None,
+) -> Counts:
+    """Count every pair of states of pairs of variables, all pairs by one matrix product.
 
     Args:
         left: states ``[n, L]`` of some variables.
         right: states ``[n, R]`` of others.
         states: more than any state that occurs.
+        wanted: which pairs ``[L, R]`` to return; None for all of them.
 
     Returns:
-        Counts ``[L, R, states, states]``. Single precision holds whole numbers up to 2**24
-        exactly, which is more samples than anyone draws.
+        Counts ``[wanted pairs, states, states]``, or ``[L, R, states, states]`` for all. Single
+        precision holds whole numbers up to 2**24 exactly, which is more samples than anyone draws.
 
     Examples:
         >>> x = np.array([[0], [1], [1]], dtype=np.uint8)
         >>> pair_counts(x, x, states=2)[0, 0].tolist()
         [[1.0, 0.0], [0.0, 2.0]]
     """
-    product = one_hot(left, states).T @ one_hot(right, states)
-    shape = (left.shape[1], states, right.shape[1], states)
-    return product.reshape(shape).swapaxes(1, 2)
+    shape = (left.shape[1], states - 1, right.shape[1], states - 1)
+    hot_left, hot_right = one_hot(left, states), one_hot(right, states)
+    product = (hot_left.T @ hot_right).reshape(shape).swapaxes(1, 2)
+    rows, columns = np.nonzero(np.ones(product.shape[:2], bool) if wanted is None else wanted)
+    counts = np.empty((len(rows), states, states))
+    counts[:, 1:, 1:] = product[rows, columns]
+    left_totals = hot_left.sum(axis=0, dtype=np.float64).reshape(-1, states - 1)[rows]
+    right_totals = hot_right.sum(axis=0, dtype=np.float64).reshape(-1, states - 1)[columns]
+    counts[:, 1:, 0] = left_totals - counts[:, 1:, 1:].sum(axis=2)
+    counts[:, 0, 1:] = right_totals - counts[:, 1:, 1:].sum(axis=1)
+    counts[:, 0, 0] = len(left) - left_totals.sum(axis=1) - counts[:, 0, 1:].sum(axis=1)
+    return counts if wanted is not None else counts.reshape(*product.shape[:2], states, states)
 
 
 def stratified_counts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,12 +49,12 @@ class ChiSquareTest:
     name: str = "chi_square"
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
-        rows = counts.sum(axis=-1, keepdims=True)
-        columns = counts.sum(axis=-2, keepdims=True)
-        total = rows.sum(axis=-2, keepdims=True)
-        expected = rows * columns / np.maximum(total, 1)
-        distance = np.square(counts - expected)
-        return np.asarray((distance / np.where(expected > 0, expected, 1)).sum(axis=(-2, -1)))
+        # The same as summing (count - expected)² / expected, in fewer steps.
+        cells = _cells_first(counts)
+        rows, columns = cells.sum(axis=1), cells.sum(axis=0)
+        shares = np.square(cells)
+        shares /= np.maximum(rows[:, None] * columns, 1)
+        return np.maximum(rows.sum(axis=0) * (_in_order(_in_order(shares)) - 1), 0)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class GTest:
         def information(part: Counts) -> NDArray[np.float64]:
             return np.asarray(special.xlogy(part, part))
 
-        inside = information(counts).sum(axis=(-2, -1))
-        rows = information(counts.sum(axis=-1)).sum(axis=-1)
-        columns = information(counts.sum(axis=-2)).sum(axis=-1)
-        total = information(counts.sum(axis=(-2, -1)))
+        cells = _cells_first(counts)
+        inside = _in_order(_in_order(information(cells)))
+        rows = _in_order(information(cells.sum(axis=1)))
+        columns = _in_order(information(cells.sum(axis=0)))
+        total = information(cells.sum(axis=(0, 1)))
         return np.maximum(2 * (inside - rows - columns + total), 0)
 
 
@@ -124,7 +126,7 @@ class PairwiseTests:
         self.log_p[where], self.effect[where] = results.log_p, results.effect
 
 
-def pairwise_tests(counts: NDArray[np.floating[Any]], test: IndependenceTest) -> PairwiseTests:
+def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
     """Test every table of ``counts [..., r, c]`` at once.
 
     Examples:
@@ -133,8 +135,7 @@ def pairwise_tests(counts: NDArray[np.floating[Any]], test: IndependenceTest) ->
         >>> float(result.statistic), int(result.dof), float(result.effect)
         (20.0, 1, 0.5)
     """
-    # In C order, so that a table is summed in the same order whatever tables stand beside it.
-    tables: Counts = np.ascontiguousarray(counts, dtype=np.float64)
+    tables: Counts = np.asarray(counts, dtype=np.float64)
     rows, columns = _occupied(tables)
     dof = (rows - 1) * (columns - 1)
     statistic = np.where(dof > 0, test.statistic(tables), 0.0)
@@ -166,6 +167,20 @@ def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArr
 
 def _occupied(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many rows and columns of each table hold anything."""
-    rows = (counts.sum(axis=-1) > 0).sum(axis=-1)
-    columns = (counts.sum(axis=-2) > 0).sum(axis=-1)
+    seen = _cells_first(counts) > 0
+    rows, columns = seen.any(axis=1).sum(axis=0), seen.any(axis=0).sum(axis=0)
     return np.maximum(rows, 1), np.maximum(columns, 1)
+
+
+def _in_order(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum along the first axis, one after the other.
+
+    NumPy's own sum chooses its order by the shape, and a pair must have the same statistic, to the
+    last bit, whatever pairs are tested along with it.
+    """
+    return np.asarray(reduce(np.add, values))
+
+
+def _cells_first(counts: Counts) -> Counts:
+    """Tables ``[..., r, c]`` as ``[r, c, ...]``: summing many small tables is fast along these."""
+    return np.ascontiguousarray(np.moveaxis(counts, (-2, -1), (0, 1)))

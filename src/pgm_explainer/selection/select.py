@@ -126,10 +126,11 @@ def results_of_pairs(
     at_once = max(1, _CELLS_AT_ONCE // width)
     for start in range(0, len(right), at_once):
         columns = slice(start, start + at_once)
-        counts = pair_counts(left_codes, table.codes(right[columns]), states)
         here = np.zeros_like(wanted)
         here[:, columns] = wanted[:, columns]
-        results.put(here, pairwise_tests(counts[wanted[:, columns]], test))
+        right_codes = table.codes(right[columns])
+        counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
+        results.put(here, pairwise_tests(counts, test))
     return results
 
 
@@ -139,15 +140,15 @@ def _blocks(
     """Group neighbouring targets while testing them together wastes little on foreign pairs."""
     cells = _CELLS_AT_ONCE // int(table.cardinalities.max()) ** 2
     block: list[Neighbourhood] = []
-    union: IntArray = np.empty(0, dtype=np.int64)
+    union: set[int] = set()
     needed = 0
     for each in neighbourhoods:
-        wider = np.union1d(union, each.candidates)
-        pairs = (len(block) + 1) * len(wider)
-        if block and pairs > min(_SHARED * (needed + len(each.candidates)), cells):
+        mine = each.candidates.tolist()
+        union.update(mine)
+        needed += len(mine)
+        if block and (len(block) + 1) * len(union) > min(_SHARED * needed, cells):
             yield block
-            block, wider, needed = [], each.candidates, 0
+            block, union, needed = [], set(mine), len(mine)
         block.append(each)
-        union, needed = wider, needed + len(each.candidates)
     if block:
         yield block

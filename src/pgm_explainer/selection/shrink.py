@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .counting import stratified_counts
+from .counting import Counts, stratified_counts
 from .independence import IndependenceTest, conditional_tests
 
-__all__ = ["shrink"]
+__all__ = ["shrink", "shrink_many"]
+
+_MOST_CELLS = 1 << 13
+
+Codes = NDArray[np.uint8]
 
 
 def shrink(
-    codes: NDArray[np.uint8],
-    target: NDArray[np.uint8],
-    states: int,
-    significance: float,
-    test: IndependenceTest,
+    codes: Codes, target: Codes, states: int, significance: float, test: IndependenceTest
 ) -> list[int]:
     """Return the columns of ``codes`` that the target still depends on given all the others.
 
@@ -29,18 +31,76 @@ def shrink(
         target: states ``[n]``.
         states: more than any state that occurs.
     """
-    kept = list(range(codes.shape[1]))
-    while kept:
-        tables = [
+    return shrink_many([(codes, target)], states, significance, test)[0]
+
+
+def shrink_many(
+    problems: Sequence[tuple[Codes, Codes]],
+    states: int,
+    significance: float,
+    test: IndependenceTest,
+) -> list[list[int]]:
+    """Shrink many sets of variables at once; each as :func:`shrink` would alone."""
+    shrinking = [_Shrinking(codes, target, states) for codes, target in problems]
+    level = float(np.log(significance))
+    active = [each for each in shrinking if each.kept]
+    while active:
+        tables = [each.tables() for each in active]
+        log_p = conditional_tests([table for some in tables for table in some], test)
+        ends = np.cumsum([len(some) for some in tables])[:-1]
+        parts = np.split(log_p, ends)
+        active = [each for each, its in zip(active, parts, strict=True) if each.drop(its, level)]
+    return [each.kept for each in shrinking]
+
+
+class _Shrinking:
+    """One target's candidates, on their way to its parents.
+
+    If the joint states are few enough they are counted once: every stratified table is then a view
+    of that count, and dropping a variable sums its axis out.
+    """
+
+    def __init__(self, codes: Codes, target: Codes, states: int) -> None:
+        self.kept = list(range(codes.shape[1]))
+        self._codes, self._target, self._states = codes, target, states
+        self._joint = self._count() if states ** (codes.shape[1] + 1) <= _MOST_CELLS else None
+
+    def tables(self) -> list[Counts]:
+        """Count each kept variable with the target, given all the other kept ones."""
+        if self._joint is not None:
+            return [self._view(axis) for axis in range(len(self.kept))]
+        return [
             stratified_counts(
-                codes[:, column], target, codes[:, [k for k in kept if k != column]], states
+                self._codes[:, column],
+                self._target,
+                self._codes[:, [other for other in self.kept if other != column]],
+                self._states,
             )
-            for column in kept
+            for column in self.kept
         ]
-        log_p = conditional_tests(tables, test)
-        removable = [at for at in range(len(kept)) if log_p[at] >= np.log(significance)]
+
+    def drop(self, log_p: NDArray[np.float64], level: float) -> bool:
+        """Drop one variable, if any is independent; say whether there is more to do."""
+        removable = [at for at, value in enumerate(log_p.tolist()) if value >= level]
         if not removable:
-            break
+            return False
         # Found independent goes before could not be tested, which is no evidence (log p = 0).
-        del kept[max(removable, key=lambda at: (log_p[at] < 0, log_p[at], at))]
-    return kept
+        leaving = max(removable, key=lambda at: (log_p[at] < 0, log_p[at], at))
+        del self.kept[leaving]
+        if self._joint is not None:
+            self._joint = self._joint.sum(axis=leaving)
+        return bool(self.kept)
+
+    def _count(self) -> Counts:
+        """Count all joint states, an axis for each variable and the target's last."""
+        cells = np.zeros(len(self._target), dtype=np.int64)
+        for column in (*self._codes.T, self._target):
+            cells = cells * self._states + column
+        width = self._codes.shape[1] + 1
+        counts = np.bincount(cells, minlength=self._states**width)
+        return counts.astype(np.float64).reshape((self._states,) * width)
+
+    def _view(self, axis: int) -> Counts:
+        assert self._joint is not None
+        tables = np.moveaxis(self._joint, axis, -2).reshape(-1, self._states**2)
+        return tables[tables.any(axis=1)].reshape(-1, self._states, self._states)

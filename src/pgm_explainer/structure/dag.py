@@ -85,7 +85,9 @@ class DAG:
 
 
 def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:
-    ends = tuple(check_whole_number(end, "an edge's end", at_least=0) for end in edge)
+    ends = tuple(edge)
+    if any(type(end) is not int or end < 0 for end in ends):
+        ends = tuple(check_whole_number(end, "an edge's end", at_least=0) for end in ends)
     if len(ends) != 2 or max(ends) >= num_variables:
         raise InputError(
             f"{ends} is not an edge among {num_variables} variables, numbered from 0; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -123,21 +124,37 @@ def _best_dag(families: NDArray[np.float64]) -> DAG:
     """Return the best network, given the score of each family ``[child, bit mask of parents]``."""
     size, subsets = families.shape
     within = _best_subsets(families)
-    total = np.full(subsets, -np.inf)
-    total[0] = 0.0
+    total = np.zeros(subsets)
     last = np.zeros(subsets, dtype=np.int64)
-    members = _members(size)
-    for count in range(1, size + 1):
-        masks = np.flatnonzero(members == count)
-        bits = 1 << np.arange(size)[:, None]
-        before = masks & ~bits
-        values = np.where(
-            masks & bits, total[before] + np.take_along_axis(within, before, 1), -np.inf
-        )
+    children = np.arange(size)[:, None]
+    for layer in _layers(size):
+        values = total[layer.before] + within[children, layer.before]
+        values[~layer.has] = -np.inf
         # The last of equals: where it makes no difference, later variables are children.
         best = size - 1 - values[::-1].argmax(axis=0)
-        total[masks], last[masks] = values.max(axis=0), best
+        total[layer.masks] = values[best, layer.columns]
+        last[layer.masks] = best
     return DAG(size, _trace_back(families, last))
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """All sets of one size: their masks, and for each variable whether and what is left without."""
+
+    masks: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    has: NDArray[np.bool_]
+    before: NDArray[np.int64]
+
+
+@lru_cache(maxsize=32)
+def _layers(size: int) -> list[_Layer]:
+    members, bits = _members(size), 1 << np.arange(size)[:, None]
+    layers = []
+    for count in range(1, size + 1):
+        masks = np.flatnonzero(members == count)
+        layers.append(_Layer(masks, np.arange(len(masks)), masks & bits > 0, masks & ~bits))
+    return layers
 
 
 def _best_subsets(families: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,61 @@
+"""From options to what each step is told: only what it needs, names turned into what they mean."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .arrays import resolve
+from .learning import LearningPlan
+from .memory import check_memory
+from .sampling import Population, SamplingPlan, as_change, as_perturbation, check_columns
+from .selection import SelectionPlan, as_test
+from .settings import Settings
+from .structure import SEARCHES, as_score
+
+__all__ = ["learning_plan", "sampling_plan", "selection_plan"]
+
+
+def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
+    """Return how to draw samples (step 1)."""
+    columns = check_columns(settings.features, population.x.shape[1])
+    return SamplingPlan(
+        num_samples=int(settings.num_samples),
+        probability=float(settings.perturb_probability),
+        perturbation=as_perturbation(settings.perturbation, population, columns),
+        columns=columns,
+        change=as_change(settings.change, settings.task, settings.scores),
+        seed=int(settings.seed),
+        max_memory=check_memory(settings.max_memory),
+        samples_per_call=settings.samples_per_call,
+    )
+
+
+def selection_plan(settings: Settings) -> SelectionPlan:
+    """Return how to select variables (step 2)."""
+    return SelectionPlan(
+        test=as_test(settings.test),
+        significance=float(settings.significance),
+        correction=settings.correction,
+        max_nodes=int(settings.max_nodes),
+        no_child=settings.no_child,
+        only_significant=settings.only_significant,
+    )
+
+
+def learning_plan(settings: Settings) -> LearningPlan | None:
+    """Return how to learn networks (step 3); None if none are wanted."""
+    search = settings.structure
+    if search is None:
+        return None
+    named = resolve(search, "structure", SEARCHES)
+    if named is not None:
+        search = partial(named, score=settings.score, max_parents=settings.max_parents)
+    assert callable(search)  # settings have checked it
+    return LearningPlan(
+        search=search,
+        score=as_score(settings.score),
+        no_child=settings.no_child,
+        test=as_test(settings.test),
+        significance=float(settings.significance),
+        smoothing=float(settings.smoothing),
+    )
