@@ -61,7 +61,7 @@ def rows() -> Iterator[Row]:
 
 def _ratio(what: str, theirs: float, ours: float, asked: float) -> Row:
     ratio = theirs / ours
-    measured = f"{ratio:.0f}× ({theirs:.2f} s / {ours * 1e3:.1f} ms)"
+    measured = f"{ratio:.1f}× ({theirs:.2f} s / {ours * 1e3:.1f} ms)"
     return Row(f"{what}, networks included", measured, f"≥ {asked}×", ratio >= asked)
 
 

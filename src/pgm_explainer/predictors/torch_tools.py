@@ -18,7 +18,7 @@ __all__ = [
     "some_parameter",
 ]
 
-_TRIALS = 3
+_TRIALS = 2
 _SAME_WITHIN = 1e-4
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
 

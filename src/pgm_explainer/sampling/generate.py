@@ -22,7 +22,7 @@ from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
 
-_COMFORTABLE_FLOATS = 1 << 21
+_COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
 _COPIES, _MESSAGES = 6, 3
