@@ -111,6 +111,7 @@ def _draw(curves: dict[str, tuple[Sequence[int], list[float], list[int]]]) -> No
         axes.set_xlabel(what)
         axes.set_ylabel("seconds")
         axes.grid(alpha=0.3)
+        axes.set_ylim(min(times) / 2, max(max(times), 10 * min(times)) * 2)  # flat looks flat
     _PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(_PICTURE, dpi=100)
     plt.close(figure)

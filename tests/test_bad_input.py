@@ -103,7 +103,7 @@ BAD_ARGUMENTS = [
     ("features", [True, False, False, False], "True"),
     ("change", "drop", "'drop'"),
     ("change", None, "None"),
-    ("change", 0.1, "0.1"),
+    ("change", 1.5, "1.5"),
     ("change", Fall, "Fall"),
     ("change", lambda before, after: after, "(800, 4, 2)"),
     ("change", lambda before, after: np.full(after.shape[:2], 7), "7"),

@@ -26,10 +26,10 @@ def test_only_the_feature_that_is_read_stands_out(graph):
     explanation = explainer.explain(0)
     effects = explainer.explain_features(explanation)
     assert effects.nodes.tolist() == [0, 1]
-    assert effects.effect.shape == (2, FEATURES)
+    assert effects.effect_size.shape == (2, FEATURES)
     assert effects.significant[1].tolist() == [False, False, True, False]
-    assert effects.effect[1, READ] > 0.95
-    assert effects.effect[0].max() < 0.2
+    assert effects.effect_size[1, READ] > 0.95
+    assert effects.effect_size[0].max() < 0.2
 
 
 def test_only_the_chosen_features_are_looked_at(graph):

@@ -75,7 +75,8 @@ class PGMExplainer:
         perturb_probability: p, how likely each node is perturbed in each sample.
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``fall``, ``flip``, ``absolute``,
-            ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)`` or a function. ``auto``
+            ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)``, a number (the
+            threshold of a fall), a list of them (of levels), or a function. ``auto``
             is ``Fall(0.05)`` for nodes and pairs, ``TopFraction(0.5)`` for graphs, and
             ``TopDeviation(0.5)`` for values.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
@@ -136,7 +137,7 @@ class PGMExplainer:
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.25,
         features: Sequence[int] | None = None,
-        change: str | Change | Callable[..., Any] = "auto",
+        change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto",
         scores: str = "auto",
         output: int | None = None,
         explained_class: int | Sequence[int] | None = None,

@@ -185,13 +185,13 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         for explanation in found:
             ranking = explanation.ranking
             strength = np.zeros((x.shape[0], 1))
-            strength[ranking.nodes, 0] = np.where(ranking.significant, ranking.effect, 0)
+            strength[ranking.nodes, 0] = np.where(ranking.significant, ranking.effect_size, 0)
             strength[explanation.ends, 0] = 1
             if by_feature:
                 effects = explainer.explain_features(explanation)
-                largest = effects.effect.max(axis=1, keepdims=True)
+                largest = effects.effect_size.max(axis=1, keepdims=True)
                 spread = np.zeros_like(mask)
-                shares = effects.effect / np.where(largest > 0, largest, 1)
+                shares = effects.effect_size / np.where(largest > 0, largest, 1)
                 spread[np.ix_(effects.nodes, effects.features)] = shares
                 strength = strength * spread
             mask = np.maximum(mask, strength)

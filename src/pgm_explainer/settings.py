@@ -39,7 +39,7 @@ class Settings:
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.25
     features: Sequence[int] | None = None
-    change: str | Change | Callable[..., Any] = "auto"
+    change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto"
     scores: str = "auto"
     output: int | None = None
     explained_class: int | Sequence[int] | None = None

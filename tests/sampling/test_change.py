@@ -237,6 +237,17 @@ def test_rounding_is_no_deviation(value):
     assert not grades_of(TopDeviation(), before, after).any()
 
 
+def test_a_number_is_the_threshold_of_a_fall_and_a_list_those_of_levels():
+    assert as_change(0.2, "node", "auto") == Fall(0.2)
+    assert as_change([0.1, 0.3], "node", "auto") == Levels((0.1, 0.3))
+
+
+@pytest.mark.parametrize("bad", [1.5, 0, -0.1, True, [0.3, 0.1], [], [Fall()]])
+def test_a_bad_threshold_is_refused(bad):
+    with pytest.raises(InputError):
+        as_change(bad, "node", "auto")
+
+
 def test_auto_is_a_fall_for_nodes_and_the_upper_half_for_graphs():
     assert as_change("auto", "node", "auto") == Fall(0.05)
     assert as_change("auto", "graph", "logits") == TopFraction(0.5)
@@ -279,7 +290,7 @@ def test_an_instance_is_taken_as_it_is():
     assert as_change(mine, "graph", "auto") is mine
 
 
-@pytest.mark.parametrize("bad", ["drop", "", None, 0.1, [Fall()]])
+@pytest.mark.parametrize("bad", ["drop", "", None, {0.1}])
 def test_an_unknown_change_is_named(bad):
     with pytest.raises(InputError, match="change") as error:
         as_change(bad, "node", "auto")

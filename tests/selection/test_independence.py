@@ -60,7 +60,7 @@ def test_agrees_with_scipy_on_tables_with_and_without_empty_lines(name, states):
 @both_tests
 def test_effect_is_cramers_v_whatever_the_test(name):
     tables = np.array(list(random_tables(99, 200, 4)))
-    effect = pairwise_tests(tables, TESTS[name]).effect
+    effect = pairwise_tests(tables, TESTS[name]).effect_size
     for at, table in enumerate(map(occupied, tables)):
         expected = 0.0
         if min(table.shape) > 1:
@@ -73,7 +73,7 @@ def test_effect_is_cramers_v_whatever_the_test(name):
 def test_a_variable_determines_itself(name):
     table = np.diag([7.0, 0.0, 11.0, 2.0])
     answer = pairwise_tests(table, TESTS[name])
-    assert float(answer.effect) == pytest.approx(1)
+    assert float(answer.effect_size) == pytest.approx(1)
     assert int(answer.dof) == 4
 
 
@@ -83,14 +83,14 @@ def test_a_constant_variable_is_independent_of_everything(name):
     answer = pairwise_tests(pair_counts(left, right, 4), TESTS[name])
     assert answer.dof.tolist() == [[0, 0, 0]]
     assert answer.log_p.tolist() == [[0, 0, 0]]
-    assert answer.effect.tolist() == [[0, 0, 0]]
+    assert answer.effect_size.tolist() == [[0, 0, 0]]
 
 
 @both_tests
 def test_an_empty_table_tests_nothing(name):
     answer = pairwise_tests(np.zeros((2, 3, 3)), TESTS[name])
     assert answer.log_p.tolist() == [0, 0]
-    assert answer.effect.tolist() == [0, 0]
+    assert answer.effect_size.tolist() == [0, 0]
 
 
 @both_tests
@@ -102,7 +102,7 @@ def test_a_pair_tested_alone_gives_the_same_bits_as_among_many(name):
             alone = pairwise_tests(pair_counts(left[:, [i]], right[:, [j]], 4), TESTS[name])
             assert alone.statistic[0, 0] == together.statistic[i, j]
             assert alone.log_p[0, 0] == together.log_p[i, j]
-            assert alone.effect[0, 0] == together.effect[i, j]
+            assert alone.effect_size[0, 0] == together.effect_size[i, j]
 
 
 @both_tests
@@ -118,7 +118,7 @@ def test_an_index_gives_one_variables_results():
     answer = pairwise_tests(pair_counts(codes(5, 80, 3, 2), codes(6, 80, 4, 2), 2), GTest())
     assert (answer.at(2).statistic == answer.statistic[2]).all()
     assert (answer.at(2).log_p == answer.log_p[2]).all()
-    assert (answer.at(2).effect == answer.effect[2]).all()
+    assert (answer.at(2).effect_size == answer.effect_size[2]).all()
     assert (answer.at(2).dof == answer.dof[2]).all()
 
 

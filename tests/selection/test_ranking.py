@@ -106,7 +106,7 @@ def test_every_column_follows_the_order():
     ranking = ranked([-1.0, -2.0], [10, 20], nodes=[3, 8], passed=[False, True])
     first = ranking[0]
     assert (first.node, first.statistic, first.log_p) == (8, 20, -2)
-    assert first.effect == 0.2
+    assert first.effect_size == 0.2
     assert first.significant
     assert not ranking[1].significant
     assert first.p == pytest.approx(np.exp(-2))
@@ -136,4 +136,4 @@ def test_columns_make_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(ranked([-1.0, -2.0]).columns)
     assert frame["node"].tolist() == [1, 0]
-    assert set(frame) >= {"statistic", "dof", "log_p", "effect", "significant", "selected"}
+    assert set(frame) >= {"statistic", "dof", "log_p", "effect_size", "significant", "selected"}

@@ -27,6 +27,8 @@ Codes = NDArray[np.integer[Any]]
 class ConditionalTable:
     """P(variable | parents), one axis for each parent and the variable's own last.
 
+    ``numpy.asarray`` of it gives the probabilities.
+
     Attributes:
         values: probabilities; they add up to 1 along the last axis.
         counts: samples behind each of them. Where a configuration of the parents was never seen
@@ -56,6 +58,9 @@ class ConditionalTable:
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
         values = weights / weights.sum(axis=-1, keepdims=True)
         return cls(variable, tuple(parents), values, counts)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:
         return (

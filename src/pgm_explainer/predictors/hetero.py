@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
-from .torch_tools import count_hops, distinct_samples, evaluated, same_answers, some_parameter
+from .torch_tools import as_features, count_hops, distinct_samples, evaluated, same_answers
 
 __all__ = ["HeteroPredictor", "Layout", "flatten"]
 
@@ -91,9 +91,7 @@ class HeteroPredictor:
         return count_hops(self.module)
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
-        where = some_parameter(self.module)
-        features = torch.from_numpy(x)
-        features = features if where is None else features.to(where.device, where.dtype)
+        features = as_features(x, self.module)
         view = _View(self.layout, part)
         with evaluated(self.module):
             if self._chosen_for is not part and len(x) > 1:

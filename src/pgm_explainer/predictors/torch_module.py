@@ -19,12 +19,12 @@ from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_tools import (
+    as_features,
     count_hops,
     distinct_samples,
     evaluated,
     first_tensor,
     same_answers,
-    some_parameter,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
@@ -78,9 +78,7 @@ class TorchModulePredictor:
         return count_hops(self.module)
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
-        where = some_parameter(self.module)
-        features = torch.from_numpy(x)
-        features = features if where is None else features.to(where.device, where.dtype)
+        features = as_features(x, self.module)
         question = _Question.about(part, self.task, pairs, self._inputs, features)
         with evaluated(self.module):
             way = "single"

@@ -9,7 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..arrays import FloatArray
+
 __all__ = [
+    "as_features",
     "count_hops",
     "distinct_samples",
     "evaluated",
@@ -93,6 +96,13 @@ def first_tensor(answer: Any) -> Any:
     if isinstance(answer, (tuple, list)):
         return next((each for each in answer if isinstance(each, Tensor)), answer)
     return answer
+
+
+def as_features(x: FloatArray, module: nn.Module) -> Tensor:
+    """Return features as a tensor where, and of the precision that, the module computes."""
+    where = some_parameter(module)
+    features = torch.from_numpy(x)
+    return features if where is None else features.to(where.device, where.dtype)
 
 
 def some_parameter(module: nn.Module) -> Tensor | None:

@@ -75,7 +75,7 @@ def _rows(explanation: Explanation) -> Iterator[list[str]]:
     for ranked in explanation.ranking:
         if ranked.selected:
             chances = [_chance(explanation, ranked.node, fact) for fact in facts]
-            yield [str(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect:.2f}", *chances]
+            yield [str(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}", *chances]
 
 
 def _chance(explanation: Explanation, node: VariableId, fact: str) -> str:

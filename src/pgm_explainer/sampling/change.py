@@ -266,21 +266,26 @@ CHANGES: dict[str, Change] = {
 _FOR_PROBABILITIES = (Fall, Flip, Levels)
 
 
-def as_change(choice: str | Change | Callable[..., Any], task: str, scores: str) -> Change:
-    """Return the indicator meant by a name, an instance or a user's own function.
+def as_change(choice: Any, task: str, scores: str) -> Change:
+    """Return the indicator meant by a name, an instance, a threshold or a user's own function.
 
-    ``auto`` is a fall of more than 0.05 for a node or a pair. For a graph it is the half of the
-    samples with the largest fall: how far its prediction moves depends on the size of the graph,
-    and a fixed threshold would call either nothing or everything a change. For values it is the
-    half of the samples in which they moved most.
+    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a fall of
+    more than 0.05 for a node or a pair. For a graph it is the half of the samples with the largest
+    fall: how far its prediction moves depends on the size of the graph, and a fixed threshold would
+    call either nothing or everything a change. For values it is the half of the samples in which
+    they moved most.
     """
     auto: Change = TopFraction(0.5) if task == "graph" else Fall()
     auto = TopDeviation() if scores == "values" else auto
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
+    if isinstance(choice, Real) and not isinstance(choice, bool):
+        change = Fall(float(choice))
+    elif isinstance(choice, (tuple, list)):
+        change = Levels(choice)
     if change is None and isinstance(choice, type):
         raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
     if change is None and hasattr(choice, "severity") and hasattr(choice, "grade"):
-        change = choice  # type: ignore[assignment]
+        change = choice
     if change is None and callable(choice):
         change = CustomChange(choice, name=getattr(choice, "__name__", "custom"))
     if change is None:

@@ -21,14 +21,14 @@ class FeatureEffects:
     Attributes:
         nodes: the nodes.
         features: the feature columns.
-        effect: Cramér's V ``[nodes, features]`` of each with the prediction's change.
+        effect_size: Cramér's V ``[nodes, features]`` of each with the prediction's change.
         log_p: natural logarithm of the p-value, likewise.
         significant: whether it passed the significance level, after any correction.
     """
 
     nodes: IntArray
     features: IntArray
-    effect: NDArray[np.float64]
+    effect_size: NDArray[np.float64]
     log_p: NDArray[np.float64]
     significant: NDArray[np.bool_]
 
@@ -43,7 +43,7 @@ def feature_effects(
     return FeatureEffects(
         nodes,
         features,
-        tests.effect.reshape(shape),
+        tests.effect_size.reshape(shape),
         tests.log_p.reshape(shape),
         plan.passed(tests).reshape(shape),
     )

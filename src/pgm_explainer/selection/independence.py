@@ -99,13 +99,13 @@ class PairwiseTests:
         statistic: larger is more dependent.
         dof: degrees of freedom, states that never occur left out; 0 where nothing can be tested.
         log_p: natural logarithm of the p-value; 0 where nothing can be tested.
-        effect: Cramér's V, from 0 (independent) to 1 (one determines the other).
+        effect_size: Cramér's V, from 0 (independent) to 1 (one determines the other).
     """
 
     statistic: NDArray[np.float64]
     dof: NDArray[np.int64]
     log_p: NDArray[np.float64]
-    effect: NDArray[np.float64]
+    effect_size: NDArray[np.float64]
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> PairwiseTests:
@@ -117,13 +117,13 @@ class PairwiseTests:
     def at(self, where: Any) -> PairwiseTests:
         """Return the results of the pairs at an index."""
         return PairwiseTests(
-            self.statistic[where], self.dof[where], self.log_p[where], self.effect[where]
+            self.statistic[where], self.dof[where], self.log_p[where], self.effect_size[where]
         )
 
     def put(self, where: Any, results: PairwiseTests) -> None:
         """Store the results of the pairs at an index."""
         self.statistic[where], self.dof[where] = results.statistic, results.dof
-        self.log_p[where], self.effect[where] = results.log_p, results.effect
+        self.log_p[where], self.effect_size[where] = results.log_p, results.effect_size
 
 
 def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
@@ -132,7 +132,7 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
     Examples:
         >>> counts = np.array([[30.0, 10.0], [10.0, 30.0]])
         >>> result = pairwise_tests(counts, ChiSquareTest())
-        >>> float(result.statistic), int(result.dof), float(result.effect)
+        >>> float(result.statistic), int(result.dof), float(result.effect_size)
         (20.0, 1, 0.5)
     """
     tables: Counts = np.asarray(counts, dtype=np.float64)

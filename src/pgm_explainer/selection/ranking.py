@@ -25,7 +25,7 @@ class RankedNode:
     statistic: float
     dof: int
     log_p: float
-    effect: float
+    effect_size: float
     significant: bool
     selected: bool
 
@@ -40,7 +40,7 @@ class Ranking(Sequence[RankedNode]):
     """All candidates, most dependent first, held as columns.
 
     Attributes:
-        nodes, statistic, dof, log_p, effect: columns, in rank order.
+        nodes, statistic, dof, log_p, effect_size: columns, in rank order.
         significant: whether each passed the significance level, after any correction.
         selected: whether each is in the explanation.
         names: what the nodes of the graph are called, if not by their numbers.
@@ -50,7 +50,7 @@ class Ranking(Sequence[RankedNode]):
     statistic: NDArray[np.float64]
     dof: NDArray[np.int64]
     log_p: NDArray[np.float64]
-    effect: NDArray[np.float64]
+    effect_size: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
     names: Sequence[VariableId] | None = None
@@ -83,7 +83,7 @@ class Ranking(Sequence[RankedNode]):
             float(self.statistic[index]),
             int(self.dof[index]),
             float(self.log_p[index]),
-            float(self.effect[index]),
+            float(self.effect_size[index]),
             bool(self.significant[index]),
             bool(self.selected[index]),
         )
@@ -116,7 +116,7 @@ class Ranking(Sequence[RankedNode]):
             "statistic": self.statistic,
             "dof": self.dof,
             "log_p": self.log_p,
-            "effect": self.effect,
+            "effect_size": self.effect_size,
             "significant": self.significant,
             "selected": self.selected,
         }
@@ -175,7 +175,7 @@ def rank(
         tests.statistic[order],
         tests.dof[order],
         tests.log_p[order],
-        tests.effect[order],
+        tests.effect_size[order],
         passed[order],
         selected,
     )
