@@ -80,7 +80,7 @@ def test_a_value_is_no_class():
 
 
 def test_the_default_is_the_half_that_moved_most():
-    assert explain().settings["change"].startswith("TopDeviation(fraction=0.5")
+    assert explain().settings["change"] == "top_deviation(0.5)"
     assert explain() == explain(change=TopDeviation(0.5))
 
 

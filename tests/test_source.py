@@ -15,7 +15,13 @@ ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), (
 def test_nodes_are_called_by_kind_and_number_in_order():
     assert list(NAMES) == ALL
     assert len(NAMES) == 6
-    assert [NAMES.number(name) for name in ALL] == list(range(6))
+    numbers = {name: at for at, name in enumerate(ALL)}
+    for name in ALL:
+        if name[0] == NAMES.default:
+            assert NAMES.number(name) == numbers[name]
+        else:
+            with pytest.raises(InputError, match="no prediction"):
+                NAMES.number(name)
     with pytest.raises(IndexError):
         NAMES[6]
 

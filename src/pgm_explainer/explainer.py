@@ -29,6 +29,7 @@ from .sampling import (
     Question,
     Samples,
     VariableId,
+    describe_change,
     draw_attribute_samples,
     draw_samples,
 )
@@ -182,7 +183,7 @@ class PGMExplainer:
         """
         if self.settings.task == "graph":
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(_listed(targets))
+        explanations = self._explain_all(_listed(targets, self.graph.num_nodes))
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             warnings.warn(
@@ -362,7 +363,7 @@ class PGMExplainer:
             **self.settings.as_plain(),
             "num_layers": self.num_layers,
             "perturbation": self._sampling.perturbation.name,
-            "change": change.name if isinstance(change, CustomChange) else repr(change),
+            "change": change.name if isinstance(change, CustomChange) else describe_change(change),
         }
 
 
@@ -378,10 +379,12 @@ class _Finding:
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
 
 
-def _listed(targets: Iterable[Any]) -> list[Any]:
-    """The targets as a list; tensors and arrays are read as arrays first."""
+def _listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
+    """The targets as a list; tensors and arrays are read as arrays first, and masks as such."""
     if hasattr(targets, "shape"):
-        return list(as_array(targets, "targets"))
+        array = as_array(targets, "targets")
+        is_mask = array.dtype == bool and array.shape == (num_nodes,)
+        return list(np.flatnonzero(array) if is_mask else array)
     try:
         return list(targets)
     except TypeError:

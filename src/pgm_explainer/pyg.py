@@ -18,6 +18,7 @@ PyTorch Geometric's thresholds, subgraphs, plots and metrics then work on it:
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,6 +42,7 @@ _SCORES = {
     ModelReturnType.probs: "probabilities",
     ModelReturnType.log_probs: "log_probabilities",
 }
+_KNOWN = [name for name in inspect.signature(PGMExplainer).parameters if name not in ("model", "x")]
 _OURS_TO_SET = ("task", "scores", "explained_class", "inputs")
 
 
@@ -85,6 +87,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         known = [name for name in _OURS_TO_SET if name in options]
         if known:
             raise InputError(f"{', '.join(known)}: the Explainer's model_config and call say that")
+        unknown = [name for name in options if name not in _KNOWN]
+        if unknown:
+            raise InputError(
+                f"unknown options: {', '.join(unknown)}; there are {', '.join(_KNOWN)}"
+            )
         self.options = options
 
     def supports(self) -> bool:

@@ -47,10 +47,13 @@ class NodeNames(Sequence[VariableId]):
         kind, within = name if isinstance(name, tuple) and len(name) == 2 else (self.default, name)
         if kind not in self.kinds:
             raise InputError(f"there are no nodes of kind {kind!r}, only {', '.join(self.kinds)}")
+        if kind != self.default:
+            raise InputError(
+                f"the model predicts nodes of kind {self.default!r} (target_type), so there is no "
+                f"prediction of {name!r} to explain"
+            )
         at = self.kinds.index(kind)
-        return sum(self.sizes[:at]) + check_node(
-            within, self.sizes[at], f"target of kind {kind!r},"
-        )
+        return sum(self.sizes[:at]) + check_node(within, self.sizes[at], f"{kind} node")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ def read_source(
         if inputs:
             raise InputError("inputs do not go together with HeteroData")
         return _read_hetero(model, x, task, target_type)
+    if hasattr(x, "edge_index") and edge_index is not None:
+        raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
     if target_type is not None:
         raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
     if edge_index is None and hasattr(x, "edge_index"):
@@ -93,6 +98,8 @@ def read_source(
 
         inputs = {**inputs_of_data(model, x), **(inputs or {})}
         x, edge_index = x.x, x.edge_index
+        if x is None:
+            raise InputError("the data object has no node features x")
     if edge_index is None:
         raise InputError("edge_index is needed: pass x and edge_index, or a Data object")
     features = check_features(x)

@@ -217,8 +217,20 @@ def test_inputs_that_are_no_tensors_are_passed_as_they_are(value, a_graph, seede
 
 def test_an_input_that_the_model_does_not_take_is_refused_not_ignored(a_graph, node_model):
     inputs = {"edge_weight": weights(a_graph.edge_index)}
-    explainer = PGMExplainer(node_model(), a_graph.x, a_graph.edge_index, inputs=inputs)
-    with pytest.raises((TypeError, InputError), match="edge_weight"):
+    with pytest.raises(InputError, match=r"does not take \['edge_weight'\]"):
+        PGMExplainer(node_model(), a_graph.x, a_graph.edge_index, inputs=inputs)
+
+
+def test_an_input_that_the_model_needs_is_asked_for(a_graph):
+    with pytest.raises(InputError, match=r"also needs \['edge_weight'\]"):
+        PGMExplainer(Weighted(), a_graph.x, a_graph.edge_index)
+
+
+def test_edge_weights_for_another_graph_are_refused(a_graph):
+    explainer = PGMExplainer(
+        Weighted(), a_graph.x, a_graph.edge_index, inputs={"edge_weight": torch.rand(7)}
+    )
+    with pytest.raises((InputError, ModelError), match="7 rows"):
         explainer.explain(a_graph.target)
 
 

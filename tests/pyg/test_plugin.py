@@ -146,6 +146,11 @@ def test_what_the_explainer_knows_is_not_said_twice():
         PGMExplainerAlgorithm(task="node")
 
 
+def test_a_misspelt_option_is_refused_at_once():
+    with pytest.raises(InputError, match="num_sample"):
+        PGMExplainerAlgorithm(num_sample=200)
+
+
 def test_edge_masks_are_not_supported(graph):
     with pytest.raises(ValueError, match="does not support"):
         Explainer(

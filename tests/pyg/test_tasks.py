@@ -11,7 +11,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.nn import GCNConv, GraphConv, HeteroConv, PairNorm, SAGEConv, to_hetero
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.errors import InputError, ModelError
+from pgm_explainer.errors import InputError, ModelError, QueryError
 from pgm_explainer.sampling import Absolute, Deviation, Fall
 
 FEATURES = 3
@@ -293,8 +293,18 @@ def test_words_and_pictures_call_nodes_by_kind_and_number(hetero_model, library)
     figure = explanation.plot()
     neighbourhood, network = ({text.get_text() for text in axes.texts} for axes in figure.axes)
     plt.close(figure)
-    assert {"('paper', 0)", "('author', 3)"} <= network
-    assert {"('paper', 0)", "('author', 3)"} <= neighbourhood
+    assert {"paper 0", "author 3"} <= network
+    assert {"paper 0", "author 3"} <= neighbourhood
+
+
+def test_a_kind_without_predictions_has_no_prediction_to_explain_or_to_know(hetero_model, library):
+    with pytest.raises(InputError, match="no prediction of"):
+        PGMExplainer(hetero_model, library, target_type="paper").explain(("author", 3))
+    explanation = explain_library(hetero_model, library)
+    author = explanation.network.variable(("author", 3))
+    assert author.states == ("original", "perturbed")
+    with pytest.raises(QueryError, match="'kept' cannot be said"):
+        explanation.query({("author", 3): "kept"})
 
 
 def test_a_kind_that_is_not_there_is_refused(hetero_model, library):

@@ -104,3 +104,10 @@ def test_other_tasks_are_shown_too(toy, task):
 def test_a_picture_of_nothing_learnt_says_why(toy):
     constant = PGMExplainer(lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index)
     assert "the prediction never changed" in " ".join(texts(constant.explain(14).plot()))
+
+
+def test_the_words_say_what_the_targets_own_features_do(explainer):
+    explanation = explainer.explain(14)
+    row = next(line for line in str(explanation).splitlines() if "(the target)" in line)
+    assert f"{explanation.query({14: 'original'}):.1%}" in row
+    assert f"{explanation.query({14: 'perturbed'}):.1%}" in row

@@ -19,6 +19,7 @@ from pgm_explainer.sampling import (
     TopDeviation,
     TopFraction,
     as_change,
+    describe_change,
 )
 
 
@@ -345,3 +346,12 @@ def test_a_function_may_have_more_levels():
 def test_a_number_of_levels_that_cannot_be_stored_is_named(bad):
     with pytest.raises(InputError, match=f"{bad}"):
         CustomChange(lambda before, after: 0, levels=bad)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [Fall(0.2), Flip(), Absolute(0.1), TopFraction(0.5), Levels((0.1, 0.3)), Deviation(2.5)],
+    ids=lambda change: change.name,
+)
+def test_an_indicator_that_is_written_down_can_be_read_back(change):
+    assert as_change(describe_change(change), "node", "auto") == change

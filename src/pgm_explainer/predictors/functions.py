@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -90,7 +91,7 @@ def as_predictor(
 
 
 def _described(model: Any) -> str:
-    return f"the class {model.__name__}" if isinstance(model, type) else f"{model!r}"
+    return f"the class {model.__name__}" if isinstance(model, type) else reprlib.repr(model)
 
 
 def _is_torch_module(model: Any) -> bool:

@@ -17,7 +17,14 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
-from .torch_tools import as_features, count_hops, distinct_samples, evaluated, same_answers
+from .torch_tools import (
+    NOT_THIS_WAY,
+    as_features,
+    count_hops,
+    distinct_samples,
+    evaluated,
+    same_answers,
+)
 
 __all__ = ["HeteroPredictor", "Layout", "flatten"]
 
@@ -75,7 +82,7 @@ class HeteroPredictor:
     """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one kind.
 
     It answers with a tensor for that kind, or with a dictionary of them. The other kinds have no
-    prediction: theirs is always the same, so that of their variables only the perturbation counts.
+    prediction, so that their variables are only about their perturbation.
     """
 
     accepts_subgraph = True
@@ -90,15 +97,17 @@ class HeteroPredictor:
     def num_layers(self) -> int | None:
         return count_hops(self.module)
 
+    def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Say which nodes are of the kind that is predicted."""
+        return self.layout.kinds[nodes] == list(self.layout.sizes).index(self.target_type)
+
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
         view = _View(self.layout, part)
         with evaluated(self.module):
             if self._chosen_for is not part and len(x) > 1:
                 trials = distinct_samples(features[0])
-                self._in_blocks = same_answers(
-                    self._blocks(view, trials), self._single(view, trials)
-                )
+                self._in_blocks = self._blocks_are_exact(view, trials)
                 self._chosen_for = part
             in_blocks = self._in_blocks and len(x) > 1
             answer = self._blocks(view, features) if in_blocks else self._single(view, features)
@@ -107,6 +116,13 @@ class HeteroPredictor:
         scores = self._no_prediction.expand(len(x), len(part.nodes), -1).clone()
         scores[:, torch.from_numpy(view.members[self.target_type]).to(scores.device)] = answer
         return scores
+
+    def _blocks_are_exact(self, view: _View, trials: Tensor) -> bool:
+        one_by_one = self._single(view, trials)
+        try:
+            return same_answers(self._blocks(view, trials), one_by_one)
+        except NOT_THIS_WAY:
+            return False
 
     def _single(self, view: _View, x: Tensor) -> Tensor:
         return torch.cat([self._blocks(view, each[None]) for each in x])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray, as_array
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
 from .base import Predictor
 from .outcomes import Outcomes
@@ -98,14 +98,27 @@ def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
         scores = as_array(outcomes.ask(predictor, x, part), "the model's answer")
     except InputError as error:
         raise ModelError(str(error)) from error
+    except PGMExplainerError:
+        raise
+    except Exception as error:  # whatever a model raises, its user should hear where
+        raise ModelError(
+            f"the model failed when asked about features of shape {shape}: "
+            f"{type(error).__name__}: {error}{_hint(error)}"
+        ) from error
     wanted = outcomes.leading_shape(samples, nodes)
     if scores.ndim != len(wanted) + 1 or scores.shape[:-1] != wanted or scores.shape[-1] == 0:
         expected = ", ".join(map(str, (*wanted, "classes")))
         raise ModelError(
             f"the model answered with shape {list(scores.shape)} to features of shape {shape}; "
-            f"this task needs [{expected}]"
+            f"this task needs [{expected}]; is it a model of the right task, and of one graph?"
         )
     return scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
+
+
+def _hint(error: Exception) -> str:
+    if isinstance(error, TypeError) and "Tensor" in str(error):
+        return "; a function is given NumPy arrays: pass the module itself, or convert them"
+    return ""
 
 
 def _stretched(

@@ -19,6 +19,7 @@ from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_tools import (
+    NOT_THIS_WAY,
     as_features,
     count_hops,
     distinct_samples,
@@ -31,6 +32,7 @@ __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
 
 BATCHINGS = ("stacked", "blocks", "single")
 _PAIR_NAMES = ("edge_label_index", "pairs")
+_PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
 _FEATURE_NAMES = ("x", "features", "input")
 
 
@@ -65,6 +67,7 @@ class TorchModulePredictor:
         self.batching = batching
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
+        self._call.check_inputs(inputs or {}, task)
         self._inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
         self._chosen_for: Subgraph | None = None
         self._chosen = "single"
@@ -101,25 +104,11 @@ class TorchModulePredictor:
         for way in BATCHINGS[:-1]:
             try:
                 answer = _WAYS[way](self._call, question, trials.clone())
-            except _NOT_THIS_WAY:
+            except NOT_THIS_WAY:
                 continue
             if same_answers(answer, truth):
                 return way
         return "single"
-
-
-_NOT_THIS_WAY = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    ModelError,
-    NotImplementedError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What a layer may raise on a shape that it was not made for."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +191,11 @@ class _Call:
         self._names = {each.name for each in parameters}
         self._needs_batch = any(p.name == "batch" and p.default is p.empty for p in parameters)
         self._takes_anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
-        required = [each for each in parameters if each.default is each.empty]
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        required = [
+            each for each in parameters if each.default is each.empty and each.kind not in variable
+        ]
+        self._required = [each.name for each in required]
         only = required[0].name if len(required) == 1 else ""
         unspecific = any(each.kind is each.VAR_POSITIONAL for each in parameters)
         self.style = "graph"
@@ -238,8 +231,22 @@ class _Call:
             return self(x, question)
         try:
             return self(x[None], question)[0]
-        except _NOT_THIS_WAY:
+        except NOT_THIS_WAY:
             return self(x, question)
+
+    def check_inputs(self, inputs: Mapping[str, Any], task: str) -> None:
+        """Refuse inputs that the module does not take, and the lack of those that it must have."""
+        if self.style != "graph":
+            return
+        unknown = [name for name in inputs if not (name in self._names or self._takes_anything)]
+        ours = {"batch", *(_PAIR_NAMES if task == "edge" else ())}
+        missing = [name for name in self._required[2:] if name not in inputs and name not in ours]
+        if unknown or missing:
+            problem = f"does not take {unknown}" if unknown else f"also needs {missing}"
+            raise InputError(
+                f"the model {problem}; its forward takes {', '.join(sorted(self._names))}, "
+                f"and inputs= holds {sorted(inputs)}"
+            )
 
     def names_input(self, name: str) -> bool:
         """Say whether the module names this input, or takes a data object with anything in it."""
@@ -299,6 +306,10 @@ def _misshapen(answer: Tensor, question: _Question) -> ModelError:
 def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     """Say what the rows of an input stand for; the name decides where the sizes leave it open."""
     length = len(value) if value.dim() else -1
+    if name in _PER_EDGE and value.dim() and length != part.whole_edges:
+        raise InputError(
+            f"the input {name!r} has {length} rows, but the graph has {part.whole_edges} edges"
+        )
     if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
         return "edge"
     return "node" if length == part.whole_nodes else ""

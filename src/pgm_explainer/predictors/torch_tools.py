@@ -10,8 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from ..arrays import FloatArray
+from ..errors import ModelError
 
 __all__ = [
+    "NOT_THIS_WAY",
     "as_features",
     "count_hops",
     "distinct_samples",
@@ -24,6 +26,20 @@ __all__ = [
 _TRIALS = 2
 _SAME_WITHIN = 1e-4
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
+
+
+NOT_THIS_WAY = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    ModelError,
+    NotImplementedError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a layer may raise on a shape that it was not made for."""
 
 
 @contextmanager

@@ -28,6 +28,7 @@ __all__ = ["plot_explanation", "plot_neighbourhood", "plot_network"]
 
 TARGET, EXPLAINING, OTHER, INK = "#D55E00", "#0072B2", "#DDDDDD", "#333333"
 KEPT, CHANGED = "#56B4E9", "#E69F00"
+_FITS_A_DISC = 4
 _BOX_WIDTH, _BOX_HEIGHT = 0.72, 0.36
 
 Names = Mapping[VariableId, str]
@@ -74,10 +75,14 @@ def plot_neighbourhood(
         colour = TARGET if node in ends else EXPLAINING if special else OTHER
         axes.scatter(*at[node], s=420 if special else 60, color=colour, zorder=2, linewidths=0)
         if special:
-            axes.text(
-                *at[node],
-                _name(called.get(node, node), names),
-                color="white",
+            name = _name(called.get(node, node), names)
+            fits = len(name) <= _FITS_A_DISC
+            axes.annotate(
+                name,
+                at[node],
+                xytext=(0, 0 if fits else -16),
+                textcoords="offset points",
+                color="white" if fits else INK,
                 size=9,
                 ha="center",
                 va="center",
@@ -200,7 +205,8 @@ def _draw_legend(axes: Axes, task: str) -> None:
 
 
 def _name(node: VariableId, names: Names | None) -> str:
-    return str(node) if names is None else names.get(node, str(node))
+    own = " ".join(map(str, node)) if isinstance(node, tuple) else str(node)
+    return own if names is None else names.get(node, own)
 
 
 def _finish(axes: Any, title: str) -> None:

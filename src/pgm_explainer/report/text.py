@@ -44,6 +44,8 @@ def _dependence(explanation: Explanation) -> str:
         return f"{most}."
     if not blanket:
         return f"{most}, each so weakly that none is tied to it in the network."
+    if len(blanket) == len(explanation.nodes):
+        return f"{most}, and on each of them even when the others are known."
     known = f"once {_listed(blanket)} {'is' if len(blanket) == 1 else 'are'} known"
     return f"{most}; {known}, the others add nothing."
 
@@ -72,6 +74,9 @@ def _rows(explanation: Explanation) -> Iterator[list[str]]:
     yield ["node", "log p", "effect", *(f"if {fact}" for fact in facts)]
     now = f"{explanation.query():.1%}"
     yield ["(nothing known)", "", "", now, *([""] * (len(facts) - 1))]
+    if explanation.task == "node":
+        own = [_chance(explanation, explanation.target, fact) for fact in facts[:2]]
+        yield ["(the target)", "", "", *own, "", ""]
     for ranked in explanation.ranking:
         if ranked.selected:
             chances = [_chance(explanation, ranked.node, fact) for fact in facts]
@@ -88,7 +93,7 @@ def _chance(explanation: Explanation, node: VariableId, fact: str) -> str:
 def _table(rows: Iterator[list[str]]) -> str:
     lines = list(rows)
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    title = "How likely the prediction holds, by what is known of one node:"
+    title = "How likely the prediction holds by the network, given what is known of one node:"
     body = [
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
         for line in lines

@@ -13,6 +13,7 @@ from .change import (
     TopDeviation,
     TopFraction,
     as_change,
+    describe_change,
 )
 from .generate import Question, Samples, SamplingPlan, draw_samples
 from .perturbation import (
@@ -51,6 +52,7 @@ __all__ = [
     "as_change",
     "as_perturbation",
     "check_columns",
+    "describe_change",
     "draw_attribute_samples",
     "draw_samples",
 ]

@@ -6,6 +6,7 @@ An indicator first measures how severe a change is, then grades it: 0 for *kept*
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -29,6 +30,7 @@ __all__ = [
     "TopDeviation",
     "TopFraction",
     "as_change",
+    "describe_change",
 ]
 
 Grades = NDArray[np.uint8]
@@ -264,6 +266,35 @@ CHANGES: dict[str, Change] = {
     for indicator in (Fall(), Flip(), Absolute(), TopFraction(), Levels(), TopDeviation())
 }
 _FOR_PROBABILITIES = (Fall, Flip, Levels)
+_WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
+    "fall": Fall,
+    "absolute": Absolute,
+    "top_fraction": TopFraction,
+    "deviation": Deviation,
+    "top_deviation": TopDeviation,
+    "levels": lambda *thresholds: Levels(thresholds),
+}
+
+
+def describe_change(change: Change) -> str:
+    """Write an indicator so that it can be read back, such as ``fall(0.05)``."""
+    for attribute in ("threshold", "fraction", "tolerance"):
+        if hasattr(change, attribute):
+            return f"{change.name}({getattr(change, attribute)})"
+    if isinstance(change, Levels):
+        return f"levels({', '.join(map(str, change.thresholds))})"
+    return change.name
+
+
+def _read_back(choice: Any) -> Any:
+    """The indicator that a text such as ``fall(0.05)`` stands for; anything else as it is."""
+    written = re.fullmatch(r"(\w+)\(([\d., e-]+)\)", choice) if isinstance(choice, str) else None
+    if written is None or written[1] not in _WITH_A_NUMBER:
+        return choice
+    try:
+        return _WITH_A_NUMBER[written[1]](*(float(number) for number in written[2].split(",")))
+    except (TypeError, ValueError):
+        raise InputError(f"cannot read the change {choice!r}") from None
 
 
 def as_change(choice: Any, task: str, scores: str) -> Change:
@@ -277,6 +308,7 @@ def as_change(choice: Any, task: str, scores: str) -> Change:
     """
     auto: Change = TopFraction(0.5) if task == "graph" else Fall()
     auto = TopDeviation() if scores == "values" else auto
+    choice = _read_back(choice)
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
     if isinstance(choice, Real) and not isinstance(choice, bool):
         change = Fall(float(choice))

@@ -164,8 +164,13 @@ class _Recorder:
         self._change = plan.change
         self._joined = model.outcomes.belong_to_nodes
         self._positions = model.part.positions(question.recorded)
-        levels = plan.change.levels if self._joined else 1
-        variables = [Variable(int(node), True, levels) for node in question.recorded]
+        self._levels = np.full(len(question.recorded), plan.change.levels if self._joined else 1)
+        if hasattr(model.predictor, "has_prediction"):  # not every kind of node may have one
+            self._levels[~model.predictor.has_prediction(question.recorded)] = 1
+        variables = [
+            Variable(int(node), True, int(levels))
+            for node, levels in zip(question.recorded, self._levels, strict=True)
+        ]
         if not self._joined:
             variables += [
                 Variable(name, False, plan.change.levels) for name in question.predictions
@@ -189,7 +194,8 @@ class _Recorder:
 
     def _write(self, start: int, perturbed: NDArray[np.bool_], grades: NDArray[np.uint8]) -> None:
         if self._joined:
-            codes = perturbed * np.uint8(self._change.levels) + grades
+            levels = self._levels.astype(np.uint8)
+            codes = perturbed * levels + np.where(levels > 1, grades, np.uint8(0))
         else:
             codes = np.concatenate((perturbed.astype(np.uint8), grades), axis=1)
         self._table.write(start, codes)
