@@ -47,7 +47,9 @@ def rows() -> Iterator[Row]:
     )
     every = partial(explainer.explain_many, targets)
     ours = seconds(every, repeats=3) / len(targets)
-    alone = np.mean([seconds(partial(explainer.explain, int(target))) for target in some])
+    alone = np.mean(
+        [seconds(partial(explainer.explain, int(target)), repeats=3) for target in some]
+    )
     peer = _seconds_each(_contrib(model), data, some)
     yield _ratio("PyG contrib PGMExplainer / ours, one target", peer, float(alone), 8)
     yield _ratio("PyG contrib PGMExplainer / ours, per target of 400", peer, ours, 300)

@@ -12,6 +12,8 @@ from .arrays import IntArray
 
 __all__ = ["Graph", "Subgraph"]
 
+_NEARLY_ALL = 0.8
+
 
 @dataclass(frozen=True)
 class Subgraph:
@@ -101,10 +103,11 @@ class Graph:
         """Cut out what a model of ``hops`` layers needs to predict ``nodes`` as it would in full.
 
         The part holds every edge that touches a node within ``hops`` of ``nodes``, at either end:
-        the outermost nodes are there only so that everyone further in keeps its degree.
+        the outermost nodes are there only so that everyone further in keeps its degree. If that is
+        nearly all of the graph, it is the whole graph.
         """
         inner = self.within_hops(nodes, hops)
-        if len(inner) == self.num_nodes:
+        if len(inner) > _NEARLY_ALL * self.num_nodes:  # then cutting saves less than it costs
             return self.whole
         edges = np.union1d(self._incoming.at(inner), self._outgoing.at(inner))
         ends = self.edge_index[:, edges]
