@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import inspect
 import json
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from pgm_explainer import InputError
+from pgm_explainer import InputError, PGMExplainer
 from pgm_explainer.sampling import Fall
 from pgm_explainer.settings import Settings
 from pgm_explainer.structure import DAG
@@ -163,3 +165,9 @@ def test_plain_settings_can_be_written_as_json():
     assert "0.2" in plain["change"]
     assert plain["structure"] == "_no_edges"
     assert plain["max_parents"] is None
+
+
+def test_the_explainers_own_defaults_are_those_of_the_settings():
+    own = inspect.signature(PGMExplainer).parameters
+    for each in fields(Settings):
+        assert own[each.name].default == each.default, each.name
