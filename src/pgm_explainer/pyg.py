@@ -117,48 +117,19 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         """Explain; called by ``torch_geometric.explain.Explainer``."""
         if not isinstance(x, Tensor):
             raise InputError("a HeteroData graph is explained by PGMExplainer(model, data) itself")
-        inputs = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
+        inputs = {name: value for name, value in kwargs.items() if value is not None}
         if self.model_config.task_level is ModelTaskLevel.graph:
-            found = self._graph(model, x, edge_index, target, index, inputs)
+            _check_one_graph(inputs.get("batch"))
+            # One class for the graph, whether it came as a number, a row or a batch of one.
+            target = target.flatten()[:1]
+            explainer = self._explainer(model, x, edge_index, "graph", target, inputs)
+            found = [explainer.explain()]
         else:
-            found = self._nodes(model, x, edge_index, target, index, inputs)
-        explanations, mask = found
-        return PygExplanation(node_mask=torch.from_numpy(mask).to(x), pgm=ByTarget(explanations))
-
-    def _nodes(
-        self,
-        model: torch.nn.Module,
-        x: Tensor,
-        edge_index: Tensor,
-        target: Tensor,
-        index: int | Tensor | None,
-        inputs: dict[str, Any],
-    ) -> tuple[dict[Any, Explanation], NDArray[np.float64]]:
-        asked = torch.arange(len(x)) if index is None else torch.as_tensor(index)
-        if asked.dtype == torch.bool:
-            asked = asked.nonzero()
-        explainer = self._explainer(model, x, edge_index, "node", target, inputs)
-        found = explainer.explain_many(asked.flatten().tolist())
-        return {each.target: each for each in found}, self._mask(explainer, found, x)
-
-    def _graph(
-        self,
-        model: torch.nn.Module,
-        x: Tensor,
-        edge_index: Tensor,
-        target: Tensor,
-        index: int | Tensor | None,
-        inputs: dict[str, Any],
-    ) -> tuple[dict[Any, Explanation], NDArray[np.float64]]:
-        batch = inputs.get("batch")
-        if batch is not None and len(batch) and int(batch.max()) > 0:
-            raise InputError(
-                f"the batch holds {int(batch.max()) + 1} graphs; explain one at a time"
-            )
-        # One class for the graph, whether the target came as a number, a row or a batch of one.
-        explainer = self._explainer(model, x, edge_index, "graph", target.flatten()[:1], inputs)
-        found = explainer.explain()
-        return {found.target: found}, self._mask(explainer, [found], x)
+            explainer = self._explainer(model, x, edge_index, "node", target, inputs)
+            found = explainer.explain_many(_asked(index, len(x)))
+        mask = self._mask(explainer, found, x)
+        by_target = ByTarget({each.target: each for each in found})
+        return PygExplanation(node_mask=torch.from_numpy(mask).to(x), pgm=by_target)
 
     def _explainer(
         self,
@@ -203,3 +174,16 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
                 strength = strength * spread
             mask = np.maximum(mask, strength)
         return mask
+
+
+def _check_one_graph(batch: Tensor | None) -> None:
+    if batch is not None and len(batch) and int(batch.max()) > 0:
+        raise InputError(f"the batch holds {int(batch.max()) + 1} graphs; explain one at a time")
+
+
+def _asked(index: int | Tensor | None, num_nodes: int) -> list[int]:
+    """The nodes to explain: all, one, some by number, or some by a mask."""
+    if index is None:
+        return list(range(num_nodes))
+    asked = torch.as_tensor(index)
+    return (asked.nonzero() if asked.dtype == torch.bool else asked).flatten().tolist()

@@ -171,3 +171,11 @@ def test_several_graphs_in_one_batch_are_refused(graph):
     batch = torch.tensor([0] * 6 + [1] * 6)
     with pytest.raises(InputError, match="2 graphs"):
         explainer(level="graph")(x, edge_index, batch=batch)
+
+
+def test_inputs_that_are_no_tensors_reach_the_model_too(graph):
+    class Scaled(Planted):
+        def forward(self, x, edge_index, scale=0.0):
+            return scale * super().forward(x, edge_index)
+
+    assert marked(explainer(Scaled())(*graph, index=0, scale=1.0)) == {0, 1, 2}
