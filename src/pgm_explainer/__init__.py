@@ -1,6 +1,7 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks."""
 
 from .errors import (
+    FileError,
     InputError,
     ModelError,
     PerturbationError,
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BayesianNetwork",
     "Explanation",
+    "FileError",
     "InputError",
     "ModelError",
     "PGMExplainer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "FileError",
     "InputError",
     "ModelError",
     "PGMExplainerError",
@@ -14,6 +15,10 @@ __all__ = [
 
 class PGMExplainerError(Exception):
     """Parent of all errors below: catch this one to catch them all."""
+
+
+class FileError(PGMExplainerError, ValueError):
+    """A file that cannot be read, or written; says which, where in it, and why."""
 
 
 class InputError(PGMExplainerError, ValueError):

@@ -14,8 +14,11 @@ from .graph import Graph, Subgraph
 from .network import BayesianNetwork
 from .sampling import VariableId
 from .selection import Ranking
+from .versions import current_versions
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from matplotlib.figure import Figure
 
 __all__ = ["Explanation"]
@@ -39,8 +42,10 @@ class Explanation:
             asked for (``structure=None``).
         settings: how the explanation was made, as plain values; enough to make it again.
         warnings: what weakens the answer.
-        graph: the graph that was explained, for drawing.
+        graph: the graph that was explained, for drawing; of an explanation from a file, the
+            neighbourhood alone.
         ends: the numbers of the nodes that the prediction is about; none for a whole graph.
+        versions: of this package, NumPy and Python, with which the explanation was made.
     """
 
     target: VariableId
@@ -52,8 +57,9 @@ class Explanation:
     network: BayesianNetwork | None
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
-    graph: Graph | None = field(default=None, repr=False)
+    graph: Graph | Subgraph | None = field(default=None, repr=False)
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
 
     @property
     def task(self) -> str:
@@ -78,8 +84,8 @@ class Explanation:
     @property
     def neighbourhood(self) -> Subgraph | None:
         """The candidates, the target and the edges among them; None if no graph is at hand."""
-        if self.graph is None:
-            return None
+        if not isinstance(self.graph, Graph):
+            return self.graph
         return self.graph.induced(np.union1d(self.ranking.nodes, self.ends))
 
     def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
@@ -111,7 +117,7 @@ class Explanation:
         states = self.network.query(self.target, evidence)
         return float(states[self.network.variable(self.target).matching("kept")].sum())
 
-    def named(self, names: Sequence[VariableId]) -> Explanation:
+    def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Explanation:
         """Return the same explanation with a name for each node of the graph."""
         renaming = {
             number: names[number] for number in {*self.ranking.nodes.tolist(), *self.ends.tolist()}
@@ -128,6 +134,27 @@ class Explanation:
         from .report.plot import plot_explanation
 
         return plot_explanation(self, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this explanation to a JSON file, whole or not at all; see :meth:`load`.
+
+        Raises:
+            FileError: it cannot be written.
+        """
+        from .io.json_file import save_explanation
+
+        save_explanation(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Explanation:
+        """Read what :meth:`save` wrote: the same explanation, to the last bit.
+
+        Raises:
+            FileError: the file is no such explanation, or made by a newer version.
+        """
+        from .io.json_file import load_explanation
+
+        return load_explanation(path)
 
     def __repr__(self) -> str:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"

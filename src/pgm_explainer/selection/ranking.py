@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
@@ -53,14 +53,14 @@ class Ranking(Sequence[RankedNode]):
     effect_size: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
-    names: Sequence[VariableId] | None = None
+    names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
 
     def name(self, at: int) -> VariableId:
         """Return what the node at a rank is called: its number, or its kind and number."""
         number = int(self.nodes[at])
         return number if self.names is None else self.names[number]
 
-    def named(self, names: Sequence[VariableId]) -> Ranking:
+    def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Ranking:
         """Return the same ranking with a name for each node of the graph."""
         return replace(self, names=names)
 

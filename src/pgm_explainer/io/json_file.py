@@ -1,0 +1,93 @@
+"""Explanations in JSON files: all they hold, to the last bit, and nothing that could run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import FileError, InputError
+from ..explanation import Explanation
+from .files import PathLike, read_text, write_text
+from .schema import explanation_from_dict, explanation_to_dict
+
+__all__ = ["load_explanation", "load_explanations", "save_explanation", "save_explanations"]
+
+
+def save_explanation(path: PathLike, explanation: Explanation) -> None:
+    """Write one explanation to a file, whole or not at all."""
+    write_text(path, f"{_as_json(explanation)}\n")
+
+
+def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> None:
+    """Write explanations to one file, one to a line, whole or not at all.
+
+    Raises:
+        FileError: the file cannot be written.
+        InputError: something in an explanation cannot be saved.
+    """
+    lines = ",\n".join(_as_json(explanation) for explanation in explanations)
+    write_text(path, f"[\n{lines}\n]\n")
+
+
+def load_explanation(path: PathLike) -> Explanation:
+    """Read the one explanation of a file.
+
+    Raises:
+        FileError: there is not exactly one in it, or it cannot be read; see
+            :func:`load_explanations`.
+    """
+    explanations = load_explanations(path)
+    if len(explanations) != 1:
+        raise FileError(
+            f"{os.fspath(path)} holds {len(explanations)} explanations, not one: read it with "
+            f"pgm_explainer.io.load_explanations"
+        )
+    return explanations[0]
+
+
+def load_explanations(path: PathLike) -> list[Explanation]:
+    """Read all explanations of a file, whether it was saved with one or with a list.
+
+    Raises:
+        FileError: the file is not there, not JSON, cut short, of another format or a newer
+            version, or something in it does not fit the rest; the error names the place.
+    """
+    document = _parse(path)
+    if not isinstance(document, list):
+        return [explanation_from_dict(document, f"{os.fspath(path)}: $")]
+    return [
+        explanation_from_dict(each, f"{os.fspath(path)}: $[{at}]")
+        for at, each in enumerate(document)
+    ]
+
+
+def _as_json(explanation: Explanation) -> str:
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"only explanations can be saved here, not {explanation!r:.60}")
+    return json.dumps(explanation_to_dict(explanation), allow_nan=False)
+
+
+def _parse(path: PathLike) -> Any:
+    text = read_text(path)
+    try:
+        return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)
+    except RecursionError:
+        reason = "lists within lists within lists, too deep to be an explanation"
+    except ValueError as error:
+        reason = str(error)
+    raise FileError(
+        f"{os.fspath(path)} is not JSON, or was cut short: {reason}; save the explanation anew"
+    )
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a field is there twice in one object")
+    return fields
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

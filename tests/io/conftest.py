@@ -1,0 +1,110 @@
+"""One explanation of each kind, and a way to say that two are the same to the last bit."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.graph import Subgraph
+from pgm_explainer.io import explanation_to_dict
+
+NODES = ("a node", 'na"me', "<b>x</b>", "ü€", "\ud800")
+
+
+class Names(dict):
+    """Names of all sorts: texts, tuples, numbers other than the node's own."""
+
+    def __missing__(self, number):
+        return [f"{NODES[number % 5]} {number}", ("kind", number), number + 1000][number % 3]
+
+
+def pair_model(x, pairs):
+    """The score of a pair is the sum of its features, against nothing."""
+    score = x[:, pairs[0]].sum(axis=-1) * x[:, pairs[1]].sum(axis=-1)
+    return np.stack([score, 0 * score], axis=-1)
+
+
+@pytest.fixture(scope="session")
+def explanations(toy):
+    """By name; together they hold everything an explanation may hold."""
+    node = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, num_samples=200)
+    graph = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", num_samples=200)
+    pair = PGMExplainer(pair_model, toy.x, toy.edge_index, task="edge", num_samples=200)
+    levels = PGMExplainer(
+        *(toy.whole, toy.x, toy.edge_index),
+        num_layers=2,
+        num_samples=100,
+        change=[0.02, 0.1],
+        smoothing=0.5,
+        features=[0, 1],
+        no_child=False,
+    )
+    values = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_samples=60, scores="values")
+    bare = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_samples=60, structure=None)
+    one = node.explain(3)
+    certain = np.where(one.ranking.nodes == one.ranking.nodes[0], -np.inf, one.ranking.log_p)
+    return {
+        "node": one,
+        "graph": graph.explain(),
+        "pair": pair.explain((2, 5)),
+        "levels": levels.explain(3),
+        "regression": values.explain(3),
+        "no network": bare.explain(3),
+        "never changed": node.explain(15),
+        "named": one.named(Names()),
+        "no graph": replace(one, graph=None),
+        "certain": replace(one, ranking=replace(one.ranking, log_p=certain)),
+        "weak": replace(one, warnings=('a "warning"', "</script>\u2028")),
+        "tiny": replace(one, values=(5e-324, 0.1 + 0.2, -0.0, np.inf, 1 - 2**-53)),
+    }
+
+
+def _same_arrays(one, other):
+    return (
+        one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    )
+
+
+def _same_columns(one, other):
+    names = [each.name for each in fields(one) if each.name != "names"]
+    return all(_same_arrays(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _same_networks(one, other):
+    if one is None or other is None:
+        return one is other
+    tables = zip(map(one.cpt, one.nodes), map(other.cpt, other.nodes), strict=True)
+    return one == other and all(
+        _same_arrays(a.values, b.values) and _same_arrays(a.counts, b.counts) for a, b in tables
+    )
+
+
+def _same_parts(one: Subgraph | None, other: Subgraph | None):
+    if one is None or other is None:
+        return one is other
+    return (one.whole_nodes, one.whole_edges) == (other.whole_nodes, other.whole_edges) and all(
+        _same_arrays(getattr(one, name), getattr(other, name))
+        for name in ("nodes", "edge_index", "edges")
+    )
+
+
+def _identical(one, other):
+    """Every part of both is the same, bit for bit, except the graph beyond the neighbourhood."""
+    plain = ("target", "explained_class", "probability", "held", "settings", "warnings", "versions")
+    return (
+        repr([getattr(one, name) for name in plain])
+        == repr([getattr(other, name) for name in plain])
+        and repr(one.values) == repr(other.values)
+        and _same_columns(one.ranking, other.ranking)
+        and [each.node for each in one.ranking] == [each.node for each in other.ranking]
+        and _same_networks(one.network, other.network)
+        and _same_parts(one.neighbourhood, other.neighbourhood)
+        and _same_arrays(one.ends, other.ends)
+        and explanation_to_dict(one) == explanation_to_dict(other)
+    )
+
+
+@pytest.fixture(scope="session")
+def identical():
+    return _identical

@@ -1,0 +1,238 @@
+"""What is saved comes back to the last bit; what is not ours is refused, saying where."""
+
+import json
+import os
+import stat
+from copy import deepcopy
+
+import pytest
+
+from pgm_explainer import Explanation, FileError, InputError
+from pgm_explainer.io import (
+    explanation_from_dict,
+    explanation_to_dict,
+    load_explanations,
+    save_explanations,
+)
+
+KINDS = (
+    *("node", "graph", "pair", "levels", "regression", "no network", "never changed"),
+    *("named", "no graph", "certain", "weak", "tiny"),
+)
+
+
+def strictly(text):
+    """Parse as strict JSON, which knows no NaN and no Infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_comes_back_to_the_last_bit(explanations, identical, kind, tmp_path):
+    explanation = explanations[kind]
+    explanation.save(tmp_path / "why.json")
+    loaded = Explanation.load(tmp_path / "why.json")
+    assert identical(loaded, explanation)
+    assert str(loaded) == str(explanation)
+    assert loaded.nodes == explanation.nodes
+    strictly((tmp_path / "why.json").read_text())
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "why.json").read_bytes()
+
+
+def test_the_test_of_sameness_can_tell(explanations, identical):
+    kinds = list(explanations.values())
+    assert [[identical(a, b) for b in kinds] for a in kinds] == [
+        [a is b for b in kinds] for a in kinds
+    ]
+
+
+@pytest.mark.parametrize("kind", ["node", "named", "no graph", "pair"])
+def test_a_loaded_explanation_is_drawn_as_a_fresh_one(explanations, kind, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    pictures = []
+    plain = explanations["node" if kind == "named" else kind]
+    names = None if kind != "named" else [f"n{number}" for number in range(16)]
+    fresh = plain if names is None else plain.named(names)
+    fresh.save(tmp_path / "why.json")
+    for each in (fresh, Explanation.load(tmp_path / "why.json")):
+        figure = each.plot()
+        figure.canvas.draw()
+        pictures.append(bytes(figure.canvas.buffer_rgba()))
+        pyplot.close(figure)
+    assert pictures[0] == pictures[1]
+
+
+def test_many_in_one_file(explanations, identical, tmp_path):
+    path = tmp_path / "all.json"
+    save_explanations(path, explanations.values())
+    loaded = load_explanations(path)
+    assert all(map(identical, loaded, explanations.values()))
+    assert len(loaded) == len(explanations)
+    with pytest.raises(FileError, match=r"all\.json holds 12 explanations, not one"):
+        Explanation.load(path)
+
+
+def test_a_file_with_one_gives_a_list_of_one(explanations, identical, tmp_path):
+    explanations["node"].save(tmp_path / "one.json")
+    [loaded] = load_explanations(tmp_path / "one.json")
+    assert identical(loaded, explanations["node"])
+    save_explanations(tmp_path / "list.json", [explanations["node"]])
+    assert identical(Explanation.load(tmp_path / "list.json"), explanations["node"])
+    save_explanations(tmp_path / "none.json", [])
+    assert load_explanations(tmp_path / "none.json") == []
+
+
+def test_versions_are_those_it_was_made_with(explanations):
+    document = explanation_to_dict(explanations["node"])
+    document["made_with"]["numpy"] = "0.0"
+    assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
+
+
+def test_what_cannot_be_saved(explanations, tmp_path):
+    with pytest.raises(InputError, match=r"\.5 cannot be saved as a name"):
+        explanations["node"].named([number + 0.5 for number in range(16)]).save(
+            tmp_path / "why.json"
+        )
+    with pytest.raises(InputError, match="only explanations"):
+        save_explanations(tmp_path / "why.json", ["a text"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def document(explanations):
+    return deepcopy(explanation_to_dict(explanations["named"]))
+
+
+def put(document, place, value):
+    """Set what stands at a place; leave it out if the value is ``...``."""
+    *way, last = place
+    for step in way:
+        document = document[step]
+    if value is ...:
+        del document[last]
+    else:
+        document[last] = value
+
+
+WRONG = [
+    (("format",), "other", "is not an explanation: it has no field 'format' that says"),
+    (("format",), ..., "is not an explanation"),
+    (("version",), 2, "version 2, and this pgm-explainer reads up to version 1: install a newer"),
+    (("version",), "1", r"\.version should be a whole number of at least 1, but it is '1'"),
+    (("version",), ..., "has no field 'version'"),
+    (("surprise",), 1, "has a field 'surprise', which this version does not know"),
+    (("held",), ..., "has no field 'held': the file is not complete"),
+    (("held",), 1.5, r"\.held should be from 0 to 1, but it is 1\.5"),
+    (("held",), "0.5", r"\.held should be a number"),
+    (("held",), True, r"\.held should be a number"),
+    (("values", 0), None, r"\.values\[0\] should be a number, but it is None"),
+    (("values",), [], "does not fit its 0 values"),
+    (("explained_class",), 3, "does not fit its 3 values"),
+    (("probability",), None, "does not fit"),
+    (("target",), {}, r"\.target should be a name"),
+    (("target",), "someone else", r"\.network is about .* the target is 'someone else'"),
+    (("ends",), [], r"\.ends should have 1 items, not 0"),
+    (("made_with", "numpy"), 2, r"\.made_with\.numpy should be a text"),
+    (("ranking", "log_p"), [], r"\.ranking\.log_p should have \d+ items, not 0"),
+    (("ranking", "log_p", 1), "-infinity", r"\.ranking\.log_p\[1\] should be a number"),
+    (("ranking", "dof", 0), 10**30, r"\.ranking\.dof\[0\] should be a whole number"),
+    (("ranking", "statistic", 0), 10**400, r"\.ranking\.statistic\[0\] should be a number that"),
+    (("ranking", "selected", 0), 1, r"\.selected\[0\] should be true or false"),
+    (("ranking", "nodes", 0), 8, r"\.ranking\.nodes names a node twice"),
+    (("names", 0, 0), 999, r"\.names must give every node of the ranking and the target a name"),
+    (("names", 0, 1), "someone", r"\.network is about .* but the explaining nodes are \['someone"),
+    (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is '(x{59})…"),
+    (("network", "variables", 0, "levels"), 10**9, r"\.probabilities should have \d+ items"),
+    (("network", "variables", 0, "levels"), 0, r"\.levels should be a whole number of at least 1"),
+    (("network", "variables", 0, "parents"), ["nobody"], "names 'nobody', which is no variable"),
+    (("network", "variables", 0, "probabilities", 0), 0.9, "do not add up to 1 in every row"),
+    (("network", "variables", 0, "counts", 0), -1, r"\.counts\[0\] should be a whole number"),
+    (("settings", "task"), "nodes", r"\.settings\.task should be one of node, edge, graph"),
+    (("settings", "seed"), ..., r"\.settings has no field 'seed'"),
+    (("settings", "change"), {}, r"\.settings\.change should be a number"),
+    (("warnings",), "none", r"\.warnings should be a list"),
+    (("neighbourhood", "edges", 0), [0, 999], r"\.edges leave the nodes of the ranking"),
+    (("neighbourhood", "num_nodes"), 2, r"\.num_nodes should be a whole number of at least"),
+    (("neighbourhood", "columns"), [], r"\.columns should have \d+ items, not 0"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "message"), WRONG)
+def test_what_does_not_fit_is_refused(document, place, value, message, tmp_path):
+    put(document, place, value)
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(FileError, match=message) as caught:
+        load_explanations(path)
+    assert str(caught.value).startswith(f"{path}: $")
+
+
+def test_a_cycle_is_refused(document):
+    first, second = document["network"]["variables"][:2]
+    for one, other in ((first, second), (second, first)):
+        one["parents"] = [other["name"]]
+        one["probabilities"] = [[0.25] * 4] * 4
+        one["counts"] = [[1] * 4] * 4
+    with pytest.raises(FileError, match="the edges form a cycle"):
+        explanation_from_dict(document)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "null", "3", '"text"', "{}", "[[]]", "nonsense", "[NaN]", "[1e999]"),
+        *("[" * 100_000, '{"a":' * 100_000, "9" * 10_000, '{"format": 1, "format": 2}', "\ufeff{}"),
+    ],
+)
+def test_what_is_no_explanation_is_refused(text, tmp_path):
+    path = tmp_path / "wrong.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match=r"wrong\.json"):
+        load_explanations(path)
+
+
+def test_a_file_cut_short_is_refused(explanations, tmp_path):
+    path = tmp_path / "why.json"
+    explanations["node"].save(path)
+    whole = path.read_bytes()
+    for length in range(0, len(whole) - 1, 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FileError, match="was cut short"):
+            Explanation.load(path)
+
+
+def test_what_is_no_readable_text_is_refused(tmp_path):
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
+    for name in ("bytes.json", "missing.json", ".", "nul\0.json"):
+        with pytest.raises(FileError, match=r"this is not UTF-8 text|cannot be read"):
+            Explanation.load(tmp_path / name)
+
+
+def test_a_failed_write_leaves_what_was_there(explanations, tmp_path, monkeypatch):
+    path = tmp_path / "why.json"
+    explanations["node"].save(path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match=r"why\.json cannot be written: .*No space left"):
+        explanations["graph"].save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileError, match="cannot be written"):
+        explanations["node"].save(tmp_path / "no such folder" / "why.json")
+
+
+def test_a_file_may_be_read_by_whom_others_may_be(explanations, tmp_path):
+    (tmp_path / "plain").touch()
+    explanations["node"].save(tmp_path / "why.json")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "why.json")]
+    assert modes[0] == modes[1]
