@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 __all__ = ["Explanation"]
 
@@ -155,6 +156,12 @@ class Explanation:
         from .io.json_file import load_explanation
 
         return load_explanation(path)
+
+    def to_pandas(self) -> DataFrame:
+        """Return the ranking as a ``pandas.DataFrame``, a row for each candidate."""
+        from .io.frames import ranking_to_pandas
+
+        return ranking_to_pandas(self.ranking)
 
     def __repr__(self) -> str:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"

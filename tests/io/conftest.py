@@ -8,6 +8,9 @@ import pytest
 from pgm_explainer import PGMExplainer
 from pgm_explainer.graph import Subgraph
 from pgm_explainer.io import explanation_to_dict
+from pgm_explainer.network import BayesianNetwork
+from pgm_explainer.sampling import Variable
+from pgm_explainer.structure import DAG
 
 NODES = ("a node", 'na"me', "<b>x</b>", "ü€", "\ud800")
 
@@ -103,6 +106,18 @@ def _identical(one, other):
         and _same_arrays(one.ends, other.ends)
         and explanation_to_dict(one) == explanation_to_dict(other)
     )
+
+
+@pytest.fixture(scope="session")
+def mixed_network():
+    """Variables of all sorts and sizes, called all sorts of things, in no one's order."""
+    rng = np.random.default_rng(3)
+    names = ["Zoë", ("author", 5), 304, "graph", (2, 5), "Table", "table", ("node", 1), -3]
+    variables = [Variable(name, at % 3 > 0, 2 + at % 2) for at, name in enumerate(names)]
+    pairs = [(u, v) for v in range(9) for u in range(9) if u < v or (u, v) == (8, 0)]
+    edges = [(u, v) for u, v in pairs if rng.random() < 0.3 and u != 0] + [(8, 0)]
+    codes = [rng.integers(variable.cardinality, size=300) for variable in variables]
+    return BayesianNetwork.fit(variables, DAG(9, edges), np.stack(codes, axis=1), smoothing=0.1)
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,10 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from ..sampling import VariableId
 
-__all__ = ["Checked"]
+__all__ = ["Checked", "plain_name"]
 
 Read = TypeVar("Read")
 
@@ -148,3 +148,14 @@ class Checked:
         if not isfinite(number):
             self.refuse("a number that a float can hold")
         return number
+
+
+def plain_name(name: Any) -> Any:
+    """Return a name as JSON holds it, a tuple as a list; :meth:`Checked.name` takes it back."""
+    if isinstance(name, tuple):
+        return [plain_name(part) for part in name]
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        return int(name)
+    if isinstance(name, str):
+        return str(name)
+    raise InputError(f"{name!r} cannot be saved as a name; use whole numbers, texts or tuples")

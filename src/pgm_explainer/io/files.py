@@ -1,30 +1,44 @@
-"""Texts in files: read with errors of our own, written whole or not at all."""
+"""Files: read with errors of our own, written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from ..errors import FileError
 
-__all__ = ["PathLike", "read_text", "write_text"]
+__all__ = ["PathLike", "as_text", "read_file", "write_text"]
 
 PathLike = str | os.PathLike[str]
+Content = TypeVar("Content")
 
 
-def read_text(path: PathLike) -> str:
-    """Return the UTF-8 text of a file.
+def read_file(path: PathLike, parse: Callable[[bytes], Content]) -> Content:
+    """Return what ``parse`` makes of a file's bytes.
 
     Raises:
-        FileError: it is not there, may not be read, or is not text.
+        FileError: the file is not there, may not be read, or ``parse`` refuses it; the error names
+            the file.
     """
     try:
-        return Path(path).read_text(encoding="utf-8-sig")  # a byte order mark is no part of it
-    except UnicodeDecodeError as error:
-        raise FileError(f"{os.fspath(path)}: this is not UTF-8 text ({error})") from None
+        document = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
         raise FileError(f"{os.fspath(path)} cannot be read: {error}") from error
+    try:
+        return parse(document)
+    except FileError as error:
+        raise FileError(f"{os.fspath(path)}: {error}") from None
+
+
+def as_text(document: bytes) -> str:
+    """Return UTF-8 bytes as text; a byte order mark is no part of it."""
+    try:
+        return document.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"this is not UTF-8 text: {error}") from None
 
 
 def write_text(path: PathLike, text: str) -> None:

@@ -9,10 +9,16 @@ from typing import Any
 
 from ..errors import FileError, InputError
 from ..explanation import Explanation
-from .files import PathLike, read_text, write_text
+from .files import PathLike, as_text, read_file, write_text
 from .schema import explanation_from_dict, explanation_to_dict
 
-__all__ = ["load_explanation", "load_explanations", "save_explanation", "save_explanations"]
+__all__ = [
+    "load_explanation",
+    "load_explanations",
+    "parse_explanations",
+    "save_explanation",
+    "save_explanations",
+]
 
 
 def save_explanation(path: PathLike, explanation: Explanation) -> None:
@@ -54,13 +60,15 @@ def load_explanations(path: PathLike) -> list[Explanation]:
         FileError: the file is not there, not JSON, cut short, of another format or a newer
             version, or something in it does not fit the rest; the error names the place.
     """
-    document = _parse(path)
-    if not isinstance(document, list):
-        return [explanation_from_dict(document, f"{os.fspath(path)}: $")]
-    return [
-        explanation_from_dict(each, f"{os.fspath(path)}: $[{at}]")
-        for at, each in enumerate(document)
-    ]
+    return read_file(path, parse_explanations)
+
+
+def parse_explanations(document: bytes) -> list[Explanation]:
+    """Return the explanations of a JSON document, which is one or a list of them."""
+    content = _parse(as_text(document))
+    if not isinstance(content, list):
+        return [explanation_from_dict(content, "$")]
+    return [explanation_from_dict(each, f"$[{at}]") for at, each in enumerate(content)]
 
 
 def _as_json(explanation: Explanation) -> str:
@@ -69,17 +77,14 @@ def _as_json(explanation: Explanation) -> str:
     return json.dumps(explanation_to_dict(explanation), allow_nan=False)
 
 
-def _parse(path: PathLike) -> Any:
-    text = read_text(path)
+def _parse(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)
     except RecursionError:
         reason = "lists within lists within lists, too deep to be an explanation"
     except ValueError as error:
         reason = str(error)
-    raise FileError(
-        f"{os.fspath(path)} is not JSON, or was cut short: {reason}; save the explanation anew"
-    )
+    raise FileError(f"this is not JSON, or was cut short: {reason}; save the explanation anew")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

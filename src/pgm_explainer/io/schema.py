@@ -21,7 +21,7 @@ from ..selection import Ranking
 from ..structure import DAG
 from ..tasks import TASKS
 from ..versions import current_versions
-from .checked import Checked
+from .checked import Checked, plain_name
 
 __all__ = ["FORMAT", "VERSION", "explanation_from_dict", "explanation_to_dict"]
 
@@ -46,7 +46,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "made_with": dict(explanation.versions),
-        "target": _plain_name(explanation.target),
+        "target": plain_name(explanation.target),
         "ends": explanation.ends.tolist(),
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
@@ -63,16 +63,6 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
 
 def _plain_number(number: float) -> float | str:
     return float(number) if isfinite(number) else str(float(number))
-
-
-def _plain_name(name: Any) -> Any:
-    if isinstance(name, tuple):
-        return [_plain_name(part) for part in name]
-    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
-        return int(name)
-    if isinstance(name, str):
-        return str(name)
-    raise InputError(f"{name!r} cannot be saved as a name; use whole numbers, texts or tuples")
 
 
 def _plain(value: Any) -> Any:
@@ -101,7 +91,7 @@ def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
     if names is None:
         return None
     numbers = _nodes(explanation.ranking, explanation.ends).tolist()
-    return [[number, _plain_name(names[number])] for number in numbers]
+    return [[number, plain_name(names[number])] for number in numbers]
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:
@@ -110,10 +100,10 @@ def _plain_network(network: BayesianNetwork) -> dict[str, Any]:
         table = network.cpt(variable.id)
         variables.append(
             {
-                "name": _plain_name(variable.id),
+                "name": plain_name(variable.id),
                 "perturbable": variable.perturbable,
                 "levels": variable.levels,
-                "parents": [_plain_name(parent.id) for parent in table.parents],
+                "parents": [plain_name(parent.id) for parent in table.parents],
                 "probabilities": table.values.tolist(),
                 "counts": table.counts.tolist(),
             }

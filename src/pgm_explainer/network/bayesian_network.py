@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,14 @@ from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
 from .factors import Factor, eliminate
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from networkx import DiGraph
+    from pandas import DataFrame
+    from pgmpy.models import DiscreteBayesianNetwork
+    from pyagrum import BayesNet
 
 __all__ = ["BayesianNetwork", "ConditionalTable"]
 
@@ -61,6 +69,12 @@ class ConditionalTable:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
+
+    def to_pandas(self) -> DataFrame:
+        """Return the probabilities as a table: a column a state, a row a parents' configuration."""
+        from ..io.frames import table_to_pandas
+
+        return table_to_pandas(self)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -272,6 +286,50 @@ class BayesianNetwork:
         return BayesianNetwork(
             [rename(variable) for variable in self.variables], self.dag, tables, self.score
         )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this network to a ``.bif`` or ``.xmlbif`` file, which hold no counts."""
+        from ..io.network_file import save_network
+
+        save_network(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> BayesianNetwork:
+        """Read a network of an explanation from a ``.bif`` or ``.xmlbif`` file.
+
+        Raises:
+            FileError: it cannot be read, or is no such network.
+        """
+        from ..io.network_file import load_network
+
+        return load_network(path)
+
+    def to_dot(self) -> str:
+        """Return a text that Graphviz draws."""
+        from ..io.graphs import network_to_dot
+
+        return network_to_dot(self)
+
+    def to_networkx(self) -> DiGraph:
+        """Return a ``networkx.DiGraph`` with the tables as attributes of its nodes.
+
+        These are ``states``, ``parents``, ``probabilities`` and ``counts``, as in :meth:`cpt`.
+        """
+        from ..io.graphs import network_to_networkx
+
+        return network_to_networkx(self)
+
+    def to_pgmpy(self) -> DiscreteBayesianNetwork:
+        """Return a pgmpy network; node 304 is called ``"node_304"`` there."""
+        from ..io.peers import network_to_pgmpy
+
+        return network_to_pgmpy(self)
+
+    def to_pyagrum(self) -> BayesNet:
+        """Return a pyAgrum network; node 304 is called ``"node_304"`` there."""
+        from ..io.peers import network_to_pyagrum
+
+        return network_to_pyagrum(self)
 
     def _knows(self, node: Any) -> bool:
         try:

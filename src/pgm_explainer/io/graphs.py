@@ -1,0 +1,63 @@
+"""Networks as graphs: the text that Graphviz draws, and networkx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import PGMExplainerError
+from ..network import BayesianNetwork
+from ..sampling import VariableId
+from .naming import words_for
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
+__all__ = ["network_to_dot", "network_to_networkx"]
+
+
+def network_to_dot(network: BayesianNetwork) -> str:
+    r"""Return the arrows of a network in the DOT language.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Variable
+        >>> from pgm_explainer.structure import DAG
+        >>> one, other = Variable(1, False, 2), Variable('"x"', False, 2)
+        >>> codes = np.array([[0, 0], [1, 1]])
+        >>> print(BayesianNetwork.fit([one, other], DAG(2, [(0, 1)]), codes).to_dot(), end="")
+        digraph {
+          "node_1" [label="1"];
+          "_x22_x_x22_" [label="\"x\""];
+          "node_1" -> "_x22_x_x22_";
+        }
+    """
+    # In quotes, for a node called "graph" would otherwise be the graph.
+    words = {name: f'"{word}"' for name, word in words_for(network.nodes).items()}
+    lines = [f"{words[node]} [label={_quoted(node)}];" for node in network.nodes]
+    lines += [f"{words[parent]} -> {words[child]};" for parent, child in network.edges]
+    return "\n".join(["digraph {", *(f"  {line}" for line in lines), "}", ""])
+
+
+def _quoted(name: VariableId) -> str:
+    text = str(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def network_to_networkx(network: BayesianNetwork) -> DiGraph:
+    """Return the arrows of a network, with its tables as attributes of the nodes."""
+    try:
+        import networkx as nx
+    except ImportError as error:  # pragma: no cover - depends on what is installed
+        raise PGMExplainerError(f"this needs networkx: pip install networkx ({error})") from error
+    graph = nx.DiGraph()
+    for variable in network.variables:
+        table = network.cpt(variable.id)
+        graph.add_node(
+            variable.id,
+            states=variable.states,
+            parents=tuple(network.parents(variable.id)),
+            probabilities=table.values.copy(),
+            counts=table.counts.copy(),
+        )
+    graph.add_edges_from(network.edges)
+    return graph

@@ -1,0 +1,118 @@
+"""What variables and states are called where only plain words may stand, and back.
+
+Other packages and their files know words of letters, digits and underscores. Node 304 becomes
+``node_304``, the pair (2, 5) ``pair_2_5``, ``("author", 5)`` ``author_5``; a text stays as it is,
+except that signs other than letters and digits become their code, as ``_x20_`` for a space.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from ..sampling import Variable, VariableId
+from .checked import Checked, plain_name
+
+__all__ = ["NETWORK_NAME", "name_of", "state_words", "variable_with", "word_for", "words_for"]
+
+NETWORK_NAME = "pgm_explainer"
+"""What our networks are called; only in a network of this name are words taken apart again."""
+
+_TEXT = r"(?:[A-Za-z0-9]|_x[0-9a-f]{1,6}_)+"
+_NUMBER = r"(0|[1-9][0-9]{0,18})"
+_RARE = "_json"
+_KEYWORDS = frozenset(
+    ("network", "variable", "probability", "property", "type", "discrete", "default", "table")
+)
+
+
+def words_for(names: Iterable[VariableId]) -> dict[VariableId, str]:
+    """Return a word for each name, such that they differ even where case does not count.
+
+    Examples:
+        >>> words_for([304, (2, 5), ("author", 5), "graph", "Ann Lee"]).values()
+        dict_values(['node_304', 'pair_2_5', 'author_5', 'graph', 'Ann_x20_Lee'])
+        >>> words_for(["Ann", "ann"])
+        {'Ann': '_x41_nn', 'ann': 'ann'}
+    """
+    words = {name: word_for(name) for name in names}
+    if len({word.lower() for word in words.values()}) < len(words):  # pgmpy reads BIF so
+        words = {name: re.sub("[A-Z]", _code, word) for name, word in words.items()}
+    return words
+
+
+def word_for(name: VariableId) -> str:
+    """Return the word for one name; :func:`name_of` takes it back."""
+    match name:
+        case int() if name >= 0:
+            return f"node_{name}"
+        case (int(u), int(v)) if u >= 0 and v >= 0:
+            return f"pair_{u}_{v}"
+        case (str(kind), int(number)) if kind not in ("", "node") and number >= 0:
+            return f"{_escape(kind)}_{number}"
+        case str() if name:
+            return _escape(name)
+        case _:
+            return _RARE + re.sub(r"[^A-Za-z0-9]", _code, json.dumps(plain_name(name)))
+
+
+def _escape(text: str) -> str:
+    """Keep letters and digits, except where a word must not begin with them."""
+    word = re.sub(r"^[0-9]|[^A-Za-z0-9]", _code, text)
+    return re.sub("^.", _code, word) if word.lower() in _KEYWORDS else word
+
+
+def _code(sign: re.Match[str]) -> str:
+    return f"_x{ord(sign[0]):x}_"
+
+
+def name_of(word: str) -> VariableId:
+    """Return the name that a word stands for; a word that we would not write stands for itself.
+
+    Examples:
+        >>> name_of("node_304"), name_of("author_5"), name_of("Ann_x20_Lee"), name_of("some_word")
+        (304, ('author', 5), 'Ann Lee', 'some_word')
+    """
+    try:
+        return _taken_apart(word)
+    except (ValueError, RecursionError):  # the codes in it are none
+        return word
+
+
+def _taken_apart(word: str) -> VariableId:
+    if found := re.fullmatch(f"node_{_NUMBER}", word):
+        return int(found[1])
+    if found := re.fullmatch(f"pair_{_NUMBER}_{_NUMBER}", word):
+        return (int(found[1]), int(found[2]))
+    if found := re.fullmatch(f"({_TEXT})_{_NUMBER}", word):
+        return (_unescape(found[1]), int(found[2]))
+    if re.fullmatch(_TEXT, word):
+        return _unescape(word)
+    if found := re.fullmatch(f"{_RARE}({_TEXT})", word):
+        return Checked(json.loads(_unescape(found[1])), word).name()
+    return word
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"_x([0-9a-f]+)_", lambda code: chr(int(code[1], 16)), text)
+
+
+def state_words(variable: Variable) -> list[str]:
+    """Return a word for each state of a variable.
+
+    Examples:
+        >>> state_words(Variable(7, perturbable=True, levels=2))
+        ['original_kept', 'original_changed', 'perturbed_kept', 'perturbed_changed']
+    """
+    return [re.sub("[, ]+", "_", state) for state in variable.states]
+
+
+def variable_with(name: VariableId, words: Sequence[str]) -> Variable | None:
+    """Return the variable whose states these words are; None if there is none."""
+    whole = Variable(name, perturbable=False, levels=len(words))
+    halved = Variable(name, perturbable=True, levels=len(words) // 2)
+    for variable in (whole, halved):
+        if len(words) > 1 and state_words(variable) == list(words):
+            return variable
+    return None

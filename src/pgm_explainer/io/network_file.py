@@ -1,0 +1,51 @@
+"""Networks in files of the formats that other packages know; the file's ending says which."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import FileError
+from ..network import BayesianNetwork
+from .bif import network_from_bif, network_to_bif
+from .files import PathLike, read_file, write_text
+from .xmlbif import network_from_xmlbif, network_to_xmlbif
+
+__all__ = ["load_network", "save_network"]
+
+
+@dataclass(frozen=True)
+class _Format:
+    write: Callable[[BayesianNetwork], str]
+    parse: Callable[[bytes], BayesianNetwork]
+
+
+_BIF = _Format(network_to_bif, network_from_bif)
+_XMLBIF = _Format(network_to_xmlbif, network_from_xmlbif)
+_FORMATS = {".bif": _BIF, ".xmlbif": _XMLBIF, ".bifxml": _XMLBIF, ".xml": _XMLBIF}
+
+
+def save_network(path: PathLike, network: BayesianNetwork) -> None:
+    """Write a network to a file, whole or not at all."""
+    write_text(path, _format(path).write(network))
+
+
+def load_network(path: PathLike) -> BayesianNetwork:
+    """Read a network of an explanation from a file, whoever wrote it.
+
+    Raises:
+        FileError: the file cannot be read, is of another format, or holds another sort of network.
+    """
+    return read_file(path, _format(path).parse)
+
+
+def _format(path: PathLike) -> _Format:
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise FileError(
+            f"{os.fspath(path)}: the format of a network is told by the file's ending, which must "
+            f"be one of {', '.join(_FORMATS)}"
+        )
+    return _FORMATS[ending]

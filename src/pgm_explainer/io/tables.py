@@ -1,0 +1,107 @@
+"""A network as the common file formats know it: words, and a table of numbers for each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite, prod
+
+import numpy as np
+
+from ..errors import FileError, InputError
+from ..network import BayesianNetwork, ConditionalTable
+from ..sampling import Variable
+from ..structure import DAG
+from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
+
+__all__ = ["WordTable", "network_from_words", "network_in_words"]
+
+_EXACT, _ROUNDED = 1e-9, 1e-4
+"""How far rows may be from adding up to 1: taken as they are, or as rounded by whoever wrote them.
+"""
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """One variable: its states, its parents, and for each of their configurations a row.
+
+    Attributes:
+        numbers: all rows one after the other, the last parent's state changing fastest.
+    """
+
+    name: str
+    states: Sequence[str]
+    parents: Sequence[str]
+    numbers: Sequence[float]
+
+
+def network_in_words(network: BayesianNetwork) -> Iterator[WordTable]:
+    """Yield the variables of a network in its order."""
+    words = words_for(network.nodes)
+    for variable in network.variables:
+        table = network.cpt(variable.id)
+        parents = [words[parent.id] for parent in table.parents]
+        numbers = table.values.ravel().tolist()
+        yield WordTable(words[variable.id], state_words(variable), parents, numbers)
+
+
+def network_from_words(tables: Sequence[WordTable], network_name: str) -> BayesianNetwork:
+    """Return the network of some tables; a network with another name than ours keeps its words.
+
+    There are no counts in such files: they are 0.
+
+    Raises:
+        FileError: the tables are not those of a network of an explanation.
+    """
+    ours = network_name == NETWORK_NAME
+    variables = [_variable(table, ours) for table in tables]
+    at = {table.name: number for number, table in enumerate(tables)}
+    for table in tables:
+        for parent in table.parents:
+            if parent not in at:
+                raise FileError(f"a parent of {table.name!r} is {parent!r}, which is no variable")
+    filled = [
+        _filled(table, variable, [at[parent] for parent in table.parents], variables)
+        for table, variable in zip(tables, variables, strict=True)
+    ]
+    edges = [(at[parent], at[table.name]) for table in tables for parent in table.parents]
+    try:
+        return BayesianNetwork(variables, DAG(len(tables), edges), filled)
+    except InputError as error:
+        raise FileError(f"this is not a Bayesian network: {error}") from None
+
+
+def _variable(table: WordTable, ours: bool) -> Variable:
+    variable = variable_with(name_of(table.name) if ours else table.name, table.states)
+    if variable is None:
+        raise FileError(
+            f"the states of {table.name!r} are {', '.join(table.states):.80}: not those of a "
+            f"variable of an explanation, such as original_kept, original_changed, perturbed_kept, "
+            f"perturbed_changed"
+        )
+    return variable
+
+
+def _filled(
+    table: WordTable, variable: Variable, parents: list[int], variables: Sequence[Variable]
+) -> ConditionalTable:
+    """The table with its axes in the order of the variables, which is the order of a network."""
+    shape = [variables[parent].cardinality for parent in parents] + [variable.cardinality]
+    if len(table.numbers) != prod(shape):
+        raise FileError(
+            f"the table of {table.name!r} should have {prod(shape)} numbers, not "
+            f"{len(table.numbers)}"
+        )
+    if not all(isfinite(number) and number >= 0 for number in table.numbers):
+        raise FileError(f"the table of {table.name!r} should hold probabilities only")
+    values = np.array(table.numbers, dtype=np.float64).reshape(shape)
+    totals = values.sum(axis=-1, keepdims=True)
+    off = float(np.abs(totals - 1).max())
+    if off > _ROUNDED:
+        raise FileError(f"the probabilities of {table.name!r} do not add up to 1 in every row")
+    if off > _EXACT:
+        values = values / totals
+    order = sorted(range(len(parents)), key=parents.__getitem__)
+    values = np.ascontiguousarray(values.transpose([*order, len(parents)]))
+    sorted_parents = tuple(variables[parents[axis]] for axis in order)
+    return ConditionalTable(variable, sorted_parents, values, np.zeros(values.shape, np.int64))

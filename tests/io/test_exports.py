@@ -1,0 +1,58 @@
+"""Objects of other packages hold what the explanation holds."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+
+def test_the_ranking_as_a_data_frame(explanations):
+    pandas = pytest.importorskip("pandas")
+    for kind in ("node", "named"):
+        explanation = explanations[kind]
+        frame = explanation.to_pandas()
+        assert isinstance(frame, pandas.DataFrame)
+        expected = [asdict(each) for each in explanation.ranking]
+        assert frame.to_dict("records") == expected
+
+
+def test_tables_as_data_frames(explanations):
+    pytest.importorskip("pandas")
+    network = explanations["named"].network
+    for node in network.nodes:
+        table = network.cpt(node)
+        frame = table.to_pandas()
+        assert tuple(frame.columns) == table.variable.states
+        for index, value in np.ndenumerate(table.values):
+            row = tuple(p.states[s] for p, s in zip(table.parents, index, strict=False))
+            found = frame.loc[row if len(row) > 1 else row[0]] if row else frame.iloc[0]
+            assert found[table.variable.states[index[-1]]] == value
+        assert [name for name in frame.index.names if name is not None] == network.parents(node)
+
+
+def test_a_networkx_graph_has_the_tables(explanations):
+    nx = pytest.importorskip("networkx")
+    network = explanations["named"].network
+    graph = network.to_networkx()
+    assert list(graph) == network.nodes
+    assert list(graph.edges) == sorted(network.edges, key=lambda edge: network.nodes.index(edge[0]))
+    assert nx.is_directed_acyclic_graph(graph)
+    for node in graph:
+        assert np.array_equal(graph.nodes[node]["probabilities"], network.cpt(node).values)
+        assert np.array_equal(graph.nodes[node]["counts"], network.cpt(node).counts)
+        assert list(graph.nodes[node]["parents"]) == network.parents(node)
+        assert graph.nodes[node]["states"] == network.variable(node).states
+    graph.nodes[node]["probabilities"][:] = 0
+    assert network.cpt(node).values.any()
+
+
+def test_another_parser_reads_the_dot_text(explanations, mixed_network):
+    pydot = pytest.importorskip("pydot")
+    for network in (mixed_network, explanations["named"].network, explanations["graph"].network):
+        [graph] = pydot.graph_from_dot_data(network.to_dot())
+        label = {node.get_name(): node.get("label") for node in graph.get_nodes()}
+        expected = [str(node).replace("\\", "\\\\").replace('"', '\\"') for node in network.nodes]
+        assert list(label.values()) == [f'"{each}"' for each in expected]
+        name = dict(zip(label, network.nodes, strict=True))
+        arrows = [(name[e.get_source()], name[e.get_destination()]) for e in graph.get_edges()]
+        assert arrows == network.edges
