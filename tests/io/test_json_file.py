@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,17 @@ def test_versions_are_those_it_was_made_with(explanations):
     assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
 
 
+def test_files_of_version_1_are_read_for_ever():
+    """The file was written when version 1 was new; never write it anew."""
+    path = Path(__file__).parent / "version-1.json"
+    named, graph = load_explanations(path)
+    assert named.target == "ü€ 3"
+    assert named.nodes == [1002, 1008, ("kind", 13)]
+    assert named.query({1002: "kept"}) == pytest.approx(0.43659382468583763)
+    assert graph.target == "graph"
+    assert [explanation_to_dict(each) for each in (named, graph)] == json.loads(path.read_text())
+
+
 def test_what_cannot_be_saved(explanations, tmp_path):
     with pytest.raises(InputError, match=r"\.5 cannot be saved as a name"):
         explanations["node"].named([number + 0.5 for number in range(16)]).save(
@@ -147,7 +159,7 @@ WRONG = [
     (("ranking", "nodes", 0), 8, r"\.ranking\.nodes names a node twice"),
     (("names", 0, 0), 999, r"\.names must give every node of the ranking and the target a name"),
     (("names", 0, 1), "someone", r"\.network is about .* but the explaining nodes are \['someone"),
-    (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is '(x{59})…"),
+    (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is 'x+\.\.\.x+'"),
     (("network", "variables", 0, "levels"), 10**9, r"\.probabilities should have \d+ items"),
     (("network", "variables", 0, "levels"), 0, r"\.levels should be a whole number of at least 1"),
     (("network", "variables", 0, "parents"), ["nobody"], "names 'nobody', which is no variable"),
@@ -171,6 +183,16 @@ def test_what_does_not_fit_is_refused(document, place, value, message, tmp_path)
     with pytest.raises(FileError, match=message) as caught:
         load_explanations(path)
     assert str(caught.value).startswith(f"{path}: $")
+
+
+@pytest.mark.parametrize("place", [("held",), ("target",), ("settings", "change"), ("network",)])
+def test_what_is_nested_deep_is_refused(document, place):
+    deep = []
+    for _ in range(800):
+        deep = [deep]
+    put(document, place, deep)
+    with pytest.raises(FileError, match=rf"\.{place[-1]}.* should be"):
+        explanation_from_dict(document)
 
 
 def test_a_cycle_is_refused(document):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
@@ -19,30 +19,40 @@ Read = TypeVar("Read")
 
 _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
-_DEEPEST_NAME = 8
+_DEEPEST = 8
 _SHOWN = 60
 
 
-@dataclass(frozen=True)
 class Checked:
     """A value as JSON knows it, and where in the document it stands.
 
     Every method returns the value as what it should be, or raises a FileError.
 
     Examples:
-        >>> document = Checked({"nodes": [3, 5]}, "the document")
-        >>> [node.whole_number() for node in document.fields("nodes")["nodes"].items()]
-        [3, 5]
+        >>> document = Checked({"held": 2}, "here")
+        >>> document.fields("held")["held"].fraction()
+        Traceback (most recent call last):
+        pgm_explainer.errors.FileError: here.held should be from 0 to 1, but it is 2
     """
 
-    value: Any
-    place: str
+    __slots__ = ("_key", "_parent", "value")
+
+    def __init__(self, value: Any, key: str | int, parent: Checked | None = None) -> None:
+        self.value = value
+        self._key = key
+        self._parent = parent
+
+    @property
+    def place(self) -> str:
+        """Where this is; put into words only when asked, since nearly all values are fine."""
+        if self._parent is None:
+            return str(self._key)
+        step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{_SHOWN}}"
+        return f"{self._parent.place}{step}"
 
     def refuse(self, expected: str) -> NoReturn:
         """Say what should have been here instead."""
-        shown = repr(self.value)
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-        raise FileError(f"{self.place} should be {expected}, but it is {shown}")
+        raise FileError(f"{self.place} should be {expected}, but it is {reprlib.repr(self.value)}")
 
     def fields(self, *names: str) -> dict[str, Checked]:
         """The fields of an object that has exactly these."""
@@ -63,7 +73,7 @@ class Checked:
         if not isinstance(self.value, dict):
             self.refuse("an object")
         for name, value in self.value.items():
-            yield name, Checked(value, f"{self.place}.{name:.{_SHOWN}}")
+            yield name, Checked(value, name, self)
 
     def items(self, length: int | None = None) -> list[Checked]:
         """The items of a list, of a certain length if one is given."""
@@ -71,7 +81,7 @@ class Checked:
             self.refuse("a list")
         if length is not None and len(self.value) != length:
             raise FileError(f"{self.place} should have {length} items, not {len(self.value)}")
-        return [Checked(item, f"{self.place}[{at}]") for at, item in enumerate(self.value)]
+        return [Checked(item, at, self) for at, item in enumerate(self.value)]
 
     def or_none(self, read: Callable[[Checked], Read]) -> Read | None:
         """What ``read`` makes of it; None stays None."""
@@ -113,7 +123,7 @@ class Checked:
 
     def name(self, depth: int = 0) -> VariableId:
         """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
-        if isinstance(self.value, list) and self.value and depth < _DEEPEST_NAME:
+        if isinstance(self.value, list) and self.value and depth < _DEEPEST:
             return tuple(part.name(depth + 1) for part in self.items())
         if isinstance(self.value, str):
             return self.value
@@ -121,10 +131,10 @@ class Checked:
             self.refuse("a name: a whole number, a text, or a list of these")
         return int(self.value)
 
-    def plain(self) -> Any:
+    def plain(self, depth: int = 0) -> Any:
         """Any value made of numbers, texts, lists, true, false and null."""
-        if isinstance(self.value, list):
-            return [item.plain() for item in self.items()]
+        if isinstance(self.value, list) and depth < _DEEPEST:
+            return [item.plain(depth + 1) for item in self.items()]
         if self.value is None or isinstance(self.value, (bool, str)):
             return self.value
         return self.value if type(self.value) is int else self._finite()

@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from .files import PathLike, as_text, read_file, write_text
-from .schema import explanation_from_dict, explanation_to_dict
+from .schema import explanation_to_dict
+from .schema_reader import explanation_from_dict
 
 __all__ = [
     "load_explanation",

@@ -112,7 +112,7 @@ def _parse(document: bytes) -> Element:
         return builder.close()
     except FileError:
         raise
-    except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
+    except (expat.ExpatError, ValueError, LookupError) as error:
         raise FileError(f"this is not XML, or was cut short: {error}") from None
 
 

@@ -1,0 +1,216 @@
+"""An explanation from plain values, which may come from anyone.
+
+They are checked to the last field before they are believed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..errors import FileError, InputError
+from ..explanation import Explanation
+from ..graph import Subgraph
+from ..network import BayesianNetwork, ConditionalTable
+from ..sampling import Variable, VariableId
+from ..selection import Ranking
+from ..structure import DAG
+from ..tasks import TASKS
+from ..versions import current_versions
+from .checked import Checked
+from .schema import FORMAT, RANKING_COLUMNS, VERSION, local_nodes
+
+__all__ = ["explanation_from_dict"]
+
+_FIELDS = (
+    "format",
+    "version",
+    "made_with",
+    "target",
+    "ends",
+    "explained_class",
+    "probability",
+    "values",
+    "held",
+    "ranking",
+    "names",
+    "network",
+    "neighbourhood",
+    "settings",
+    "warnings",
+)
+_ENDS = {"node": 1, "edge": 2, "graph": 0}
+_SUMS_TO_ONE = 1e-9
+
+
+def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
+    """Return the explanation that ``explanation_to_dict`` made these values of.
+
+    Args:
+        document: the values.
+        place: what to call them in errors.
+
+    Raises:
+        FileError: the values are of another format or a newer version, or something among them is
+            missing, unknown, or does not fit the rest.
+    """
+    fields = _checked_fields(Checked(document, place))
+    settings = _read_settings(fields["settings"])
+    ranking = _read_ranking(fields["ranking"])
+    ends = fields["ends"].array((_ENDS[settings["task"]],), Checked.whole_number, np.int64)
+    nodes = local_nodes(ranking, ends)
+    names = fields["names"].or_none(lambda names: _read_names(names, nodes))
+    values = tuple(value.number() for value in fields["values"].items())
+    explanation = Explanation(
+        target=fields["target"].name(),
+        explained_class=fields["explained_class"].or_none(Checked.whole_number),
+        probability=fields["probability"].or_none(Checked.fraction),
+        values=values,
+        held=fields["held"].fraction(),
+        ranking=ranking if names is None else ranking.named(names),
+        network=fields["network"].or_none(_read_network),
+        settings=settings,
+        warnings=tuple(warning.text() for warning in fields["warnings"].items()),
+        graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
+        ends=ends,
+        versions=_read_versions(fields["made_with"]),
+    )
+    _check_whole(explanation, place)
+    return explanation
+
+
+def _checked_fields(document: Checked) -> dict[str, Checked]:
+    """The fields, once format and version say that we know them."""
+    known = dict(document.entries())
+    if "format" not in known or known["format"].value != FORMAT:
+        raise FileError(
+            f"{document.place} is not an explanation: it has no field 'format' that says {FORMAT!r}"
+        )
+    if "version" in known:
+        version = known["version"].whole_number(at_least=1)
+        if version > VERSION:
+            raise FileError(
+                f"{document.place} is of version {version}, and this pgm-explainer reads up to "
+                f"version {VERSION}: install a newer one"
+            )
+    return document.fields(*_FIELDS)
+
+
+def _read_versions(versions: Checked) -> dict[str, str]:
+    return {name: version.text() for name, version in versions.fields(*current_versions()).items()}
+
+
+def _read_settings(settings: Checked) -> dict[str, Any]:
+    """The options by name; those of another version may be others, but the task must be known."""
+    known = dict(settings.entries())
+    for name in ("task", "num_samples", "seed"):
+        if name not in known:
+            raise FileError(f"{settings.place} has no field {name!r}: the file is not complete")
+    known["task"].one_of(tuple(TASKS))
+    known["num_samples"].whole_number(at_least=1)
+    known["seed"].whole_number()
+    return {name: value.plain() for name, value in known.items()}
+
+
+def _read_ranking(ranking: Checked) -> Ranking:
+    fields = ranking.fields(*RANKING_COLUMNS)
+    shape = (len(fields["nodes"].items()),)
+    nodes = fields["nodes"].array(shape, Checked.whole_number, np.int64)
+    if len(np.unique(nodes)) < len(nodes):
+        raise FileError(f"{ranking.place}.nodes names a node twice")
+    return Ranking(
+        nodes,
+        statistic=fields["statistic"].array(shape, Checked.number, np.float64),
+        dof=fields["dof"].array(shape, Checked.whole_number, np.int64),
+        log_p=fields["log_p"].array(shape, Checked.number, np.float64),
+        effect_size=fields["effect_size"].array(shape, Checked.number, np.float64),
+        significant=fields["significant"].array(shape, Checked.flag, np.bool_),
+        selected=fields["selected"].array(shape, Checked.flag, np.bool_),
+    )
+
+
+def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
+    pairs = [pair.items(2) for pair in names.items(len(nodes))]
+    read = {number.whole_number(): name.name() for number, name in pairs}
+    if sorted(read) != nodes.tolist():
+        raise FileError(f"{names.place} must give every node of the ranking and the target a name")
+    return read
+
+
+def _read_network(network: Checked) -> BayesianNetwork:
+    fields = network.fields("variables", "score")
+    entries = [
+        entry.fields("name", "perturbable", "levels", "parents", "probabilities", "counts")
+        for entry in fields["variables"].items()
+    ]
+    variables = [_read_variable(entry) for entry in entries]
+    at = {variable.id: number for number, variable in enumerate(variables)}
+    parents = [[parent.name() for parent in entry["parents"].items()] for entry in entries]
+    for entry, its_parents in zip(entries, parents, strict=True):
+        for parent in its_parents:
+            if parent not in at:
+                raise FileError(f"{entry['parents'].place} names {parent!r}, which is no variable")
+    tables = [
+        _read_table(entry, variable, tuple(variables[at[parent]] for parent in its_parents))
+        for entry, variable, its_parents in zip(entries, variables, parents, strict=True)
+    ]
+    try:
+        edges = [(at[u], v) for v, its_parents in enumerate(parents) for u in its_parents]
+        dag = DAG(len(variables), edges)
+        return BayesianNetwork(variables, dag, tables, fields["score"].or_none(Checked.number))
+    except InputError as error:
+        raise FileError(f"{network.place} is not a Bayesian network: {error}") from None
+
+
+def _read_variable(entry: dict[str, Checked]) -> Variable:
+    levels = entry["levels"].whole_number(at_least=1)
+    variable = Variable(entry["name"].name(), entry["perturbable"].flag(), levels)
+    if variable.cardinality < 2:
+        entry["levels"].refuse("at least 2 for a variable that is not perturbable")
+    return variable
+
+
+def _read_table(
+    entry: dict[str, Checked], variable: Variable, parents: tuple[Variable, ...]
+) -> ConditionalTable:
+    shape = tuple(each.cardinality for each in (*parents, variable))
+    values: NDArray[np.float64] = entry["probabilities"].array(shape, Checked.fraction, np.float64)
+    counts: NDArray[np.int64] = entry["counts"].array(shape, Checked.whole_number, np.int64)
+    if np.abs(values.sum(axis=-1) - 1).max() > _SUMS_TO_ONE:
+        raise FileError(f"{entry['probabilities'].place} do not add up to 1 in every row")
+    return ConditionalTable(variable, parents, values, counts)
+
+
+def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
+    fields = part.fields("edges", "columns", "num_nodes", "num_edges")
+    count = len(fields["edges"].items())
+    edges: IntArray = fields["edges"].array((count, 2), Checked.whole_number, np.int64)
+    columns: IntArray = fields["columns"].array((count,), Checked.whole_number, np.int64)
+    num_nodes = fields["num_nodes"].whole_number(at_least=int(nodes.max(initial=-1)) + 1)
+    num_edges = fields["num_edges"].whole_number(at_least=int(columns.max(initial=-1)) + 1)
+    if not np.isin(edges, nodes).all():
+        raise FileError(f"{fields['edges'].place} leave the nodes of the ranking and the target")
+    return Subgraph(nodes, np.searchsorted(nodes, edges.T), columns, num_nodes, num_edges)
+
+
+def _check_whole(explanation: Explanation, place: str) -> None:
+    """Refuse parts that do not fit each other."""
+    chosen, values = explanation.explained_class, explanation.values
+    if (chosen is None) != (explanation.probability is None) or (chosen or 0) >= len(values):
+        raise FileError(
+            f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
+            f"which does not fit its {len(values)} values"
+        )
+    network = explanation.network
+    if network is None:
+        return
+    if set(network.nodes) != {*explanation.nodes, explanation.target}:
+        raise FileError(
+            f"{place}.network is about {network.nodes}, but the explaining nodes are "
+            f"{explanation.nodes} and the target is {explanation.target!r}"
+        )
+    if network.variable(explanation.target).levels < 2:
+        raise FileError(f"{place}.network knows nothing of the target's prediction")
