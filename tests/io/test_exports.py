@@ -1,5 +1,7 @@
 """Objects of other packages hold what the explanation holds."""
 
+import subprocess
+import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -56,3 +58,10 @@ def test_another_parser_reads_the_dot_text(explanations, mixed_network):
         name = dict(zip(label, network.nodes, strict=True))
         arrows = [(name[e.get_source()], name[e.get_destination()]) for e in graph.get_edges()]
         assert arrows == network.edges
+
+
+def test_reading_files_imports_nothing_heavy():
+    heavy = ("torch", "pandas", "networkx", "matplotlib", "pgmpy", "pyagrum")
+    code = f"import sys, pgm_explainer.io; print([m for m in {heavy} if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert answer.stdout.split() == [b"[]"]
