@@ -16,6 +16,7 @@ from pgm_explainer.experiments import gnn, synthetic
 from pgm_explainer.experiments.checkpoints import load_author_syn6
 from pgm_explainer.experiments.data import DataError
 from pgm_explainer.experiments.metrics import top_k_accuracy
+from pgm_explainer.experiments.node_data import NodeDataset
 
 from .measure import Row, seconds, timed
 
@@ -23,7 +24,7 @@ _PEER_TARGETS = 8
 _EPOCHS = 100
 
 
-def load() -> tuple[gnn.NodeGNN, synthetic.NodeDataset]:
+def load() -> tuple[gnn.NodeGNN, NodeDataset]:
     """The authors' checkpoint, or where it is not at hand a set and model of our own."""
     try:
         return load_author_syn6()
@@ -35,7 +36,7 @@ def load() -> tuple[gnn.NodeGNN, synthetic.NodeDataset]:
 
 def rows() -> Iterator[Row]:
     model, data = load()
-    targets = np.flatnonzero(data.motif >= 0)
+    targets = data.targets
     some = targets[:: len(targets) // _PEER_TARGETS]
     explainer = PGMExplainer(model, data.x, data.edge_index, num_samples=800)
     accuracy = top_k_accuracy(explainer.explain_many(targets), data)
@@ -68,7 +69,7 @@ def _ratio(what: str, theirs: float, ours: float, asked: float) -> Row:
 
 
 def _overhead(
-    name: str, model: torch.nn.Module, data: synthetic.NodeDataset, targets: Any, held_to: bool
+    name: str, model: torch.nn.Module, data: NodeDataset, targets: Any, held_to: bool
 ) -> Iterator[Row]:
     """The whole time of explaining over the time spent inside the model meanwhile."""
     for structure, words, most in ((None, "without networks", 1.5), ("auto", "with networks", 3.0)):
@@ -102,13 +103,13 @@ class _Clock(torch.nn.Module):
         return answer
 
 
-def _gcn(data: synthetic.NodeDataset) -> torch.nn.Module:
+def _gcn(data: NodeDataset) -> torch.nn.Module:
     torch.manual_seed(0)
     model = GCN(data.x.shape[1], hidden_channels=20, num_layers=3, out_channels=data.num_classes)
     return model.eval()
 
 
-def _seconds_each(explainer: Explainer, data: synthetic.NodeDataset, targets: Any) -> float:
+def _seconds_each(explainer: Explainer, data: NodeDataset, targets: Any) -> float:
     """Seconds per target of a peer, which takes one target at a time and builds no network."""
     x, edges = torch.from_numpy(data.x), torch.from_numpy(data.edge_index)
     y = torch.from_numpy(data.y)

@@ -69,6 +69,8 @@ class PGMExplainer:
         num_layers: L, the number of message-passing layers: how far a target can see. None counts
             those of a PyTorch Geometric module, and is 3 for any other model. A graph task needs
             none: there every node is a candidate.
+        hops: how far from the target a node may be to explain it; None for ``num_layers``. The
+            model still sees all it needs.
         num_samples: n, how many perturbed graphs the model is asked about.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is the
@@ -134,6 +136,7 @@ class PGMExplainer:
         target_type: str | None = None,
         task: str = "node",
         num_layers: int | None = None,
+        hops: int | None = None,
         num_samples: int = 800,
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.25,
@@ -165,6 +168,7 @@ class PGMExplainer:
         self._task = TASKS[task]
         self._show_progress = progress
         self.num_layers = source.hops if num_layers is None else num_layers
+        self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self._population)
         self._selection = selection_plan(self.settings)
         self._learning = learning_plan(self.settings)
@@ -233,7 +237,7 @@ class PGMExplainer:
         return [done[target] for target in targets]
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
-        return Neighbourhood(target, self._task.candidates(target, self.graph, self.num_layers))
+        return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
 
     def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, tuple[str, ...]]:
         """Sample around some targets; return also what must be said about how."""
@@ -362,6 +366,7 @@ class PGMExplainer:
         return {
             **self.settings.as_plain(),
             "num_layers": self.num_layers,
+            "hops": None if self.settings.task == "graph" else self.hops,
             "perturbation": self._sampling.perturbation.name,
             "change": change.name if isinstance(change, CustomChange) else describe_change(change),
         }

@@ -22,7 +22,7 @@ MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
 _LARGEST = 2**31
-_AT_LEAST = {"num_layers": 0, "output": 0, "max_parents": 1, "samples_per_call": 1}
+_AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0, "max_parents": 1, "samples_per_call": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,7 @@ class Settings:
 
     task: str = "node"
     num_layers: int | None = None
+    hops: int | None = None
     num_samples: int = 800
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.25
@@ -81,6 +82,10 @@ class Settings:
         for option, least in _AT_LEAST.items():
             if getattr(self, option) is not None:
                 check_whole_number(getattr(self, option), option, at_least=least)
+        if self.hops is not None and self.task == "graph":
+            raise InputError(
+                f"hops={self.hops} is for nodes and pairs; any node may explain a whole graph"
+            )
         for option in ("only_significant", "no_child"):
             if not isinstance(getattr(self, option), bool):
                 raise InputError(f"{option} must be True or False, not {getattr(self, option)!r}")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 
 import numpy as np
 import torch
 
-from .data import find_data
+from .data import DataFile, read_data
 from .gnn import NodeGNN
-from .synthetic import NodeDataset
+from .node_data import NodeDataset
+from .synthetic import motif_truth
 
 __all__ = ["load_author_syn6"]
 
-_GRAPH = (
+_GRAPH = DataFile(
     "author_checkpoints/syn6_graph.npz",
     "4d745360d8b58ce9841b5fbfec3174d4b539b7b25e960b39bec4ed1376a24c0c",
 )
-_MODEL = (
+_MODEL = DataFile(
     "author_checkpoints/syn6_model.npz",
     "1bd5c5eb2f63f9b667d4148baee961fab79ddca8561f0e5d7874915cb232a9c7",
 )
@@ -29,11 +31,11 @@ def load_author_syn6(folder: str | os.PathLike[str] | None = None) -> tuple[Node
     """Return the authors' Syn 6 model and data, read without executing anything from the files.
 
     Raises:
-        DataError: the files are not there; see :func:`~.data.find_data`.
+        DataError: the files are not there; see :func:`~.data.read_data`.
     """
-    with np.load(find_data(*_GRAPH, folder), allow_pickle=False) as graph:
+    with np.load(BytesIO(read_data(_GRAPH, folder)), allow_pickle=False) as graph:
         data = _dataset({name: graph[name] for name in ("x", "edge_index", "y", "train_idx")})
-    with np.load(find_data(*_MODEL, folder), allow_pickle=False) as weights:
+    with np.load(BytesIO(read_data(_MODEL, folder)), allow_pickle=False) as weights:
         model = _model({name: torch.from_numpy(weights[name]) for name in weights.files})
     return model, data
 
@@ -47,8 +49,8 @@ def _dataset(graph: dict[str, np.ndarray]) -> NodeDataset:
         x=graph["x"],
         edge_index=graph["edge_index"].astype(np.int64),
         y=graph["y"].astype(np.int64),
-        motif=np.where(nodes < _BASE, -1, (nodes - _BASE) // _MOTIF_SIZE),
         train=train,
+        truth=motif_truth(np.where(nodes < _BASE, -1, (nodes - _BASE) // _MOTIF_SIZE)),
     )
 
 

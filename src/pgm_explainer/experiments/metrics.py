@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..explanation import Explanation
-from .synthetic import NodeDataset
+from .node_data import NodeDataset
 
 __all__ = ["top_k_accuracy"]
 

@@ -16,40 +16,11 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray, check_whole_number, resolve
 from ..errors import InputError
+from .node_data import NodeDataset
 
-__all__ = ["SYNTHETIC", "NodeDataset", "make_synthetic"]
+__all__ = ["SYNTHETIC", "make_synthetic", "motif_truth"]
 
 _NUM_FEATURES = 10
-
-
-@dataclass(frozen=True)
-class NodeDataset:
-    """A graph whose nodes are classified, with the true explanations.
-
-    Attributes:
-        x: features ``[N, F]``.
-        edge_index: both directions of every edge, ``[2, E]``.
-        y: classes.
-        motif: for each node the number of its motif, -1 for the base graph.
-        train: which nodes are trained on; the others test.
-    """
-
-    name: str
-    x: NDArray[np.float32]
-    edge_index: IntArray
-    y: IntArray
-    motif: IntArray
-    train: NDArray[np.bool_]
-
-    @property
-    def num_classes(self) -> int:
-        return int(self.y.max()) + 1
-
-    def explanation(self, node: int) -> IntArray:
-        """Return the true explanation of a motif node: the nodes of its motif, itself included."""
-        if self.motif[node] < 0:
-            raise InputError(f"node {node} is in the base graph, which has no true explanation")
-        return np.flatnonzero(self.motif == self.motif[node])
 
 
 @dataclass(frozen=True)
@@ -133,7 +104,22 @@ def make_synthetic(name: str, seed: int = 0, train_share: float = 0.8) -> NodeDa
     train = np.zeros(len(graph), dtype=bool)
     train[rng.permutation(len(graph))[: round(train_share * len(graph))]] = True
     edges = np.array(sorted(graph.edges), dtype=np.int64).T
-    return NodeDataset(name, x, np.concatenate((edges, edges[::-1]), axis=1), y, motif, train)
+    both = np.concatenate((edges, edges[::-1]), axis=1)
+    return NodeDataset(name, x, both, y, train, motif_truth(motif))
+
+
+def motif_truth(motif: IntArray) -> dict[int, frozenset[int]]:
+    """Return the true explanations: each motif node's motif. The base graph's nodes have -1.
+
+    Examples:
+        >>> motif_truth(np.array([-1, 0, 0]))
+        {1: frozenset({1, 2}), 2: frozenset({1, 2})}
+    """
+    members: dict[int, list[int]] = {}
+    for node, number in enumerate(motif.tolist()):
+        members.setdefault(number, []).append(node)
+    members.pop(-1, None)
+    return {node: frozenset(nodes) for nodes in members.values() for node in nodes}
 
 
 def _one_community(
