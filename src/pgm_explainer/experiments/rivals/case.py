@@ -1,0 +1,100 @@
+"""What every rival is asked to explain: a model, and the graph that it predicts on."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ...arrays import FloatArray, IntArray
+from ...graph import Graph, Subgraph
+from ...predictors.torch_module import TorchModulePredictor
+from ...tasks import TASKS
+
+__all__ = ["Case", "View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a model must see of a graph to make one prediction as it would in full.
+
+    Attributes:
+        part: the part of the graph.
+        x, edge_index: its features and edges.
+        index: the target's row among the part's nodes; None for a prediction of the whole graph.
+        inputs: what else the model is called with, by name.
+    """
+
+    part: Subgraph
+    x: Tensor
+    edge_index: Tensor
+    index: int | None
+    inputs: dict[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model and its graph, as arrays; the same for every rival.
+
+    Attributes:
+        model: called as ``model(x, edge_index)`` for nodes and as ``model(x, edge_index, batch)``
+            for a graph; answers with logits. Rivals work on a copy of it.
+        x: features ``[N, F]``.
+        edge_index: edges ``[2, E]``.
+        task: ``"node"`` or ``"graph"``.
+        candidate_hops: how far from a target its candidates may be; None for as far as the model
+            sees. In the graph task every node is a candidate.
+    """
+
+    model: nn.Module
+    x: FloatArray
+    edge_index: IntArray
+    task: str = "node"
+    candidate_hops: int | None = None
+
+    @cached_property
+    def frozen_model(self) -> nn.Module:
+        """A copy in evaluation mode whose parameters take no gradients."""
+        return deepcopy(self.model).requires_grad_(False).eval()
+
+    @cached_property
+    def graph(self) -> Graph:
+        return Graph(self.edge_index, len(self.x))
+
+    @cached_property
+    def predictor(self) -> TorchModulePredictor:
+        """The model, asked about many perturbed copies of a part at once."""
+        return TorchModulePredictor(self.frozen_model, self.task)
+
+    def candidates(self, target: int | None) -> IntArray:
+        """Return the nodes that may explain a target, ascending; the target is not one."""
+        hops = self.predictor.num_layers if self.candidate_hops is None else self.candidate_hops
+        return TASKS[self.task].candidates(self._checked(target), self.graph, hops or 0)
+
+    def view(self, target: int | None) -> View:
+        """Return what the model must see for the prediction of a target (None: of the graph)."""
+        sees, checked = self.predictor.num_layers, self._checked(target)
+        local = self.task == "node" and sees is not None
+        ends = TASKS[self.task].ends(checked)
+        part = self.graph.cut(ends, sees or 0) if local else self.graph.whole
+        return View(
+            part,
+            torch.from_numpy(self.x[part.nodes]),
+            torch.from_numpy(part.edge_index),
+            int(part.positions(ends)[0]) if self.task == "node" else None,
+            {"batch": torch.zeros(len(part.nodes), dtype=torch.long)} if target is None else {},
+        )
+
+    def among_candidates(self, target: int | None, importance: FloatArray) -> FloatArray:
+        """Return ``importance [N]`` with minus infinity for what is not a candidate."""
+        chosen = np.full(len(self.x), -np.inf)
+        candidates = self.candidates(target)
+        chosen[candidates] = importance[candidates]
+        return chosen
+
+    def _checked(self, target: int | None) -> int | str:
+        return TASKS[self.task].check(target, self.graph)  # type: ignore[return-value]
