@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ...arrays import FloatArray, IntArray
+from ...errors import InputError
 from ...graph import Graph, Subgraph
 from ...predictors.torch_module import TorchModulePredictor
 from ...tasks import TASKS
@@ -72,14 +73,14 @@ class Case:
 
     def candidates(self, target: int | None) -> IntArray:
         """Return the nodes that may explain a target, ascending; the target is not one."""
-        hops = self.predictor.num_layers if self.candidate_hops is None else self.candidate_hops
-        return TASKS[self.task].candidates(self._checked(target), self.graph, hops or 0)
+        checked = TASKS[self.task].check(target, self.graph)
+        return TASKS[self.task].candidates(checked, self.graph, self._hops)
 
     def view(self, target: int | None) -> View:
         """Return what the model must see for the prediction of a target (None: of the graph)."""
-        sees, checked = self.predictor.num_layers, self._checked(target)
+        sees = self.predictor.num_layers
+        ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
         local = self.task == "node" and sees is not None
-        ends = TASKS[self.task].ends(checked)
         part = self.graph.cut(ends, sees or 0) if local else self.graph.whole
         return View(
             part,
@@ -96,5 +97,9 @@ class Case:
         chosen[candidates] = importance[candidates]
         return chosen
 
-    def _checked(self, target: int | None) -> int | str:
-        return TASKS[self.task].check(target, self.graph)  # type: ignore[return-value]
+    @cached_property
+    def _hops(self) -> int:
+        hops = self.predictor.num_layers if self.candidate_hops is None else self.candidate_hops
+        if hops is None and self.task == "node":
+            raise InputError("how far this model sees is not known; say candidate_hops=")
+        return hops or 0

@@ -20,7 +20,10 @@ class Chance:
 
     seed: int = 0
     name: str = "random"
-    queries: Queries = Queries(forwards=0)
+
+    @property
+    def queries(self) -> Queries:
+        return Queries(forwards=0)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         for target in targets:

@@ -19,7 +19,10 @@ class Degree:
     """Candidates by how many edges they have, in and out; the model is not asked."""
 
     name: str = "degree"
-    queries: Queries = Queries(forwards=0)
+
+    @property
+    def queries(self) -> Queries:
+        return Queries(forwards=0)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         degrees = np.bincount(case.edge_index.ravel(), minlength=len(case.x)).astype(float)

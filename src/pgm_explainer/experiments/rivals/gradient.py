@@ -55,7 +55,10 @@ class Gradient:
     """A node's importance is the sum of :class:`Saliency` over its features."""
 
     name: str = "GRAD"
-    queries: Queries = Queries(forwards=2, backwards=1)
+
+    @property
+    def queries(self) -> Queries:
+        return Queries(forwards=2, backwards=1)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         explainer = make_explainer(case, Saliency(), node_mask_type="attributes")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import shap
 import torch
 from numpy.typing import NDArray
 
@@ -54,6 +54,9 @@ class Shapley:
         nobody, everybody = np.zeros((1, len(game.players))), np.ones(len(game.players))
         if len(game.players) == 0:
             return everybody
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)  # from its own plots
+            import shap
         with _legacy_seed(self.seed):
             explainer = shap.KernelExplainer(game.worth, nobody)
             # Three queries are not coalitions: nobody, everybody, and which class is predicted.
