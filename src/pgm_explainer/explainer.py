@@ -28,7 +28,6 @@ from .sampling import (
     Population,
     Question,
     Samples,
-    SampleTable,
     VariableId,
     describe_change,
     draw_attribute_samples,
@@ -214,10 +213,10 @@ class PGMExplainer:
         )
         return feature_effects(table, nodes, self._sampling.columns, self._selection)
 
-    def samples(self, targets: Iterable[Any]) -> SampleTable:
-        """Return the data that explanations of these targets (``[None]``: the graph) rest on."""
+    def samples(self, targets: Iterable[Any]) -> Samples:
+        """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
         checked = [self._task.check(self._number(each), self.graph) for each in targets]
-        return self._draw([self._neighbourhood(each) for each in checked])[0].table
+        return self._draw([self._neighbourhood(each) for each in checked])[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._task.check(self._number(each), self.graph) for each in asked]

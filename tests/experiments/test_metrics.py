@@ -154,7 +154,10 @@ def test_an_explainer_of_another_seed_draws_fresh_samples(planted):
         return PGMExplainer(case.model, case.x, case.edge_index, num_samples=300, seed=seed)
 
     explanation = explainer(0).explain(planted.target)
-    learnt, fresh = explainer(0).samples([planted.target]), explainer(1).samples([planted.target])
+    learnt, fresh = (
+        explainer(0).samples([planted.target]).table,
+        explainer(1).samples([planted.target]).table,
+    )
     at = learnt.column(planted.target)
     assert (learnt.codes([at]) % 2 == 0).mean() == explanation.held
     assert not np.array_equal(learnt.codes([at]), fresh.codes([at]))

@@ -51,7 +51,7 @@ def test_only_candidates_are_part_of_an_explanation(rival, planted):
 
 @by_name(RIVALS)
 def test_candidates_may_be_nearer_than_the_model_sees(rival, planted):
-    near = Case(planted.node.model, planted.node.x, planted.node.edge_index, candidate_hops=1)
+    near = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=1)
     assert set(top_nodes(importance(rival, near, planted.target), 8)) <= {1, 2, 3}
 
 
@@ -76,6 +76,17 @@ def test_generators_and_the_model_come_back_as_they_were(rival, planted):
     assert np.array_equal(planted.node.x, x)
     assert np.array_equal(legacy_state(), numpy_before)
     assert torch.equal(torch.get_rng_state(), torch_before)
+
+
+@by_name([Shapley(num_queries=100), Gradient()])
+def test_only_the_named_features_count(rival, planted):
+    case = planted.node
+    x = case.x.copy()
+    x[1] = (0.0, 3.0)  # what changes its second feature changes nothing, for the first is 0
+    (second,) = rival.importances(Case(case.model, x, case.edge_index, features=[1]), [0])
+    assert second[1] <= 0
+    (first,) = rival.importances(Case(case.model, x, case.edge_index, features=[0]), [0])
+    assert first[1] > 0
 
 
 def test_shap_asks_as_often_as_it_says(planted, monkeypatch):
@@ -146,14 +157,15 @@ def test_chance_depends_on_the_seed_and_favours_no_one(planted):
 
 
 def test_pgm_explainer_ranks_as_it_does_by_itself(planted):
-    case = planted.node
+    model, x, edges = planted.node.model, planted.node.x, planted.node.edge_index
     options = {"num_samples": 200, "max_nodes": 4, "only_significant": False}
-    alone = PGMExplainer(case.model, case.x, case.edge_index, **options).explain(planted.target)
+    alone = PGMExplainer(model, x, edges, features=[0], **options).explain(planted.target)
+    case = Case(model, x, edges, features=[0])
     assert top_nodes(importance(Pgm(**options), case, planted.target), 8) == alone.nodes
     assert Pgm(**options).queries.forwards == 200
 
 
 def test_a_model_of_unknown_depth_needs_to_be_told_how_far_candidates_are():
     case = Case(torch.nn.Linear(2, 2), np.ones((3, 2), np.float32), np.zeros((2, 0), np.int64))
-    with pytest.raises(InputError, match="candidate_hops"):
+    with pytest.raises(InputError, match="hops"):
         case.candidates(0)

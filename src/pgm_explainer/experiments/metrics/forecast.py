@@ -47,7 +47,7 @@ def forecast_quality(
     """Compare an explanation's network with other forecasts of the same thing.
 
     Args:
-        learnt: the samples that the explanation rests on, ``explainer.samples(targets)``; the
+        learnt: the samples that the explanation rests on, ``explainer.samples(targets).table``; the
             others learn from them too.
         fresh: samples drawn with another seed, on which all are measured.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from ...arrays import FloatArray, IntArray
 from ...errors import InputError
 from ...graph import Graph, Subgraph
 from ...predictors.torch_module import TorchModulePredictor
+from ...sampling import check_columns
 from ...tasks import TASKS
 
 __all__ = ["Case", "View"]
@@ -47,15 +49,17 @@ class Case:
         x: features ``[N, F]``.
         edge_index: edges ``[2, E]``.
         task: ``"node"`` or ``"graph"``.
-        candidate_hops: how far from a target its candidates may be; None for as far as the model
-            sees. In the graph task every node is a candidate.
+        hops: how far from a target its candidates may be; None for as far as the model sees. In
+            the graph task every node is a candidate.
+        features: the feature columns that an explainer may change; None for all.
     """
 
     model: nn.Module
     x: FloatArray
     edge_index: IntArray
     task: str = "node"
-    candidate_hops: int | None = None
+    hops: int | None = None
+    features: Sequence[int] | None = None
 
     @cached_property
     def frozen_model(self) -> nn.Module:
@@ -71,10 +75,15 @@ class Case:
         """The model, asked about many perturbed copies of a part at once."""
         return TorchModulePredictor(self.frozen_model, self.task)
 
+    @cached_property
+    def columns(self) -> IntArray:
+        """The feature columns that an explainer may change, ascending."""
+        return check_columns(self.features, self.x.shape[1])
+
     def candidates(self, target: int | None) -> IntArray:
         """Return the nodes that may explain a target, ascending; the target is not one."""
         checked = TASKS[self.task].check(target, self.graph)
-        return TASKS[self.task].candidates(checked, self.graph, self._hops)
+        return TASKS[self.task].candidates(checked, self.graph, self._candidate_hops)
 
     def view(self, target: int | None) -> View:
         """Return what the model must see for the prediction of a target (None: of the graph)."""
@@ -98,8 +107,8 @@ class Case:
         return chosen
 
     @cached_property
-    def _hops(self) -> int:
-        hops = self.predictor.num_layers if self.candidate_hops is None else self.candidate_hops
+    def _candidate_hops(self) -> int:
+        hops = self.predictor.num_layers if self.hops is None else self.hops
         if hops is None and self.task == "node":
-            raise InputError("how far this model sees is not known; say candidate_hops=")
+            raise InputError("how far this model sees is not known; say hops=")
         return hops or 0

@@ -26,6 +26,8 @@ class LearntMask:
     It is learnt at the rate of GNNExplainer's authors, 0.1: at PyTorch Geometric's default of 0.01
     a hundred steps hardly move the mask from its random beginning.
 
+    The mask is one for all features of a node, also where a case names some.
+
     Args:
         epochs: steps of learning, each of them one forward and one backward.
         seed: the mask's first values depend on it.

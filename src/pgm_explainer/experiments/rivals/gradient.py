@@ -65,5 +65,6 @@ class Gradient:
         for target in targets:
             view = case.view(target)
             importance = np.zeros(len(case.x))
-            importance[view.part.nodes] = explain(explainer, view).node_mask.sum(dim=1).numpy()
+            mask = explain(explainer, view).node_mask.numpy()
+            importance[view.part.nodes] = mask[:, case.columns].sum(axis=1)
             yield case.among_candidates(target, importance)

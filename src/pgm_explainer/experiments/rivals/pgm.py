@@ -38,7 +38,8 @@ class Pgm:
             case.x,
             case.edge_index,
             task=case.task,
-            num_layers=case.candidate_hops,
+            num_layers=case.hops,
+            features=case.features,
             **self.options,
         )
         if case.task == "graph":

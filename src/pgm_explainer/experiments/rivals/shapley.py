@@ -71,8 +71,9 @@ class _Game:
         self._case = case
         self._view = case.view(target)
         self._positions = self._view.part.positions(self.players)
-        constant = bool((case.x == case.x[0]).all())
-        self._absent = np.zeros_like(case.x[0]) if constant else case.x.mean(axis=0)
+        self._present = case.x[self.players]
+        self._absent = self._present.copy()
+        self._absent[:, case.columns] = _usual(case.x[:, case.columns])
 
     def worth(self, plays: NDArray[np.float64]) -> FloatArray:
         """Return the predicted class's probability for who plays, ``[coalitions, players]``."""
@@ -81,9 +82,7 @@ class _Game:
         for start in range(0, len(plays), _AT_ONCE):
             absent = plays[start : start + _AT_ONCE] == 0
             x = np.repeat(original[None], len(absent), axis=0)
-            x[:, self._positions] = np.where(
-                absent[..., None], self._absent, original[self._positions]
-            )
+            x[:, self._positions] = np.where(absent[..., None], self._absent, self._present)
             blocks.append(self._probabilities(x)[:, self._explained])
         return np.concatenate(blocks)
 
@@ -96,6 +95,12 @@ class _Game:
         if self._view.index is not None:
             scores = scores[:, self._view.index]
         return torch.softmax(scores.double(), dim=-1).numpy()
+
+
+def _usual(x: FloatArray) -> FloatArray:
+    """The mean features; zeros where all nodes have the same, and the mean would change nothing."""
+    constant = bool((x == x[0]).all())
+    return np.zeros_like(x[0]) if constant else x.mean(axis=0)
 
 
 @contextmanager
