@@ -55,6 +55,14 @@ def test_candidates_may_be_nearer_than_the_model_sees(rival, planted):
     assert set(top_nodes(importance(rival, near, planted.target), 8)) <= {1, 2, 3}
 
 
+@by_name([Shapley(num_queries=300), Gradient()])
+def test_candidates_beyond_what_the_model_sees_are_worth_nothing(rival, planted):
+    wide = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=3)
+    found = importance(rival, wide, planted.target)
+    assert top_nodes(found, 1) == [planted.answer]
+    assert found[planted.far] == pytest.approx(0, abs=1e-9)
+
+
 @by_name(RIVALS)
 def test_answers_do_not_depend_on_company_or_on_the_hour(rival, planted):
     together = list(rival.importances(planted.node, [planted.target, planted.far]))

@@ -90,7 +90,10 @@ class Case:
         sees = self.predictor.num_layers
         ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
         local = self.task == "node" and sees is not None
-        part = self.graph.cut(ends, sees or 0) if local else self.graph.whole
+        reach = max(
+            sees or 0, self._candidate_hops
+        )  # candidates may be further than the model sees
+        part = self.graph.cut(ends, reach) if local else self.graph.whole
         return View(
             part,
             torch.from_numpy(self.x[part.nodes]),
