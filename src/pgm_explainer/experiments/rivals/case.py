@@ -90,9 +90,8 @@ class Case:
         sees = self.predictor.num_layers
         ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
         local = self.task == "node" and sees is not None
-        reach = max(
-            sees or 0, self._candidate_hops
-        )  # candidates may be further than the model sees
+        # Candidates may be further away than the model sees.
+        reach = max(sees or 0, self._candidate_hops)
         part = self.graph.cut(ends, reach) if local else self.graph.whole
         return View(
             part,
