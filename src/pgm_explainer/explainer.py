@@ -217,9 +217,13 @@ class PGMExplainer:
         )
         return feature_effects(table, nodes, self._sampling.columns, self._selection)
 
+    def samples(self, targets: Iterable[Any]) -> Samples:
+        """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
+        checked = [self._task.check(self._number(each), self.graph) for each in targets]
+        return self._draw([self._neighbourhood(each) for each in checked])[0]
+
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
-        numbers = [self._number(target) for target in asked]
-        targets = [self._task.check(number, self.graph) for number in numbers]
+        targets = [self._task.check(self._number(each), self.graph) for each in asked]
         near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
         if not near:
             return []

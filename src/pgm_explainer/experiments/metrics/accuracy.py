@@ -1,4 +1,4 @@
-"""How good explanations are, where the truth is known."""
+"""How often the first nodes are the right ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..explanation import Explanation
-from .node_data import NodeDataset
+from ...explanation import Explanation
+from ..node_data import NodeDataset
 
 __all__ = ["top_k_accuracy"]
 
