@@ -1,0 +1,144 @@
+"""The facts that tell most about a prediction, found by asking the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sampling import VariableId
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+    from ..network import BayesianNetwork
+
+__all__ = ["Fact", "telling_facts"]
+
+_ENOUGH_SAMPLES = 20
+"""A share of so many samples is known to within about ten points; of fewer, hardly at all."""
+
+_WORTH_SAYING = 0.01
+"""A smaller move of a probability is not worth a line."""
+
+Said = tuple[VariableId, str]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What may be known of one or two nodes, and what follows from it.
+
+    Attributes:
+        known: pairs of a node and a word of it, such as ``((300, "kept"),)``.
+        holds: the probability that the prediction holds, once this is known.
+        likelihood: how likely it is that this is so.
+    """
+
+    known: tuple[Said, ...]
+    holds: float
+    likelihood: float
+
+    @property
+    def evidence(self) -> dict[VariableId, str]:
+        """The fact as :meth:`~pgm_explainer.Explanation.query` takes it."""
+        words: dict[VariableId, str] = {}
+        for node, word in self.known:
+            words[node] = f"{words[node]}, {word}" if node in words else word
+        return words
+
+
+def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
+    """Return what, once known, moves the probability that the prediction holds the furthest.
+
+    First come single facts (a node is original, perturbed, kept or changed), then pairs of facts,
+    which may be two of one node. Of each there are at most ``most`` that raise the probability and
+    ``most`` that lower it, the furthest first, and of the same nodes only the one that moves it
+    furthest. A pair counts only if it moves the probability further than either of its facts does
+    alone. What the samples show fewer than 20 times is left out. Without a network there are none.
+    """
+    network = explanation.network
+    if network is None:
+        return []
+    base = explanation.query()
+    least = _ENOUGH_SAMPLES / explanation.settings["num_samples"]
+    singles: dict[Said, Fact] = {}
+    pairs: list[Fact] = []
+    for fact in _all_facts(network, explanation.target):
+        if len(fact.known) == 1:
+            singles[fact.known[0]] = fact
+        elif fact.likelihood >= least:
+            pairs.append(fact)
+    frequent = [fact for fact in singles.values() if fact.likelihood >= least]
+    more = [fact for fact in pairs if _adds(fact, singles, base)]
+    return [*_furthest(frequent, base, most), *_furthest(more, base, most)]
+
+
+def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
+    """The facts that raise the probability most, then those that lower it most."""
+    # Rounded, so that equal moves are equal: then the likelier fact, then the first one, wins.
+    by_move = sorted(facts, key=lambda fact: (-round(abs(fact.holds - base), 9), -fact.likelihood))
+    for raises in (True, False):
+        best: dict[frozenset[VariableId], Fact] = {}
+        for fact in by_move:
+            if abs(fact.holds - base) >= _WORTH_SAYING and (fact.holds > base) == raises:
+                best.setdefault(frozenset(node for node, _ in fact.known), fact)
+        yield from list(best.values())[:most]
+
+
+def _adds(pair: Fact, singles: Mapping[Said, Fact], base: float) -> bool:
+    """Whether a pair moves the probability further than either of its facts alone."""
+    direction = np.sign(pair.holds - base)
+    alone = max(direction * (singles[said].holds - base) for said in pair.known)
+    return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_SAYING)
+
+
+def _all_facts(network: BayesianNetwork, target: VariableId) -> Iterator[Fact]:
+    """Every fact and pair of facts that can be so, each variable's own pairs included.
+
+    One question for each two variables answers all of their words at once.
+    """
+    holds = network.variable(target).matching("kept").astype(float)
+    words = {node: _words(network, node, target) for node in network.nodes}
+    for first, second in combinations_with_replacement(network.nodes, 2):
+        joint = _joint(network, target, first, second)
+        left, right = (_masks(network, node, words[node]) for node in (first, second))
+        likelihood = np.einsum("tab,fa,gb->fg", joint, left, right)
+        held = np.einsum("tab,t,fa,gb->fg", joint, holds, left, right)
+        for f, g in np.argwhere(likelihood > 0).tolist():
+            said = ((first, words[first][f]), (second, words[second][g]))
+            chance = float(held[f, g] / likelihood[f, g]), float(likelihood[f, g])
+            if first == second and f == g:
+                yield Fact(said[:1], *chance)
+            elif first != second or f < g:
+                yield Fact(said, *chance)
+
+
+def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tuple[str, ...]:
+    """What can be known of a node; of the target itself not whether its prediction holds."""
+    words = network.variable(node).words
+    if node != target:
+        return words
+    return tuple(word for word in words if word in ("original", "perturbed"))
+
+
+def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> NDArray[np.float64]:
+    """Which states agree with each word, ``[words, states]``."""
+    variable = network.variable(node)
+    rows = [variable.matching(word) for word in words]
+    return np.array(rows, dtype=float).reshape(len(words), variable.cardinality)
+
+
+def _joint(
+    network: BayesianNetwork, target: VariableId, first: VariableId, second: VariableId
+) -> NDArray[np.float64]:
+    """The joint distribution ``[target, first, second]``, where any of them may be the same."""
+    distinct = list(dict.fromkeys((target, first, second)))
+    axes = [distinct.index(node) for node in (target, first, second)]
+    joint = network.query(distinct)
+    spread = np.zeros([joint.shape[axis] for axis in axes])
+    states = np.indices(joint.shape)
+    spread[tuple(states[axis] for axis in axes)] = joint
+    return spread
