@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..network import BayesianNetwork
 
-__all__ = ["Fact", "telling_facts"]
+__all__ = ["Fact", "own_chance", "telling_facts"]
 
 _ENOUGH_SAMPLES = 20
 """A share of so many samples is known to within about ten points; of fewer, hardly at all."""
@@ -74,6 +74,20 @@ def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
     frequent = [fact for fact in singles.values() if fact.likelihood >= least]
     more = [fact for fact in pairs if _adds(fact, singles, base)]
     return [*_furthest(frequent, base, most), *_furthest(more, base, most)]
+
+
+def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
+    """Return how likely a variable of the network is as it was, and the word for that.
+
+    The target's prediction holds, another node's own prediction is kept and, where predictions are
+    not the nodes' own, its features are original.
+    """
+    if node == explanation.target:
+        return explanation.query(), "holds"
+    assert explanation.network is not None
+    variable = explanation.network.variable(node)
+    word = "kept" if variable.levels > 1 else "original"
+    return float(explanation.network.query(node)[variable.matching(word)].sum()), word
 
 
 def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:

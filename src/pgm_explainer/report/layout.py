@@ -13,11 +13,14 @@ from scipy.sparse.csgraph import dijkstra, shortest_path
 
 from ..arrays import IntArray
 from ..explanation import Explanation
+from ..network import BayesianNetwork
+from ..sampling import VariableId
 from ..structure import DAG
 
-__all__ = ["Layers", "layer_dag", "place_nodes", "visible_nodes"]
+__all__ = ["Layers", "Point", "layer_dag", "place_network", "place_nodes", "visible_nodes"]
 
 Positions = NDArray[np.float64]
+Point = tuple[float, float]
 
 _STEPS = 120
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
@@ -105,6 +108,24 @@ class Layers:
     layer: list[int]
     x: list[float]
     bends: dict[tuple[int, int], list[float]]
+
+
+def place_network(
+    network: BayesianNetwork,
+) -> tuple[dict[VariableId, Point], list[list[Point]]]:
+    """Return the centre of each variable, and the points each arrow passes, both ends included.
+
+    One unit is the room of a variable across, and of a layer down.
+    """
+    layers, ids = layer_dag(network.dag), network.nodes
+    at = {
+        node: (x, -float(layer)) for node, x, layer in zip(ids, layers.x, layers.layer, strict=True)
+    }
+    routes = []
+    for (parent, child), bends in layers.bends.items():
+        passing = [(x, at[ids[parent]][1] - 1 - step) for step, x in enumerate(bends)]
+        routes.append([at[ids[parent]], *passing, at[ids[child]]])
+    return at, routes
 
 
 def layer_dag(dag: DAG) -> Layers:

@@ -167,10 +167,10 @@ def critical_log_p(passed: NDArray[np.bool_], level: float, correction: str) -> 
     By Benjamini and Hochberg's procedure it depends on how many passed.
 
     Examples:
-        >>> float(np.exp(critical_log_p(np.array([True, False, False, False]), 0.04, "none")))
-        0.04
         >>> passed = np.array([True, True, False, False])
-        >>> round(float(np.exp(critical_log_p(passed, 0.04, "benjamini_hochberg"))), 6)
+        >>> for correction in ("none", "benjamini_hochberg"):
+        ...     print(round(np.exp(critical_log_p(passed, 0.04, correction)), 6))
+        0.04
         0.02
     """
     if correction == "none":

@@ -11,7 +11,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from ..layout import layer_dag
+from ..facts import own_chance
+from ..layout import Point, place_network
 from ..names import variable_label
 from .style import BLUE, INK, ORANGE, VERMILLION, finish, say, wrapped, write
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...explanation import Explanation
-    from ...network import BayesianNetwork
     from ...sampling import VariableId
 
 __all__ = ["draw_network", "network_size"]
@@ -31,14 +31,12 @@ _WIDTH, _HEIGHT = 0.84, 0.56
 _LEAST = (3, 2)
 """The room of a small network, in variables and layers."""
 
-Point = tuple[float, float]
-
 
 def network_size(explanation: Explanation) -> tuple[float, float]:
     """Return the inches that a network needs to be read."""
     across, down = _LEAST
     if explanation.network is not None:
-        low, high = _extent(*_placed(explanation.network))
+        low, high = _extent(*place_network(explanation.network))
         across, down = high - low
     return _ACROSS * across + 0.3, _DOWN * down + 0.5
 
@@ -55,7 +53,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
         say(axes, f"There is no network:\n{why}.")
         finish(axes, "Bayesian network")
         return
-    at, routes = _placed(network)
+    at, routes = place_network(network)
     for route in routes:
         axes.add_patch(_arrow(route))
     for node, centre in at.items():
@@ -66,20 +64,6 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     axes.margins(0)
     axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
     finish(axes, f"Bayesian network: the prediction holds with probability {chance}")
-
-
-def _placed(network: BayesianNetwork) -> tuple[dict[VariableId, Point], list[list[Point]]]:
-    """The centre of each variable, and the points that each arrow passes."""
-    layers = layer_dag(network.dag)
-    ids = network.nodes
-    at = {
-        node: (x, -float(layer)) for node, x, layer in zip(ids, layers.x, layers.layer, strict=True)
-    }
-    routes = []
-    for (parent, child), bends in layers.bends.items():
-        passing = [(x, at[ids[parent]][1] - 1 - step) for step, x in enumerate(bends)]
-        routes.append([at[ids[parent]], *passing, at[ids[child]]])
-    return at, routes
 
 
 def _extent(
@@ -134,21 +118,11 @@ def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centr
         )
     )
     name = wrapped(variable_label(explanation, node), 14)
-    share, word = _share(explanation, node)
+    share, word = own_chance(explanation, node)
     write(axes, x, y + 0.12, name, size=8, weight="bold", linespacing=0.95, zorder=4)
     write(axes, x, bottom + 0.2, f"{word} {share:.0%}", size=7.5, zorder=4)
     inset = 0.05
     _bar(axes, left + inset, bottom + 0.05, _WIDTH - 2 * inset, share)
-
-
-def _share(explanation: Explanation, node: VariableId) -> tuple[float, str]:
-    network = explanation.network
-    assert network is not None
-    if node == explanation.target:
-        return explanation.query(), "holds"
-    variable = network.variable(node)
-    word = "kept" if variable.levels > 1 else "original"
-    return float(network.query(node)[variable.matching(word)].sum()), word
 
 
 def _bar(axes: Axes, left: float, bottom: float, width: float, share: float) -> None:
