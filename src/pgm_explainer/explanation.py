@@ -83,7 +83,7 @@ class Explanation:
         names, output = self.settings.get("class_names"), self.settings.get("output")
         if output is None:
             return str(number) if names is None else str(names[number])
-        label = f"label {output}" if names is None else str(names[output])
+        label = str(output) if names is None else str(names[output])
         return label if number == 1 else f"not {label}"
 
     @property

@@ -72,36 +72,35 @@ def _prediction(explanation: Explanation) -> str:
         "edge": f"The pair {_name(target)}",
         "node": f"Node {_name(target)}",
     }[explanation.task]
-    if explanation.probability is None or explanation.explained_class is None:
-        return f"{subject} is predicted to have {_values(explanation)}."
+    if explanation.explained_class is None:
+        return f"{subject} has {_values(explanation)}."
     explained, predicted = explanation.explained_class, explanation.predicted_class
     chance = f"with probability {explanation.probability:.3f}"
     if explained == predicted:
-        return f"{subject} is predicted {_to_be(explanation, explained)} {chance}."
-    assert predicted is not None
-    return (
-        f"{subject} is said {_to_be(explanation, explained)} {chance}; "
-        f"it is predicted {_to_be(explanation, predicted)}."
-    )
+        return f"{subject} is predicted {_to_be(explanation)} {chance}."
+    what = "class" if explanation.settings.get("output") is None else "label"
+    verb = "is of class" if what == "class" else "has label"
+    called = [printable(explanation.class_name(number)) for number in (explained, predicted or 0)]
+    return f"{subject} {verb} {called[0]} {chance} (predicted is {what} {called[1]})."
 
 
-def _to_be(explanation: Explanation, number: int) -> str:
+def _to_be(explanation: Explanation) -> str:
+    assert explanation.explained_class is not None
     if explanation.settings.get("output") is None:
-        return f"to be of class {printable(explanation.class_name(number))}"
-    label = explanation.class_name(1)
-    has = "to have" if number == 1 else "not to have"
-    given = explanation.settings.get("class_names") is not None
-    return f"{has} {'label ' if given else ''}{printable(label)}"
+        return f"to be of class {printable(explanation.class_name(explanation.explained_class))}"
+    has = "to have" if explanation.explained_class == 1 else "not to have"
+    return f"{has} label {printable(explanation.class_name(1))}"
 
 
 def _values(explanation: Explanation) -> str:
     names, output = explanation.settings.get("class_names"), explanation.settings.get("output")
     values = [f"{value:.4g}" for value in explanation.values]
-    if names is not None:
-        called = names if output is None else [names[output]]
-        return listed([f"{printable(n)} {v}" for n, v in zip(called, values, strict=True)])
-    of = "" if output is None else f" of output {output}"
-    return f"the value{'s' if len(values) > 1 else ''} {listed(values)}{of}"
+    if names is None:
+        return f"the value {', '.join(values)}{'' if output is None else f' of output {output}'}"
+    called = names if output is None else [names[output]]
+    return listed(
+        [f"{printable(name)} {value}" for name, value in zip(called, values, strict=True)]
+    )
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:

@@ -114,7 +114,7 @@ class _View:
 
     def colour(self, at: int) -> str:
         if not self.classes:
-            return VERMILLION if self.is_target[at] else BLUE if self.is_explaining[at] else GREY
+            return BLUE if self.is_explaining[at] else VERMILLION if self.is_target[at] else GREY
         return self.palette.get(self.classes.get(int(self.nodes[at]), -1), GREY)
 
     def draw_edges(self, axes: Axes) -> None:
@@ -146,12 +146,14 @@ class _View:
         if self.is_target.any():
             entries.append((_mark("white", "s", 9, 2), "target"))
         if self.is_explaining.any():
-            entries.append((_mark("white", "o", 9, 2), "explaining node"))
+            fill = "white" if self.classes else BLUE
+            entries.append((_mark(fill, "o", 9, 2), "explaining node"))
         settings = self.explanation.settings
-        numbered = settings.get("class_names") is None and settings.get("output") is None
+        numbered = settings.get("class_names") is None
+        what = "class" if settings.get("output") is None else "label"
         for number, colour in sorted(self.palette.items()):
             name = printable(self.explanation.class_name(number))
-            entries.append((_mark(colour, "o", 7, 0.4), f"class {name}" if numbered else name))
+            entries.append((_mark(colour, "o", 7, 0.4), f"{what} {name}" if numbered else name))
         coloured = [node for node, number in self.classes.items() if number in self.palette]
         if 0 < len(coloured) < len(self.nodes):
             entries.append((_mark(GREY, "o", 7, 0.4), "another class, or none"))
