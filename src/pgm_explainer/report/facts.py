@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..network import BayesianNetwork
 
-__all__ = ["Fact", "own_chance", "telling_facts"]
+__all__ = ["Fact", "own_chance", "single_facts", "telling_facts", "told_nodes"]
 
 _ENOUGH_SAMPLES = 20
 """A share of so many samples is known to within about ten points; of fewer, hardly at all."""
 
 _WORTH_SAYING = 0.01
 """A smaller move of a probability is not worth a line."""
+
+_MOST_NODES, _MOST_STATES = 8, 2**22
+"""The joint states of the nodes told of and the target: that many numbers are soon added up."""
 
 Said = tuple[VariableId, str]
 
@@ -50,6 +53,26 @@ class Fact:
         return words
 
 
+def told_nodes(explanation: Explanation) -> list[VariableId]:
+    """Return the explaining nodes that facts are told of: the highest-ranked, up to eight."""
+    network = explanation.network
+    nodes: list[VariableId] = []
+    if network is None:
+        return nodes
+    states = network.variable(explanation.target).cardinality
+    for node in explanation.nodes[:_MOST_NODES]:
+        states *= network.variable(node).cardinality
+        if states <= _MOST_STATES:
+            nodes.append(node)
+    return nodes
+
+
+def single_facts(explanation: Explanation) -> dict[Said, Fact]:
+    """Return every fact that can be so about one of the nodes told of, or the target itself."""
+    facts = (fact for fact in _all_facts(explanation) if len(fact.known) == 1)
+    return {fact.known[0]: fact for fact in facts}
+
+
 def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
     """Return what, once known, moves the probability that the prediction holds the furthest.
 
@@ -59,21 +82,18 @@ def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
     furthest. A pair counts only if it moves the probability further than either of its facts does
     alone. What the samples show fewer than 20 times is left out. Without a network there are none.
     """
-    network = explanation.network
-    if network is None:
+    if explanation.network is None:
         return []
     base = explanation.query()
     least = _ENOUGH_SAMPLES / explanation.settings["num_samples"]
-    singles: dict[Said, Fact] = {}
-    pairs: list[Fact] = []
-    for fact in _all_facts(network, explanation.target):
-        if len(fact.known) == 1:
-            singles[fact.known[0]] = fact
-        elif fact.likelihood >= least:
-            pairs.append(fact)
-    frequent = [fact for fact in singles.values() if fact.likelihood >= least]
-    more = [fact for fact in pairs if _adds(fact, singles, base)]
-    return [*_furthest(frequent, base, most), *_furthest(more, base, most)]
+    facts = list(_all_facts(explanation))
+    singles = {fact.known[0]: fact for fact in facts if len(fact.known) == 1}
+    pairs = [fact for fact in facts if len(fact.known) == 2 and _adds(fact, singles, base)]
+    return [
+        fact
+        for some in (list(singles.values()), pairs)
+        for fact in _furthest([each for each in some if each.likelihood >= least], base, most)
+    ]
 
 
 def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
@@ -109,18 +129,19 @@ def _adds(pair: Fact, singles: Mapping[Said, Fact], base: float) -> bool:
     return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_SAYING)
 
 
-def _all_facts(network: BayesianNetwork, target: VariableId) -> Iterator[Fact]:
-    """Every fact and pair of facts that can be so, each variable's own pairs included.
-
-    One question for each two variables answers all of their words at once.
-    """
+def _all_facts(explanation: Explanation) -> Iterator[Fact]:
+    """Every fact and pair of facts that can be so, two facts of one node included."""
+    network, target = explanation.network, explanation.target
+    if network is None:
+        return
+    joint = _Joint.of(network, [target, *told_nodes(explanation)])
     holds = network.variable(target).matching("kept").astype(float)
-    words = {node: _words(network, node, target) for node in network.nodes}
-    for first, second in combinations_with_replacement(network.nodes, 2):
-        joint = _joint(network, target, first, second)
-        left, right = (_masks(network, node, words[node]) for node in (first, second))
-        likelihood = np.einsum("tab,fa,gb->fg", joint, left, right)
-        held = np.einsum("tab,t,fa,gb->fg", joint, holds, left, right)
+    words = {node: _words(network, node, target) for node in joint.nodes}
+    masks = {node: _masks(network, node, words[node]) for node in joint.nodes}
+    for first, second in combinations_with_replacement([*joint.nodes[1:], target], 2):
+        table = joint.of_three(target, first, second)
+        likelihood = np.einsum("tab,fa,gb->fg", table, masks[first], masks[second])
+        held = np.einsum("tab,t,fa,gb->fg", table, holds, masks[first], masks[second])
         for f, g in np.argwhere(likelihood > 0).tolist():
             said = ((first, words[first][f]), (second, words[second][g]))
             chance = float(held[f, g] / likelihood[f, g]), float(likelihood[f, g])
@@ -145,14 +166,23 @@ def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> 
     return np.array(rows, dtype=float).reshape(len(words), variable.cardinality)
 
 
-def _joint(
-    network: BayesianNetwork, target: VariableId, first: VariableId, second: VariableId
-) -> NDArray[np.float64]:
-    """The joint distribution ``[target, first, second]``, where any of them may be the same."""
-    distinct = list(dict.fromkeys((target, first, second)))
-    axes = [distinct.index(node) for node in (target, first, second)]
-    joint = network.query(distinct)
-    spread = np.zeros([joint.shape[axis] for axis in axes])
-    states = np.indices(joint.shape)
-    spread[tuple(states[axis] for axis in axes)] = joint
-    return spread
+@dataclass(frozen=True)
+class _Joint:
+    """The joint distribution of some variables: asked for once, it answers for all of them."""
+
+    nodes: list[VariableId]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, network: BayesianNetwork, nodes: list[VariableId]) -> _Joint:
+        return cls(nodes, network.query(nodes))
+
+    def of_three(self, *nodes: VariableId) -> NDArray[np.float64]:
+        """Return the joint distribution of three variables, any of which may be the same."""
+        axes = [self.nodes.index(node) for node in nodes]
+        kept = sorted(set(axes))
+        marginal = self.values.sum(axis=tuple(set(range(self.values.ndim)) - set(kept)))
+        table = np.zeros([self.values.shape[axis] for axis in axes])
+        states = np.indices(marginal.shape)
+        table[tuple(states[kept.index(axis)] for axis in axes)] = marginal
+        return table

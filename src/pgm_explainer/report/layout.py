@@ -24,6 +24,8 @@ Point = tuple[float, float]
 
 _STEPS = 120
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
+_NUDGE = 0.2
+"""Nodes that classical scaling puts in one place must be moved apart to be told apart."""
 _SWEEPS = 12
 _MOST_IN_LAYER = 6
 _BEND_WIDTH = 0.25
@@ -72,17 +74,15 @@ def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
 def place_nodes(size: int, edges: IntArray) -> Positions:
     """Return positions ``[size, 2]`` in which distances are as in the graph, as far as may be.
 
-    Stress majorisation (Gansner, Koren and North, 2004) from a circle, turned so that the picture
-    is wider than high. The same graph is always placed the same.
+    Stress majorisation (Gansner, Koren and North, 2004), turned so that the picture is wider than
+    high. The same graph is always placed the same.
     """
-    angle = 2 * np.pi * np.arange(size) / max(size, 1)
-    at = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
-        return at
+        return _circle(size)
     wanted = shortest_path(_links(size, edges), unweighted=True)
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
-    at *= wanted.max() / 2
+    at = _scaled_down(wanted) + _NUDGE * _circle(size)
     off_diagonal = ~np.eye(size, dtype=bool)
     weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
     inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
@@ -93,6 +93,20 @@ def place_nodes(size: int, edges: IntArray) -> Positions:
     _, _, axes = np.linalg.svd(at - at.mean(axis=0))
     # A principal axis has no sign of its own; without one the picture might come out mirrored.
     return np.asarray(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T)
+
+
+def _circle(size: int) -> Positions:
+    angle = 2 * np.pi * np.arange(size) / max(size, 1)
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def _scaled_down(distances: NDArray[np.float64]) -> Positions:
+    """Classical scaling: a start from which majorisation seldom ends in a folded picture."""
+    centred = distances**2
+    centred = centred - centred.mean(axis=0)
+    centred = -(centred - centred.mean(axis=1, keepdims=True)) / 2
+    values, vectors = np.linalg.eigh(centred)
+    return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0)))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .facts import own_chance, telling_facts
+from .facts import own_chance, telling_facts, told_nodes
 from .layout import Point, place_network
 from .names import printable, shorten, variable_label
 from .text import chances, fact_words, summarise
@@ -25,7 +25,6 @@ _ACROSS, _DOWN = 124, 74
 _BOX = (104, 44)
 _KEPT, _CHANGED, _TARGET = "#56B4E9", "#E69F00", "#D55E00"
 _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
-_MOST_ROWS = 10
 
 
 def to_notebook_html(explanation: Explanation) -> str:
@@ -52,10 +51,9 @@ def _side_by_side(parts: Sequence[str]) -> str:
 def _table(explanation: Explanation) -> str:
     """How likely the prediction holds, given what is known of one node."""
     head, *rows = chances(explanation)
-    shown = rows[: _MOST_ROWS + 1]
     heads = "".join(f'<th scope="col" {_CELL}>{_text(cell)}</th>' for cell in head)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in shown)
-    more = len(rows) - len(shown)
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    more = len(explanation.nodes) - len(told_nodes(explanation))
     left_out = f"; {more} more nodes are in explanation.ranking" if more else ""
     caption = (
         f"How likely the prediction holds by the network: {explanation.query():.1%} when nothing "

@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
 from ..sampling import VariableId
-from .facts import Fact, telling_facts
+from .facts import Fact, single_facts, telling_facts, told_nodes
 from .names import listed, pad, printable, shorten, width
 
 if TYPE_CHECKING:
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["chances", "describe", "fact_words", "summarise"]
 
-_FACTS = ("original", "perturbed", "kept", "changed")
+_WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
-_MOST_ROWS = 8
+_MOST_NAMES = 8
 
 
 def describe(explanation: Explanation) -> str:
@@ -80,7 +79,8 @@ def _prediction(explanation: Explanation) -> str:
         return f"{subject} is predicted {_to_be(explanation)} {chance}."
     what = "class" if explanation.settings.get("output") is None else "label"
     verb = "is of class" if what == "class" else "has label"
-    called = [printable(explanation.class_name(number)) for number in (explained, predicted or 0)]
+    assert predicted is not None
+    called = [printable(explanation.class_name(number)) for number in (explained, predicted)]
     return f"{subject} {verb} {called[0]} {chance} (predicted is {what} {called[1]})."
 
 
@@ -104,26 +104,25 @@ def _values(explanation: Explanation) -> str:
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:
-    """Yield the rows of a table, its head first: each node's evidence, and what it tells.
+    """Yield the rows of a table, its head first: the nodes' evidence, and what each of them tells.
 
     A ``-`` stands for what never happens or, of a node without a prediction, cannot be known.
     """
-    facts = _FACTS if explanation.task == "node" else _FACTS[:2]
-    yield ["node", "log p", "effect", *(f"if {fact}" for fact in facts)]
+    words = _WORDS if explanation.task == "node" else _WORDS[:2]
+    facts = single_facts(explanation)
+    told = told_nodes(explanation)
+
+    def row(node: VariableId) -> list[str]:
+        found = [facts.get((node, word)) for word in words]
+        return ["-" if fact is None else f"{fact.holds:.1%}" for fact in found]
+
+    yield ["node", "log p", "effect", *(f"if {word}" for word in words)]
     if explanation.task == "node":
-        own = [_chance(explanation, explanation.target, fact) for fact in facts[:2]]
-        yield ["(the target)", "", "", *own, "", ""]
+        yield ["(the target)", "", "", *row(explanation.target)[:2], "", ""]
     for ranked in explanation.ranking:
-        if ranked.selected:
-            row = [_chance(explanation, ranked.node, fact) for fact in facts]
-            yield [_name(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}", *row]
-
-
-def _chance(explanation: Explanation, node: VariableId, fact: str) -> str:
-    try:
-        return f"{explanation.query({node: fact}):.1%}"
-    except QueryError:
-        return "-"
+        if ranked.selected and ranked.node in told:
+            evidence = [f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}"]
+            yield [_name(ranked.node), *evidence, *row(ranked.node)]
 
 
 def _table(explanation: Explanation) -> Iterator[str]:
@@ -134,10 +133,9 @@ def _table(explanation: Explanation) -> Iterator[str]:
         f"How likely the prediction holds by the network ({explanation.query():.1%} when nothing "
         f"is known), given what is known of one node's {of}:"
     )
-    rows = list(chances(explanation))
-    head, left_out = rows[: _MOST_ROWS + 2], len(rows) - _MOST_ROWS - 2
-    more = [f"… and {left_out} more: see explanation.ranking"] if left_out > 0 else []
-    yield "\n".join([_wrap(title), *_aligned(head), *more])
+    left_out = len(explanation.nodes) - len(told_nodes(explanation))
+    more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
+    yield "\n".join([_wrap(title), *_aligned(list(chances(explanation))), *more])
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
@@ -177,7 +175,7 @@ def _name(node: VariableId) -> str:
 
 
 def _names(nodes: Sequence[VariableId]) -> str:
-    names = [_name(node) for node in nodes[:_MOST_ROWS]]
+    names = [_name(node) for node in nodes[:_MOST_NAMES]]
     others = len(nodes) - len(names)
     return listed([*names, f"{others} more"] if others else names)
 
