@@ -77,11 +77,11 @@ def local_nodes(ranking: Ranking, ends: IntArray) -> IntArray:
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
-    names = explanation.ranking.names
-    if names is None:
+    ranking = explanation.ranking
+    if ranking.names is None:
         return None
-    numbers = local_nodes(explanation.ranking, explanation.ends).tolist()
-    return [[number, plain_name(names[number])] for number in numbers]
+    numbers = local_nodes(ranking, explanation.ends).tolist()
+    return [[number, plain_name(ranking.called(number))] for number in numbers]
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:
