@@ -18,7 +18,7 @@ from .checked import plain_name
 __all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict", "local_nodes"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 1
+VERSION = 2
 RANKING_COLUMNS = ("nodes", "statistic", "dof", "log_p", "effect_size", "significant", "selected")
 
 
@@ -43,6 +43,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "held": explanation.held,
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),
+        "node_classes": explanation.node_classes.tolist() or None,
         "network": None if network is None else _plain_network(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
         "settings": {name: _plain(value) for name, value in explanation.settings.items()},
