@@ -87,6 +87,8 @@ class PGMExplainer:
         output: the one score to explain where a model gives several independent ones: a label of
             many, or a value of many.
         explained_class: the class to explain, or one for each node; None for the predicted one.
+        class_names: what to call the classes, in their order (the labels, or the values, of a model
+            that gives those); their numbers by default.
         test: ``chi_square`` or ``g``.
         significance: the p-value below which variables are dependent.
         correction: ``benjamini_hochberg`` holds the share of false discoveries among the selected
@@ -145,6 +147,7 @@ class PGMExplainer:
         scores: str = "auto",
         output: int | None = None,
         explained_class: int | Sequence[int] | None = None,
+        class_names: Sequence[str] | None = None,
         test: str | IndependenceTest = "chi_square",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
@@ -250,6 +253,7 @@ class PGMExplainer:
         recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
         model, notes = self._observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
+        self.settings.check_classes(model.before.shape[1])
         classes = self._explained_classes(names, model.before)
         question = Question(recorded, names, classes)
         samples = draw_samples(
@@ -338,6 +342,8 @@ class PGMExplainer:
         near, outcome = finding.near, finding.outcome
         before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
+        ends = self._task.ends(near.target)
+        around = np.union1d(near.candidates, ends)
         explanation = Explanation(
             target=near.target,
             explained_class=None if regression else explained,
@@ -349,15 +355,17 @@ class PGMExplainer:
             settings=self._plain_settings,
             warnings=(*notes, *weaknesses(near, samples, network, outcome, self._sampling)),
             graph=self.graph,
-            ends=self._task.ends(near.target),
+            ends=ends,
+            node_classes=np.full_like(around, -1)
+            if regression
+            else samples.predicted_classes(around),
         )
         return explanation if self._names is None else explanation.named(self._names)
 
     def _number_of(self, explanation: Explanation) -> Any:
-        """The target of an explanation, as it is checked."""
-        if self.settings.task == "graph":
-            return None
-        return self._number(explanation.target)
+        """The target of an explanation by number, whatever it is called."""
+        ends = explanation.ends.tolist()
+        return tuple(ends) if self.settings.task == "edge" else ends[0] if ends else None
 
     def _number(self, target: Any) -> Any:
         """A target's number, where nodes are called by kind and number."""

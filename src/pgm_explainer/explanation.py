@@ -47,6 +47,8 @@ class Explanation:
             neighbourhood alone.
         ends: the numbers of the nodes that the prediction is about; none for a whole graph.
         versions: of this package, NumPy and Python, with which the explanation was made.
+        node_classes: the class the model predicts of each node of the neighbourhood, in the order
+            of their numbers; -1 where a node has no prediction of its own, as in a graph task.
     """
 
     target: VariableId
@@ -61,6 +63,7 @@ class Explanation:
     graph: Graph | Subgraph | None = field(default=None, repr=False)
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
+    node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
 
     @property
     def task(self) -> str:
@@ -71,6 +74,17 @@ class Explanation:
     def predicted_class(self) -> int | None:
         """The class the model predicts on the unperturbed features; None for a regression."""
         return None if self.explained_class is None else int(np.argmax(self.values))
+
+    def class_name(self, number: int) -> str:
+        """Return what a class is called: by the name given to it, else by its number.
+
+        Where one label of many is explained, class 1 is to have it and class 0 is not to.
+        """
+        names, output = self.settings.get("class_names"), self.settings.get("output")
+        if output is None:
+            return str(number) if names is None else str(names[number])
+        label = str(output) if names is None else str(names[output])
+        return label if number == 1 else f"not {label}"
 
     @property
     def nodes(self) -> list[VariableId]:
@@ -119,22 +133,36 @@ class Explanation:
         return float(states[self.network.variable(self.target).matching("kept")].sum())
 
     def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Explanation:
-        """Return the same explanation with a name for each node of the graph."""
-        renaming = {
-            number: names[number] for number in {*self.ranking.nodes.tolist(), *self.ends.tolist()}
-        }
-        target = renaming.get(self.target, self.target)
-        network = None if self.network is None else self.network.renamed(renaming)
-        return replace(self, target=target, network=network, ranking=self.ranking.named(names))
+        """Return the same explanation with names for the nodes of the graph, used everywhere.
 
-    def plot(self, **options: Any) -> Figure:
-        """Draw the neighbourhood and the network side by side; needs matplotlib.
-
-        See :func:`pgm_explainer.report.plot.plot_explanation` for the options.
+        A list names every node, a mapping from numbers some of them.
         """
-        from .report.plot import plot_explanation
+        old, new = self.ranking, self.ranking.named(names)
+        ends = [new.called(end) for end in self.ends.tolist()]
+        target = self.target
+        if ends:
+            target = ends[0] if self.task == "node" else tuple(ends)
+        renaming = {old.called(node): new.called(node) for node in old.nodes.tolist()}
+        network = self.network
+        if network is not None:
+            network = network.renamed({**renaming, self.target: target})
+        return replace(self, target=target, network=network, ranking=new)
 
-        return plot_explanation(self, **options)
+    def plot(self, kind: str = "both", **options: Any) -> Figure:
+        """Draw the explanation; needs matplotlib.
+
+        Args:
+            kind: ``"neighbourhood"`` (the graph around the prediction, coloured by predicted
+                class), ``"network"`` (the Bayesian network), ``"both"`` of them side by side, or
+                ``"ranking"`` (every candidate's evidence, with the line of significance).
+            options: ``max_shown``, how many nodes to draw at most (not of the network).
+
+        Raises:
+            InputError: there is no such kind of plot.
+        """
+        from .report.plots import plot_explanation
+
+        return plot_explanation(self, kind, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this explanation to a JSON file, whole or not at all; see :meth:`load`.
@@ -165,6 +193,11 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import to_notebook_html
+
+        return to_notebook_html(self)
 
     def __str__(self) -> str:
         from .report.text import describe

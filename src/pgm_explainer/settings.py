@@ -44,6 +44,7 @@ class Settings:
     scores: str = "auto"
     output: int | None = None
     explained_class: int | Sequence[int] | None = None
+    class_names: Sequence[str] | None = None
     test: str | IndependenceTest = "chi_square"
     significance: float = 0.05
     correction: str = "benjamini_hochberg"
@@ -76,6 +77,7 @@ class Settings:
             raise InputError(
                 f"explained_class={self.explained_class!r} is for classes; a regression has none"
             )
+        _check_class_names(self.class_names)
         usable = isinstance(self.smoothing, Real) and not isinstance(self.smoothing, bool)
         if not usable or not 0 <= float(self.smoothing) < _LARGEST:
             raise InputError(f"smoothing must be a number of at least 0, not {self.smoothing!r}")
@@ -105,6 +107,18 @@ class Settings:
                 f"(data, cardinalities) -> DAG, not {self.structure!r}"
             )
 
+    def check_classes(self, num_classes: int) -> None:
+        """Raise an InputError if the names given are not those of so many classes or values."""
+        names = self.class_names
+        if names is None:
+            return
+        if self.output is not None and self.output >= len(names):
+            raise InputError(f"class_names has {len(names)} names, none for output {self.output}")
+        if self.output is None and len(names) != num_classes:
+            raise InputError(
+                f"class_names has {len(names)} names, but the model tells {num_classes} apart"
+            )
+
     def as_plain(self) -> dict[str, Any]:
         """Return the options as plain values: numbers, texts and lists."""
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
@@ -119,6 +133,14 @@ def _check_fraction(value: Any, what: str) -> None:
     usable = isinstance(value, Real) and not isinstance(value, bool)
     if not usable or not 0 < float(value) < 1:
         raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
+
+
+def _check_class_names(names: Any) -> None:
+    if names is None:
+        return
+    listed = [] if isinstance(names, str) else _plain(names)
+    if not isinstance(listed, list) or not listed or not all(isinstance(n, str) for n in listed):
+        raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
 
 
 def _plain(value: Any) -> Any:

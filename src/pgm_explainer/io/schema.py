@@ -18,7 +18,7 @@ from .checked import plain_name
 __all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict", "local_nodes"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 1
+VERSION = 2
 RANKING_COLUMNS = ("nodes", "statistic", "dof", "log_p", "effect_size", "significant", "selected")
 
 
@@ -43,6 +43,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "held": explanation.held,
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),
+        "node_classes": explanation.node_classes.tolist() or None,
         "network": None if network is None else _plain_network(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
         "settings": {name: _plain(value) for name, value in explanation.settings.items()},
@@ -77,11 +78,11 @@ def local_nodes(ranking: Ranking, ends: IntArray) -> IntArray:
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
-    names = explanation.ranking.names
-    if names is None:
+    ranking = explanation.ranking
+    if ranking.names is None:
         return None
-    numbers = local_nodes(explanation.ranking, explanation.ends).tolist()
-    return [[number, plain_name(names[number])] for number in numbers]
+    numbers = local_nodes(ranking, explanation.ends).tolist()
+    return [[number, plain_name(ranking.called(number))] for number in numbers]
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:

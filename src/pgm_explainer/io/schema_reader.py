@@ -37,6 +37,7 @@ _FIELDS = (
     "held",
     "ranking",
     "names",
+    "node_classes",
     "network",
     "neighbourhood",
     "settings",
@@ -76,6 +77,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         warnings=tuple(warning.text() for warning in fields["warnings"].items()),
         graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
         ends=ends,
+        node_classes=_read_classes(fields.get("node_classes"), len(nodes)),
         versions=_read_versions(fields["made_with"]),
     )
     _check_whole(explanation, place)
@@ -89,6 +91,7 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         raise FileError(
             f"{document.place} is not an explanation: it has no field 'format' that says {FORMAT!r}"
         )
+    version = VERSION
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
         if version > VERSION:
@@ -96,7 +99,14 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} is of version {version}, and this pgm-explainer reads up to "
                 f"version {VERSION}: install a newer one"
             )
-    return document.fields(*_FIELDS)
+    return document.fields(*(name for name in _FIELDS if version > 1 or name != "node_classes"))
+
+
+def _read_classes(classes: Checked | None, count: int) -> IntArray:
+    """The nodes' predicted classes; none in files of version 1, and where none are known."""
+    if classes is None or classes.value is None:
+        return np.empty(0, dtype=np.int64)
+    return classes.array((count,), lambda each: each.whole_number(at_least=-1), np.int64)
 
 
 def _read_versions(versions: Checked) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Showing an explanation: in words (``text``) and as pictures (``plot``)."""
+"""Showing an explanation: in words (``text``), as pictures (``plots``), in a ``notebook``."""

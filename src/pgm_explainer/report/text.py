@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
 from ..sampling import VariableId
+from .facts import Fact, single_facts, telling_facts, told_nodes
+from .names import listed, pad, printable, shorten, width
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["describe"]
+__all__ = ["chances", "describe", "fact_words", "summarise"]
 
-_FACTS = ("original", "perturbed", "kept", "changed")
+_WORDS = ("original", "perturbed", "kept", "changed")
+_LINE, _NAME = 88, 20
+_MOST_NAMES = 8
 
 
 def describe(explanation: Explanation) -> str:
     """Say what was predicted, what it depends on, and how knowing more moves its probability."""
-    blocks = [_summary(explanation)]
-    if explanation.network is not None and explanation.nodes:
-        blocks.append(_table(_rows(explanation)))
-        blocks.append(f"Network: {explanation.network.factorisation}")
-    blocks += [f"Beware: {warning}." for warning in explanation.warnings]
+    blocks = [_wrap(summarise(explanation))]
+    if explanation.network is not None:
+        blocks += [*_table(explanation), *_facts(explanation)]
+        blocks.append(_wrap(f"Network: {printable(explanation.network.factorisation)}", 3))
+    blocks += [_wrap(f"Beware: {warning}.") for warning in explanation.warnings]
     return "\n\n".join(blocks)
 
 
-def _summary(explanation: Explanation) -> str:
+def summarise(explanation: Explanation) -> str:
+    """Say in one paragraph what was predicted and what it depends on."""
     samples = explanation.settings["num_samples"]
     predicted = _prediction(explanation)
     if explanation.held == 1:
@@ -38,70 +43,149 @@ def _summary(explanation: Explanation) -> str:
 def _dependence(explanation: Explanation) -> str:
     if not explanation.nodes:
         return "It was not found to depend on any other node."
-    nodes, blanket = _listed(explanation.nodes), explanation.markov_blanket
-    most = f"Of {len(explanation.ranking)} nodes that could matter, it depends most on {nodes}"
+    nodes, blanket = _names(explanation.nodes), explanation.markov_blanket
+    most = f"Of {_counted(len(explanation.ranking))} that could matter, it depends most on {nodes}"
     if explanation.network is None:
         return f"{most}."
     if not blanket:
-        return f"{most}, each so weakly that none is tied to it in the network."
+        return f"{most}, but not strongly enough to be tied to any of them in the network."
     if len(blanket) == len(explanation.nodes):
-        return f"{most}, and on each of them even when the others are known."
-    known = f"once {_listed(blanket)} {'is' if len(blanket) == 1 else 'are'} known"
+        return f"{most}{_each_of_them(len(blanket))}."
+    known = f"once {_names(blanket)} {'is' if len(blanket) == 1 else 'are'} known"
     return f"{most}; {known}, the others add nothing."
 
 
+def _each_of_them(count: int) -> str:
+    return "" if count == 1 else ", and on each of them even when the others are known"
+
+
+def _counted(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
+
+
 def _prediction(explanation: Explanation) -> str:
+    """What was predicted, in the words of the task: a class, a label of many, or a value."""
+    target = explanation.target
     subject = {
         "graph": "The graph",
-        "edge": f"The pair {explanation.target}",
-        "node": f"Node {explanation.target}",
+        "edge": f"The pair {_name(target)}",
+        "node": f"Node {_name(target)}",
     }[explanation.task]
-    if explanation.probability is None:
-        return f"{subject} has the value {', '.join(f'{each:.4g}' for each in explanation.values)}."
-    if explanation.explained_class != explanation.predicted_class:
-        return (
-            f"{subject} is of class {explanation.explained_class} with probability "
-            f"{explanation.probability:.3f} (predicted is class {explanation.predicted_class})."
-        )
-    return (
-        f"{subject} is predicted to be of class {explanation.predicted_class} "
-        f"with probability {explanation.probability:.3f}."
+    if explanation.explained_class is None:
+        return f"{subject} has {_values(explanation)}."
+    explained, predicted = explanation.explained_class, explanation.predicted_class
+    chance = f"with probability {explanation.probability:.3f}"
+    if explained == predicted:
+        return f"{subject} is predicted {_to_be(explanation)} {chance}."
+    what = "class" if explanation.settings.get("output") is None else "label"
+    verb = "is of class" if what == "class" else "has label"
+    assert predicted is not None
+    called = [printable(explanation.class_name(number)) for number in (explained, predicted)]
+    return f"{subject} {verb} {called[0]} {chance} (predicted is {what} {called[1]})."
+
+
+def _to_be(explanation: Explanation) -> str:
+    assert explanation.explained_class is not None
+    if explanation.settings.get("output") is None:
+        return f"to be of class {printable(explanation.class_name(explanation.explained_class))}"
+    has = "to have" if explanation.explained_class == 1 else "not to have"
+    return f"{has} label {printable(explanation.class_name(1))}"
+
+
+def _values(explanation: Explanation) -> str:
+    names, output = explanation.settings.get("class_names"), explanation.settings.get("output")
+    values = [f"{value:.4g}" for value in explanation.values]
+    if names is None:
+        return f"the value {', '.join(values)}{'' if output is None else f' of output {output}'}"
+    called = names if output is None else [names[output]]
+    return listed(
+        [f"{printable(name)} {value}" for name, value in zip(called, values, strict=True)]
     )
 
 
-def _rows(explanation: Explanation) -> Iterator[list[str]]:
-    facts = _FACTS if explanation.task == "node" else _FACTS[:2]
-    yield ["node", "log p", "effect", *(f"if {fact}" for fact in facts)]
-    now = f"{explanation.query():.1%}"
-    yield ["(nothing known)", "", "", now, *([""] * (len(facts) - 1))]
+def chances(explanation: Explanation) -> Iterator[list[str]]:
+    """Yield the rows of a table, its head first: the nodes' evidence, and what each of them tells.
+
+    A ``-`` stands for what never happens or, of a node without a prediction, cannot be known.
+    """
+    words = _WORDS if explanation.task == "node" else _WORDS[:2]
+    facts = single_facts(explanation)
+    told = told_nodes(explanation)
+
+    def row(node: VariableId) -> list[str]:
+        found = [facts.get((node, word)) for word in words]
+        return ["-" if fact is None else f"{fact.holds:.1%}" for fact in found]
+
+    yield ["node", "log p", "effect", *(f"if {word}" for word in words)]
     if explanation.task == "node":
-        own = [_chance(explanation, explanation.target, fact) for fact in facts[:2]]
-        yield ["(the target)", "", "", *own, "", ""]
+        yield ["(the target)", "", "", *row(explanation.target)[:2], "", ""]
     for ranked in explanation.ranking:
-        if ranked.selected:
-            chances = [_chance(explanation, ranked.node, fact) for fact in facts]
-            yield [str(ranked.node), f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}", *chances]
+        if ranked.selected and ranked.node in told:
+            evidence = [f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}"]
+            yield [_name(ranked.node), *evidence, *row(ranked.node)]
 
 
-def _chance(explanation: Explanation, node: VariableId, fact: str) -> str:
-    try:
-        return f"{explanation.query({node: fact}):.1%}"
-    except QueryError:  # it never happens, so nothing follows from it
-        return "-"
+def _table(explanation: Explanation) -> Iterator[str]:
+    if not explanation.nodes:
+        return
+    of = "features or own prediction" if explanation.task == "node" else "features"
+    title = (
+        f"How likely the prediction holds by the network ({explanation.query():.1%} when nothing "
+        f"is known), given what is known of one node's {of}:"
+    )
+    left_out = len(explanation.nodes) - len(told_nodes(explanation))
+    more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
+    yield "\n".join([_wrap(title), *_aligned(list(chances(explanation))), *more])
 
 
-def _table(rows: Iterator[list[str]]) -> str:
-    lines = list(rows)
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    title = "How likely the prediction holds by the network, given what is known of one node:"
-    body = [
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
+def _facts(explanation: Explanation) -> Iterator[str]:
+    facts = telling_facts(explanation)
+    if facts:
+        rows = [[f"{fact.holds:.1%}", fact_words(fact)] for fact in facts]
+        columns = max(width(row[0]) for row in rows)
+        lines = [f"{pad(chance, columns + 2)}  if {words}" for chance, words in rows]
+        pairs = any(len(fact.known) > 1 for fact in facts)
+        together = ", and which two facts tell more than either alone" if pairs else ""
+        yield "\n".join([f"What tells most{together}:", *lines])
+
+
+def fact_words(fact: Fact) -> str:
+    """Say a fact: ``300 is kept and 301 is perturbed``.
+
+    Examples:
+        >>> fact_words(Fact(((300, "original"), (300, "kept")), holds=0.9, likelihood=0.5))
+        '300 is original and kept'
+    """
+    known: dict[VariableId, list[str]] = {}
+    for node, word in fact.known:
+        known.setdefault(node, []).append(word)
+    return " and ".join(f"{_name(node)} is {' and '.join(words)}" for node, words in known.items())
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True))
+        for row in rows
     ]
-    return "\n".join([title, *body])
 
 
-def _listed(items: Sequence[VariableId]) -> str:
-    """Join as people do: ``a``, ``a and b``, ``a, b and c``."""
-    texts = [str(item) for item in items]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+def _name(node: VariableId) -> str:
+    return shorten(printable(node), _NAME)
+
+
+def _names(nodes: Sequence[VariableId]) -> str:
+    names = [_name(node) for node in nodes[:_MOST_NAMES]]
+    others = len(nodes) - len(names)
+    return listed([*names, f"{others} more"] if others else names)
+
+
+def _wrap(text: str, lines: int | None = None) -> str:
+    return textwrap.fill(
+        text,
+        _LINE,
+        max_lines=lines,
+        placeholder=" …",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

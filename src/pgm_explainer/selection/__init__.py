@@ -2,7 +2,7 @@
 
 from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
-from .ranking import CORRECTIONS, RankedNode, Ranking
+from .ranking import CORRECTIONS, RankedNode, Ranking, critical_log_p
 from .select import Neighbourhood, SelectionPlan, select_variables
 from .shrink import shrink, shrink_many
 
@@ -18,6 +18,7 @@ __all__ = [
     "Ranking",
     "SelectionPlan",
     "as_test",
+    "critical_log_p",
     "feature_effects",
     "select_variables",
     "shrink",

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
-__all__ = ["CORRECTIONS", "RankedNode", "Ranking", "rank", "significant"]
+__all__ = ["CORRECTIONS", "RankedNode", "Ranking", "critical_log_p", "rank", "significant"]
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,16 @@ class Ranking(Sequence[RankedNode]):
 
     def name(self, at: int) -> VariableId:
         """Return what the node at a rank is called: its number, or its kind and number."""
-        number = int(self.nodes[at])
+        return self.called(int(self.nodes[at]))
+
+    def called(self, number: int) -> VariableId:
+        """Return what a node of the graph is called, ranked or not."""
+        if isinstance(self.names, Mapping):
+            return self.names.get(number, number)
         return number if self.names is None else self.names[number]
 
     def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Ranking:
-        """Return the same ranking with a name for each node of the graph."""
+        """Return the same ranking with names for the nodes of the graph."""
         return replace(self, names=names)
 
     def with_none_selected(self) -> Ranking:
@@ -154,6 +159,24 @@ def significant(
     if correct is None:
         raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
     return np.asarray(correct(log_p) < np.log(level))
+
+
+def critical_log_p(passed: NDArray[np.bool_], level: float, correction: str) -> float:
+    """Return the log p-value that separates those that passed from those that did not.
+
+    By Benjamini and Hochberg's procedure it depends on how many passed.
+
+    Examples:
+        >>> passed = np.array([True, True, False, False])
+        >>> for correction in ("none", "benjamini_hochberg"):
+        ...     print(round(np.exp(critical_log_p(passed, 0.04, correction)), 6))
+        0.04
+        0.02
+    """
+    if correction == "none":
+        return float(np.log(level))
+    count = max(1, int(np.count_nonzero(passed)))
+    return float(np.log(level * count / max(1, len(passed))))
 
 
 def rank(

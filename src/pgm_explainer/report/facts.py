@@ -1,0 +1,188 @@
+"""The facts that tell most about a prediction, found by asking the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sampling import VariableId
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+    from ..network import BayesianNetwork
+
+__all__ = ["Fact", "own_chance", "single_facts", "telling_facts", "told_nodes"]
+
+_ENOUGH_SAMPLES = 20
+"""A share of so many samples is known to within about ten points; of fewer, hardly at all."""
+
+_WORTH_SAYING = 0.01
+"""A smaller move of a probability is not worth a line."""
+
+_MOST_NODES, _MOST_STATES = 8, 2**22
+"""The joint states of the nodes told of and the target: that many numbers are soon added up."""
+
+Said = tuple[VariableId, str]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What may be known of one or two nodes, and what follows from it.
+
+    Attributes:
+        known: pairs of a node and a word of it, such as ``((300, "kept"),)``.
+        holds: the probability that the prediction holds, once this is known.
+        likelihood: how likely it is that this is so.
+    """
+
+    known: tuple[Said, ...]
+    holds: float
+    likelihood: float
+
+    @property
+    def evidence(self) -> dict[VariableId, str]:
+        """The fact as :meth:`~pgm_explainer.Explanation.query` takes it."""
+        words: dict[VariableId, str] = {}
+        for node, word in self.known:
+            words[node] = f"{words[node]}, {word}" if node in words else word
+        return words
+
+
+def told_nodes(explanation: Explanation) -> list[VariableId]:
+    """Return the explaining nodes that facts are told of: the highest-ranked, up to eight."""
+    network = explanation.network
+    nodes: list[VariableId] = []
+    if network is None:
+        return nodes
+    states = network.variable(explanation.target).cardinality
+    for node in explanation.nodes[:_MOST_NODES]:
+        states *= network.variable(node).cardinality
+        if states <= _MOST_STATES:
+            nodes.append(node)
+    return nodes
+
+
+def single_facts(explanation: Explanation) -> dict[Said, Fact]:
+    """Return every fact that can be so about one of the nodes told of, or the target itself."""
+    facts = (fact for fact in _all_facts(explanation) if len(fact.known) == 1)
+    return {fact.known[0]: fact for fact in facts}
+
+
+def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
+    """Return what, once known, moves the probability that the prediction holds the furthest.
+
+    First come single facts (a node is original, perturbed, kept or changed), then pairs of facts,
+    which may be two of one node. Of each there are at most ``most`` that raise the probability and
+    ``most`` that lower it, the furthest first, and of the same nodes only the one that moves it
+    furthest. A pair counts only if it moves the probability further than either of its facts does
+    alone. What the samples show fewer than 20 times is left out. Without a network there are none.
+    """
+    if explanation.network is None:
+        return []
+    base = explanation.query()
+    least = _ENOUGH_SAMPLES / explanation.settings["num_samples"]
+    facts = list(_all_facts(explanation))
+    singles = {fact.known[0]: fact for fact in facts if len(fact.known) == 1}
+    pairs = [fact for fact in facts if len(fact.known) == 2 and _adds(fact, singles, base)]
+    return [
+        fact
+        for some in (list(singles.values()), pairs)
+        for fact in _furthest([each for each in some if each.likelihood >= least], base, most)
+    ]
+
+
+def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
+    """Return how likely a variable of the network is as it was, and the word for that.
+
+    The target's prediction holds, another node's own prediction is kept and, where predictions are
+    not the nodes' own, its features are original.
+    """
+    if node == explanation.target:
+        return explanation.query(), "holds"
+    assert explanation.network is not None
+    variable = explanation.network.variable(node)
+    word = "kept" if variable.levels > 1 else "original"
+    return float(explanation.network.query(node)[variable.matching(word)].sum()), word
+
+
+def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
+    """The facts that raise the probability most, then those that lower it most."""
+    # Rounded, so that equal moves are equal: then the likelier fact, then the first one, wins.
+    by_move = sorted(facts, key=lambda fact: (-round(abs(fact.holds - base), 9), -fact.likelihood))
+    for raises in (True, False):
+        best: dict[frozenset[VariableId], Fact] = {}
+        for fact in by_move:
+            if abs(fact.holds - base) >= _WORTH_SAYING and (fact.holds > base) == raises:
+                best.setdefault(frozenset(node for node, _ in fact.known), fact)
+        yield from list(best.values())[:most]
+
+
+def _adds(pair: Fact, singles: Mapping[Said, Fact], base: float) -> bool:
+    """Whether a pair moves the probability further than either of its facts alone."""
+    direction = np.sign(pair.holds - base)
+    alone = max(direction * (singles[said].holds - base) for said in pair.known)
+    return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_SAYING)
+
+
+def _all_facts(explanation: Explanation) -> Iterator[Fact]:
+    """Every fact and pair of facts that can be so, two facts of one node included."""
+    network, target = explanation.network, explanation.target
+    if network is None:
+        return
+    joint = _Joint.of(network, [target, *told_nodes(explanation)])
+    holds = network.variable(target).matching("kept").astype(float)
+    words = {node: _words(network, node, target) for node in joint.nodes}
+    masks = {node: _masks(network, node, words[node]) for node in joint.nodes}
+    for first, second in combinations_with_replacement([*joint.nodes[1:], target], 2):
+        table = joint.of_three(target, first, second)
+        likelihood = np.einsum("tab,fa,gb->fg", table, masks[first], masks[second])
+        held = np.einsum("tab,t,fa,gb->fg", table, holds, masks[first], masks[second])
+        for f, g in np.argwhere(likelihood > 0).tolist():
+            said = ((first, words[first][f]), (second, words[second][g]))
+            chance = float(held[f, g] / likelihood[f, g]), float(likelihood[f, g])
+            if first == second and f == g:
+                yield Fact(said[:1], *chance)
+            elif first != second or f < g:
+                yield Fact(said, *chance)
+
+
+def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tuple[str, ...]:
+    """What can be known of a node; of the target itself not whether its prediction holds."""
+    words = network.variable(node).words
+    if node != target:
+        return words
+    return tuple(word for word in words if word in ("original", "perturbed"))
+
+
+def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> NDArray[np.float64]:
+    """Which states agree with each word, ``[words, states]``."""
+    variable = network.variable(node)
+    rows = [variable.matching(word) for word in words]
+    return np.array(rows, dtype=float).reshape(len(words), variable.cardinality)
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """The joint distribution of some variables: asked for once, it answers for all of them."""
+
+    nodes: list[VariableId]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, network: BayesianNetwork, nodes: list[VariableId]) -> _Joint:
+        return cls(nodes, network.query(nodes))
+
+    def of_three(self, *nodes: VariableId) -> NDArray[np.float64]:
+        """Return the joint distribution of three variables, any of which may be the same."""
+        axes = [self.nodes.index(node) for node in nodes]
+        kept = sorted(set(axes))
+        marginal = self.values.sum(axis=tuple(set(range(self.values.ndim)) - set(kept)))
+        table = np.zeros([self.values.shape[axis] for axis in axes])
+        states = np.indices(marginal.shape)
+        table[tuple(states[kept.index(axis)] for axis in axes)] = marginal
+        return table

@@ -1,0 +1,80 @@
+"""What things are called, as it can be printed: safe, short, and as wide as it is said to be."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..sampling import VariableId
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["label_of", "listed", "pad", "printable", "shorten", "variable_label", "width"]
+
+
+def printable(text: object) -> str:
+    r"""Return a name with line breaks and control characters shown, not obeyed.
+
+    Examples:
+        >>> printable("a\nb")
+        'a\\nb'
+    """
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in str(text)
+    )
+
+
+def label_of(node: VariableId) -> str:
+    """Return what a picture calls a node: ``5``, or ``paper 4`` for ``("paper", 4)``."""
+    return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
+
+
+def variable_label(explanation: Explanation, node: VariableId) -> str:
+    """Return what a picture calls a variable of the network: a node, a pair or the graph."""
+    if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
+        return " – ".join(label_of(end) for end in node)
+    return label_of(node)
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    Examples:
+        >>> width("abc"), width("東京"), width("e\u0301")
+        (3, 4, 1)
+    """
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        for each in text
+    )
+
+
+def pad(text: str, columns: int) -> str:
+    """Return a text moved to the right end of so many columns."""
+    return " " * (columns - width(text)) + text
+
+
+def shorten(text: str, columns: int) -> str:
+    """Return a text of so many columns at most, the middle left out: names differ at their ends.
+
+    Examples:
+        >>> shorten("Department of Biology 8", 12)
+        'Depart…ogy 8'
+    """
+    if width(text) <= columns:
+        return text
+    head, tail = text[: len(text) // 2], text[len(text) // 2 :]
+    while width(head) + width(tail) >= columns:
+        if width(head) > width(tail):
+            head = head[:-1]
+        else:
+            tail = tail[1:]
+    return f"{head}…{tail}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Join as people do: ``a``, ``a and b``, ``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

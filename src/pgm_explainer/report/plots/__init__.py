@@ -1,0 +1,87 @@
+"""Pictures of an explanation: the graph around it, its network, its ranking, superpixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...arrays import resolve
+from ...errors import InputError, PGMExplainerError
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError as error:  # pragma: no cover - depends on what is installed
+    raise PGMExplainerError(
+        f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
+    ) from error
+
+from .neighbourhood import draw_neighbourhood
+from .network import draw_network, network_size
+from .ranking import draw_ranking, ranking_size
+from .superpixels import draw_superpixels, plot_superpixels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...explanation import Explanation
+
+__all__ = [
+    "draw_neighbourhood",
+    "draw_network",
+    "draw_ranking",
+    "draw_superpixels",
+    "plot_explanation",
+    "plot_superpixels",
+]
+
+_SIDE = 6.5
+"""The width and height of a neighbourhood, in inches."""
+
+
+def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
+    """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
+    draw = resolve(kind, "kind of plot", _KINDS)
+    if draw is None:
+        raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+    return draw(explanation, **options)
+
+
+def _both(explanation: Explanation, **options: Any) -> Figure:
+    width, height = network_size(explanation)
+    figure, (left, right) = plt.subplots(
+        1,
+        2,
+        figsize=(_SIDE + width, max(_SIDE, height)),
+        width_ratios=(_SIDE, width),
+        layout="constrained",
+    )
+    draw_network(explanation, right)
+    draw_neighbourhood(explanation, left, **options)
+    return figure
+
+
+def _neighbourhood(explanation: Explanation, **options: Any) -> Figure:
+    figure, axes = plt.subplots(figsize=(_SIDE, _SIDE), layout="constrained")
+    draw_neighbourhood(explanation, axes, **options)
+    return figure
+
+
+def _network(explanation: Explanation) -> Figure:
+    figure, axes = plt.subplots(figsize=network_size(explanation), layout="constrained")
+    draw_network(explanation, axes)
+    return figure
+
+
+def _ranking(explanation: Explanation, **options: Any) -> Figure:
+    size = ranking_size(explanation, **options)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    draw_ranking(explanation, axes, **options)
+    return figure
+
+
+_KINDS: dict[str, Callable[..., Figure]] = {
+    "both": _both,
+    "neighbourhood": _neighbourhood,
+    "network": _network,
+    "ranking": _ranking,
+}

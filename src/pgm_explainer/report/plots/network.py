@@ -1,0 +1,135 @@
+"""The Bayesian network, every arrow pointing down, each variable's probability drawn in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.path import Path
+from numpy.typing import NDArray
+
+from ..facts import own_chance
+from ..layout import Point, place_network
+from ..names import variable_label
+from .style import BLUE, INK, ORANGE, VERMILLION, finish, say, wrapped, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ...explanation import Explanation
+    from ...sampling import VariableId
+
+__all__ = ["draw_network", "network_size"]
+
+_ACROSS, _DOWN = 1.5, 1.1
+"""Inches from one variable to the next, and from one layer to the next."""
+_WIDTH, _HEIGHT = 0.84, 0.56
+"""A variable's box, in those units."""
+_LEAST = (3, 2)
+"""The room of a small network, in variables and layers."""
+
+
+def network_size(explanation: Explanation) -> tuple[float, float]:
+    """Return the inches that a network needs to be read."""
+    across, down = _LEAST
+    if explanation.network is not None:
+        low, high = _extent(*place_network(explanation.network))
+        across, down = high - low
+    return _ACROSS * across + 0.3, _DOWN * down + 0.5
+
+
+def draw_network(explanation: Explanation, axes: Axes) -> None:
+    """Draw the variables in layers, the target set off, with what is known of each of them.
+
+    A node's bar is split by how likely its own prediction is kept or, where predictions are not the
+    nodes' own, by how likely it is not perturbed; the target's by how likely the prediction holds.
+    """
+    network = explanation.network
+    if network is None:
+        why = "the prediction never changed" if explanation.held == 1 else "none was asked for"
+        say(axes, f"There is no network:\n{why}.")
+        finish(axes, "Bayesian network")
+        return
+    at, routes = place_network(network)
+    for route in routes:
+        axes.add_patch(_arrow(route))
+    for node, centre in at.items():
+        _draw_variable(axes, explanation, node, centre)
+    low, high = _extent(at, routes)
+    chance = f"{explanation.query():.1%}"
+    axes.update_datalim([low, high])
+    axes.margins(0)
+    axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
+    finish(axes, f"Bayesian network: the prediction holds with probability {chance}")
+
+
+def _extent(
+    at: Mapping[VariableId, Point], routes: Sequence[Sequence[Point]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower left and the upper right corner of all that is drawn, and of the least room."""
+    points = np.array([*at.values(), *(point for route in routes for point in route)])
+    low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5
+    missing = np.maximum(np.array(_LEAST) - (high - low), 0) / 2
+    return low - missing, high + missing
+
+
+def _arrow(route: Sequence[Point]) -> FancyArrowPatch:
+    """From below the parent to above the child, straight down through the layers between."""
+    half = _HEIGHT / 2
+    stops = [(x, y + side) for x, y in route for side in (half, -half)][1:-1]
+    vertices, codes = [stops[0]], [Path.MOVETO]
+    for at, (start, end) in enumerate(pairwise(stops)):
+        middle = (start[1] + end[1]) / 2
+        if at % 2:  # passing a layer
+            vertices.append(end)
+            codes.append(Path.LINETO)
+        else:
+            vertices += [(start[0], middle), (end[0], middle), end]
+            codes += [Path.CURVE4] * 3
+    return FancyArrowPatch(
+        path=Path(vertices, codes),
+        arrowstyle="-|>",
+        mutation_scale=13,
+        color=INK,
+        linewidth=1.2,
+        zorder=1,
+    )
+
+
+def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centre: Point) -> None:
+    """A box with the name, and a bar split by how likely the word beside it is so."""
+    x, y = centre
+    left, bottom = x - _WIDTH / 2, y - _HEIGHT / 2
+    is_target = node == explanation.target
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, bottom),
+            _WIDTH,
+            _HEIGHT,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            mutation_aspect=_ACROSS / _DOWN,
+            facecolor="#FFF6EC" if is_target else "white",
+            edgecolor=VERMILLION if is_target else INK,
+            linewidth=3.2 if is_target else 1.2,
+            zorder=2,
+        )
+    )
+    name = wrapped(variable_label(explanation, node), 14)
+    share, word = own_chance(explanation, node)
+    write(axes, x, y + 0.12, name, size=8, weight="bold", linespacing=0.95, zorder=4)
+    write(axes, x, bottom + 0.2, f"{word} {share:.0%}", size=7.5, zorder=4)
+    inset = 0.05
+    _bar(axes, left + inset, bottom + 0.05, _WIDTH - 2 * inset, share)
+
+
+def _bar(axes: Axes, left: float, bottom: float, width: float, share: float) -> None:
+    height = 0.07
+    full: dict[str, Any] = {"zorder": 3, "linewidth": 0.6, "edgecolor": INK}
+    # Dark and plain against light and hatched: the two parts differ without colour too.
+    axes.add_patch(
+        Rectangle((left, bottom), width, height, facecolor=ORANGE, hatch="//////", **full)
+    )
+    axes.add_patch(Rectangle((left, bottom), width * share, height, facecolor=BLUE, **full))

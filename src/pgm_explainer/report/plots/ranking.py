@@ -1,0 +1,107 @@
+"""Every candidate's evidence as bars, with the line that separates the significant ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+
+from ...selection import critical_log_p
+from ..names import label_of, shorten, variable_label
+from .style import BLUE, GREY, INK, SKY, VERMILLION, finish, legend, say, write
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from ...explanation import Explanation
+
+__all__ = ["draw_ranking", "ranking_size"]
+
+_MOST, _LEAST = 20, 5
+_TO_DIGITS = -1 / np.log(10)
+_CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
+
+
+def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
+    """Return the inches that a ranking needs to be read."""
+    return 7.0, 1.9 + 0.26 * max(_LEAST, min(max_shown, len(explanation.ranking)))
+
+
+def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
+    """Draw the highest-ranked candidates by -log10 of their p-value, with their effect size."""
+    ranking = explanation.ranking
+    if not len(ranking):
+        say(axes, "There are no nodes to rank:\nno other node can influence the target.")
+        finish(axes, "Dependence on the prediction")
+        return
+    shown = range(min(max_shown, len(ranking)))
+    digits = ranking.log_p * _TO_DIGITS
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    for at in shown:
+        fill, hatch = _fill(bool(ranking.selected[at]), bool(ranking.significant[at]))
+        axes.barh(at, digits[at], color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
+        effect = f" {ranking.effect_size[at]:.2f}"
+        write(axes, digits[at], at, effect, ha="left", size=8, path_effects=halo, zorder=3)
+    line = critical_log_p(
+        ranking.significant,
+        explanation.settings["significance"],
+        explanation.settings["correction"],
+    )
+    axes.axvline(line * _TO_DIGITS, color=VERMILLION, linestyle="--", linewidth=1.4)
+    _scale(axes, float(digits.max()))
+    _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
+    hidden = len(ranking) - len(shown)
+    target = shorten(variable_label(explanation, explanation.target), 28)
+    more = f"; {hidden} more are not drawn" if hidden else ""
+    title = f"Dependence on the prediction of {target}{more}"
+    axes.set_title(title, size=10, color=INK, parse_math=False)
+    _explain_marks(axes, explanation)
+
+
+def _fill(selected: bool, significant: bool) -> tuple[str, str]:
+    if selected:
+        return BLUE, ""
+    return (SKY, "////") if significant else (GREY, "")
+
+
+def _scale(axes: Axes, largest: float) -> None:
+    """Linear up to 1, then by powers of ten: evidence spans from nothing to hundreds of digits."""
+    axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+    axes.set_xlim(0, max(10.0, largest * 2))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("evidence, -log10 p (effect size beside the bar)", size=9, color=INK)
+
+
+def _name_rows(axes: Axes, names: list[str]) -> None:
+    axes.set_yticks(range(len(names)), [shorten(name, 28) for name in names], size=9)
+    for text in axes.get_yticklabels():
+        text.set_parse_math(False)
+    axes.set_ylim(max(_LEAST, len(names)) - 0.4, -0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _explain_marks(axes: Axes, explanation: Explanation) -> None:
+    """Say what the fills that occur mean, and which line it is."""
+    ranking, settings = explanation.ranking, explanation.settings
+    kinds = {
+        "in the explanation": (True, True),
+        "significant, not in it": (False, True),
+        "not significant": (False, False),
+    }
+    entries: list[tuple[Artist, str]] = []
+    for name, (selected, significant) in kinds.items():
+        fill, hatch = _fill(selected, significant)
+        found = (
+            ranking.selected
+            if selected
+            else ~ranking.selected & (ranking.significant == significant)
+        )
+        if found.any():
+            entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
+    level = f"level {settings['significance']:g}{_CORRECTIONS[settings['correction']]}"
+    entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
+    legend(axes, entries, loc="lower right", framealpha=1.0)

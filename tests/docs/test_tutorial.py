@@ -1,0 +1,52 @@
+"""The tutorial runs as it stands, from top to bottom, in a notebook's own kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
+nbclient = pytest.importorskip("nbclient", reason="notebooks need nbclient")
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
+LARGEST = 400_000
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """What each code cell shows, by its kind."""
+    notebook = nbformat.read(TUTORIAL, as_version=4)
+    folder = str(tmp_path_factory.mktemp("notebook"))
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MPLBACKEND", raising=False)  # else pictures would not show in the notebook
+        patch.setenv("OMP_NUM_THREADS", "1")  # threads of several test processes would only wait
+        client.execute()
+    return [
+        [each for output in cell.outputs for each in output.get("data", {}).items()]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+def test_it_shows_an_explanation_and_two_pictures(outputs):
+    shown = [kind for cell in outputs for kind, _ in cell]
+    assert shown.count("image/png") == 2
+    assert shown.count("text/html") == 1
+
+
+def test_what_it_says_is_so(outputs):
+    texts = [content for cell in outputs for kind, content in cell if kind == "text/plain"]
+    words = next(content for cell in outputs for kind, content in cell if kind == "text/html")
+    assert "Node 304 is predicted to be of class bottom" in words
+    accuracy = float(texts[0].strip("'").split("%")[0])
+    assert accuracy > 95
+    inside, _, found = next(text for text in texts if "bottle" in text).strip("'").split()[:3]
+    assert int(inside) > 0.7 * int(found)
+
+
+def test_it_is_small_enough_to_be_looked_at():
+    assert TUTORIAL.stat().st_size < LARGEST

@@ -1,0 +1,75 @@
+"""Explanations of every kind, for words and pictures to show."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+
+mpl.use("agg")
+import matplotlib.pyplot as plt
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def explain(toy):
+    """Explain a prediction of the toy model, by default that of node 14."""
+
+    def explained(target=14, model=toy.whole, **options):
+        explainer = PGMExplainer(model, toy.x, toy.edge_index, **{"num_layers": 2, **options})
+        return explainer.explain(target)
+
+    return explained
+
+
+@pytest.fixture(scope="session")
+def kinds(toy, explain):
+    """One explanation of each kind, by a name for it."""
+
+    def link(x, pairs):
+        score = (toy.whole(x)[:, pairs[0]] * toy.whole(x)[:, pairs[1]]).sum(-1, keepdims=True)
+        return np.concatenate([-score, score], axis=-1)
+
+    return {
+        "node": explain(),
+        "children": explain(no_child=False),
+        "levels": explain(change=[0.05, 0.3]),
+        "graph": explain(None, toy.graph_level, task="graph"),
+        "edge": explain((14, 2), link, task="edge"),
+        "label": explain(output=1, scores="logits"),
+        "values": explain(scores="values"),
+        "value": explain(scores="values", output=2),
+        "other class": explain(explained_class=1),
+        "alone": explain(15),
+        "constant": explain(model=lambda x: np.ones((*x.shape[:2], 2))),
+        "no network": explain(structure=None),
+    }
+
+
+@pytest.fixture(scope="session")
+def crowd():
+    """A function that explains the middle of a star, of any size and with any number of causes."""
+
+    def explained(size: int, causes: int = 5, **options):
+        spokes = np.stack((np.arange(1, size), np.zeros(size - 1, dtype=int)))
+        rng = np.random.default_rng(0)
+        others = rng.integers(1, size, size=(2, size))
+        x = rng.random((size, 1))
+
+        def model(x):
+            score = 6 * x - 3
+            score[:, 0, 0] = 4 * (x[:, 1 : causes + 1, 0].sum(axis=1) - causes / 2)
+            return np.concatenate([-score, score], axis=-1)
+
+        edges = np.concatenate((spokes, others), axis=1)
+        chosen = {"num_layers": 1, "perturbation": "permute", **options}
+        return PGMExplainer(model, x, edges, **chosen).explain(0)
+
+    return explained

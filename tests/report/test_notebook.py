@@ -1,0 +1,75 @@
+"""What a notebook shows: everything, safely, in any theme."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from pgm_explainer.report.notebook import to_notebook_html
+
+HARMLESS = {
+    *("div", "p", "b", "ul", "li"),
+    *("table", "caption", "thead", "tbody", "tr", "th", "td"),
+    *("svg", "g", "title", "path", "rect", "text"),
+}
+HOSTILE = "<script>alert('x')</script>&\"\n"
+
+
+def parsed(explanation):
+    """The HTML as a tree: that it can be read as one is part of the test."""
+    return ElementTree.fromstring(to_notebook_html(explanation))
+
+
+def test_every_kind_of_explanation_can_be_shown(kinds):
+    for explanation in kinds.values():
+        tree = parsed(explanation)
+        assert {each.tag for each in tree.iter()} <= HARMLESS
+        assert (tree.find(".//svg") is None) == (explanation.network is None)
+
+
+def test_it_says_what_the_words_say(kinds):
+    explanation = kinds["node"]
+    text = " ".join("".join(parsed(explanation).itertext()).split())
+    assert "Node 14 is predicted to be of class 2" in text
+    for node in explanation.nodes:
+        for known in ("original", "perturbed", "kept", "changed"):
+            assert f"{explanation.query({node: known}):.1%}" in text
+    assert f"holds {explanation.query():.0%}" in text
+
+
+def test_names_are_text_and_nothing_else(explain):
+    explanation = explain(class_names=["a", "b", "<img src=x onerror=alert(1)>"])
+    named = explanation.named([f"{HOSTILE}{number}" for number in range(16)])
+    tree = parsed(named)
+    assert not list(tree.iter("script"))
+    assert not list(tree.iter("img"))
+    titles = [each.text for each in tree.iter("title")]
+    assert "<script>alert('x')</script>&\"\\n14" in titles
+    assert "of class <img src=x onerror=alert(1)> with" in "".join(tree.itertext())
+
+
+def test_the_network_is_drawn_arrow_by_arrow(kinds):
+    for kind in ("node", "children", "graph", "edge"):
+        network = kinds[kind].network
+        svg = parsed(kinds[kind]).find(".//svg")
+        assert len(list(svg.iter("path"))) == 2 * len(network.edges)  # a line and a head each
+        assert len(list(svg.iter("title"))) == len(network.nodes)
+
+
+def test_colours_come_from_the_page(kinds):
+    shown = to_notebook_html(kinds["node"])
+    assert "currentColor" in shown
+    assert "black" not in shown
+    assert "white" not in shown
+
+
+def test_it_is_small_and_is_what_a_notebook_asks_for(kinds):
+    assert kinds["node"]._repr_html_() == to_notebook_html(kinds["node"])
+    assert all(len(to_notebook_html(each)) < 20_000 for each in kinds.values())
+
+
+@pytest.mark.parametrize("kind", ["constant", "no network"])
+def test_without_a_network_there_are_words_only(kinds, kind):
+    tree = parsed(kinds[kind])
+    assert [each.tag for each in tree] == ["p"] * (1 + len(kinds[kind].warnings))

@@ -1,0 +1,221 @@
+"""The plots show what the explanation says, and can be read."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyBboxPatch
+from skimage.segmentation import find_boundaries
+
+from pgm_explainer import InputError
+from pgm_explainer.report.plots import plot_superpixels, style
+from pgm_explainer.report.plots.superpixels import draw_superpixels
+
+LONG = [f"Department of Computational $x_1$ Biology {number}" for number in range(600)]
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def legend_of(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def marks(axes):
+    return [each for each in axes.collections if isinstance(each, PathCollection)]
+
+
+def drawn(figure):
+    figure.canvas.draw()
+    return figure
+
+
+def overlap(boxes):
+    """The largest share of a box that another one covers."""
+    worst = 0.0
+    for one, other in combinations(boxes, 2):
+        common = one.intersection(one, other)
+        if common is not None:
+            smaller = min(one.width * one.height, other.width * other.height)
+            worst = max(worst, common.width * common.height / smaller)
+    return worst
+
+
+def test_every_kind_of_explanation_can_be_drawn_in_every_way(kinds):
+    for explanation in kinds.values():
+        for kind in ("both", "ranking"):
+            explanation.plot(kind).draw_without_rendering()
+            plt.close("all")
+
+
+def test_another_kind_of_plot_is_refused(kinds):
+    with pytest.raises(InputError, match="unknown kind of plot 'pie'; choose one of: both"):
+        kinds["node"].plot("pie")
+    with pytest.raises(InputError, match="kind must be a name"):
+        kinds["node"].plot(3)
+
+
+def test_the_picture_shows_the_target_and_every_explaining_node(kinds):
+    explanation = kinds["node"]
+    left, right = explanation.plot().axes
+    for node in [14, *explanation.nodes]:
+        assert texts(left).count(str(node)) == texts(right).count(str(node)) == 1
+
+
+def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
+    names = ["$\\alpha$", "_hidden", "<b>"]
+    explanation = explain(class_names=names)
+    axes = explanation.plot("neighbourhood").axes[0]
+    classes = toy.whole(toy.x[None])[0].argmax(axis=-1)
+    around = explanation.neighbourhood.nodes
+    expected = sorted(to_rgb(style._CLASSES[classes[node]]) for node in around)
+    assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
+    shown = [names[number] for number in sorted(set(classes[around].tolist()))]
+    assert legend_of(axes) == ["target", "explaining node", *shown]
+
+
+def test_more_classes_than_colours_leave_the_rest_grey():
+    colours = style.class_colours(range(12), first=9)
+    assert len(colours) == len(set(colours.values())) == 8
+    assert 9 in colours
+    assert style.class_colours([5, 2], first=5) == {2: style._CLASSES[2], 5: style._CLASSES[5]}
+    assert style.class_colours([], None) == {}
+
+
+def test_colours_differ_in_grey_print_too():
+    def lightness(colour):
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
+        ]
+        luminance = float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+        return 116 * np.cbrt(luminance) - 16
+
+    first = [lightness(colour) for colour in style._CLASSES[:4]]
+    assert min(abs(a - b) for a, b in combinations(first, 2)) > 8
+    assert abs(lightness(style.BLUE) - lightness(style.ORANGE)) > 20
+
+
+@pytest.mark.parametrize("size", [6, 60, 501])
+def test_any_number_of_neighbours_can_be_read(crowd, size):
+    explanation = crowd(size, 4)
+    axes = explanation.plot("neighbourhood").axes[0]
+    assert len(marks(axes)) == min(size, 60)
+    hidden = f"; not drawn: {size - 60}" if size > 60 else ""
+    title = f"(explaining: {len(explanation.nodes)} of {size - 1} nodes{hidden})"
+    assert axes.get_title().endswith(title)
+    figure = drawn(axes.figure)
+    assert overlap([text.get_window_extent() for text in axes.texts]) < 0.3
+    plt.close(figure)
+    assert len(marks(explanation.plot("neighbourhood", max_shown=8).axes[0])) <= 8
+
+
+def test_long_names_stay_apart_and_inside_their_boxes(crowd):
+    explanation = crowd(60, 5).named(LONG)
+    left, right = drawn(explanation.plot()).axes
+    names = [text for text in left.texts if "Biology" in text.get_text()]
+    assert len(names) == 1 + len(explanation.nodes)
+    assert overlap([text.get_window_extent() for text in names]) < 0.05
+    boxes = [patch.get_window_extent() for patch in right.patches if type(patch) is FancyBboxPatch]
+    assert overlap(boxes) == 0
+    for text in right.texts:
+        inside = text.get_window_extent()
+        assert any(
+            box.x0 - 2 <= inside.x0
+            and inside.x1 <= box.x1 + 2
+            and box.y0 <= inside.y0
+            and inside.y1 <= box.y1
+            for box in boxes
+        ), text.get_text()
+
+
+@pytest.mark.parametrize("no_child", [True, False])
+def test_many_variables_keep_clear_of_each_other(crowd, no_child):
+    explanation = crowd(30, 9, max_nodes=9, num_samples=3000, no_child=no_child)
+    assert len(explanation.nodes) > 8
+    axes = drawn(explanation.plot("network")).axes[0]
+    boxes = [patch.get_window_extent() for patch in axes.patches if type(patch) is FancyBboxPatch]
+    assert len(boxes) == 1 + len(explanation.nodes)
+    assert overlap(boxes) == 0
+    assert axes.figure.get_size_inches()[0] < 14
+
+
+def test_every_variable_shows_its_probability(kinds):
+    node, graph = kinds["node"], kinds["graph"]
+    shown = texts(node.plot("network").axes[0])
+    assert f"holds {node.query():.0%}" in shown
+    variable = node.network.variable(node.nodes[0])
+    kept = node.network.query(variable.id)[variable.matching("kept")].sum()
+    assert f"kept {kept:.0%}" in shown
+    assert any(text.startswith("original 7") for text in texts(graph.plot("network").axes[0]))
+
+
+@pytest.mark.parametrize("correction", ["none", "benjamini_hochberg"])
+@pytest.mark.parametrize("size", [6, 80])
+def test_the_line_separates_the_significant_ones(crowd, correction, size):
+    explanation = crowd(size, correction=correction)
+    ranking = explanation.ranking
+    axes = explanation.plot("ranking", max_shown=100).axes[0]
+    bars = np.array([patch.get_width() for patch in axes.patches])
+    np.testing.assert_allclose(bars, -ranking.log_p / np.log(10))
+    line = axes.lines[0].get_xdata()[0]
+    np.testing.assert_array_equal(bars > line, ranking.significant)
+
+
+def test_a_ranking_says_how_much_of_it_is_not_drawn(crowd, kinds):
+    axes = crowd(80).plot("ranking").axes[0]
+    assert len(axes.patches) == 20
+    assert "59 more are not drawn" in axes.get_title()
+    assert "no nodes to rank" in texts(kinds["alone"].plot("ranking").axes[0])[0]
+    assert "14 – 2" in kinds["edge"].plot("ranking").axes[0].get_title()
+
+
+def test_a_picture_of_nothing_learnt_says_why(kinds):
+    assert "the prediction never changed" in texts(kinds["constant"].plot("network").axes[0])[0]
+    assert "none was asked for" in texts(kinds["no network"].plot("network").axes[0])[0]
+
+
+@pytest.fixture
+def picture():
+    segments = np.kron(np.arange(16).reshape(4, 4), np.ones((5, 5), dtype=int))
+    segments[2, 2:9] = 0  # a bent one
+    return np.random.default_rng(0).random(segments.shape), segments
+
+
+def test_superpixels_are_outlined_and_numbered(picture, kinds):
+    image, segments = picture
+    figure = plot_superpixels(image, segments, {"found": kinds["node"], "other": [3, 0]})
+    plain, every, found, other = figure.axes
+    assert [axes.get_title() for axes in figure.axes] == ["image", "superpixels", "found", "other"]
+    assert not plain.collections
+    assert texts(found) == [str(rank + 1) for rank in range(len(kinds["node"].nodes))]
+    for axes, nodes in ((found, kinds["node"].nodes), (other, [3, 0])):
+        for text, node in zip(axes.texts, nodes, strict=True):
+            column, row = text.get_position()
+            assert segments[int(row), int(column)] == node
+    touched = np.zeros(segments.shape, dtype=bool)
+    for (x0, y0), (x1, y1) in every.collections[0].get_segments():
+        rows = {int(np.floor(min(y0, y1) + 0.5)), int(np.floor(max(y0, y1)))}
+        columns = {int(np.floor(min(x0, x1) + 0.5)), int(np.floor(max(x0, x1)))}
+        if x0 == x1:
+            columns = {int(x0 - 0.5), int(x0 + 0.5)}
+        else:
+            rows = {int(y0 - 0.5), int(y0 + 0.5)}
+        for row in rows:
+            for column in columns:
+                touched[row, column] = True
+    np.testing.assert_array_equal(touched, find_boundaries(segments, connectivity=1))
+
+
+def test_superpixels_that_do_not_fit_are_refused(picture):
+    image, segments = picture
+    axes = plt.figure().add_subplot()
+    with pytest.raises(InputError, match=r"the image is \(19, 20\), segments \(20, 20\)"):
+        draw_superpixels(axes, image[:-1], segments)
+    with pytest.raises(InputError, match="no pixel belongs to node 99"):
+        draw_superpixels(axes, image, segments, [99])

@@ -1,0 +1,122 @@
+"""The words say what the explanation says, for every kind of explanation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pgm_explainer.report.names import width
+from pgm_explainer.report.text import summarise
+
+BEGINNINGS = {
+    "node": "Node 14 is predicted to be of class 2 with probability 0.9",
+    "graph": "The graph is predicted to be of class ",
+    "edge": "The pair (14, 2) is predicted to be of class ",
+    "label": "Node 14 is predicted not to have label 1 with probability 0.50",
+    "values": "Node 14 has the value -5.572, -0.0",
+    "value": "Node 14 has the value 3.011 of output 2.",
+    "other class": "Node 14 is of class 1 with probability 0.0",
+    "alone": "Node 15 is predicted to be of class ",
+    "constant": "Node 14 is predicted to be of class 0 with probability 0.500. "
+    "The prediction held in all 800 perturbed graphs.",
+}
+
+
+def row_of(words: str, name: str) -> str:
+    table = words[words.index("  log p") :]
+    return next(line for line in table.splitlines() if line.split()[:1] == [name])
+
+
+@pytest.mark.parametrize("kind", BEGINNINGS)
+def test_they_begin_with_what_was_predicted(kinds, kind):
+    assert summarise(kinds[kind]).startswith(BEGINNINGS[kind])
+
+
+def test_they_fit_a_screen(kinds, crowd):
+    for explanation in [*kinds.values(), crowd(30, 9, max_nodes=9, num_samples=3000)]:
+        lines = str(explanation).splitlines()
+        assert len(lines) <= 40
+        assert max(width(line) for line in lines) <= 88
+
+
+def test_the_table_holds_what_the_network_answers(kinds):
+    explanation = kinds["node"]
+    words = str(explanation)
+    assert f"({explanation.query():.1%} when nothing is known)" in " ".join(words.split())
+    for node in explanation.nodes:
+        row = row_of(words, str(node)).split()
+        expected = [explanation.query({node: fact}) for fact in ("original", "perturbed")]
+        assert row[3:5] == [f"{chance:.1%}" for chance in expected]
+    own = row_of(words, "(the")
+    assert f"{explanation.query({14: 'original'}):.1%}" in own
+    assert f"{explanation.query({14: 'perturbed'}):.1%}" in own
+    assert f"Network: {explanation.network.factorisation}" in " ".join(words.split())
+
+
+def test_tasks_without_predictions_of_nodes_know_of_perturbations_only(kinds):
+    for kind in ("graph", "edge"):
+        assert "if perturbed" in str(kinds[kind])
+        assert "if kept" not in str(kinds[kind])
+
+
+def test_what_weakens_the_answer_is_said(kinds):
+    warned = replace(kinds["node"], warnings=("the tables are thin",))
+    assert str(warned).endswith("Beware: the tables are thin.")
+
+
+def test_they_do_without_a_network(kinds):
+    found = kinds["no network"]
+    assert f"it depends most on {found.nodes[0]}" in str(found)
+    assert "Network" not in str(found)
+    assert "Network" not in str(kinds["constant"])
+
+
+def test_a_node_that_stands_alone(kinds):
+    words = str(kinds["alone"])
+    assert "not found to depend on any other node" in words
+    assert "0.0%  if 15 is perturbed" in words
+
+
+def test_classes_have_the_names_given_to_them(explain):
+    names = ["base", "top", "middle"]
+    assert "of class middle with" in str(explain(class_names=names))
+    other = summarise(explain(class_names=names, explained_class=1))
+    assert "is of class top with" in other
+    assert "(predicted is class middle)" in other
+    label = explain(class_names=names, output=1, scores="logits")
+    assert "not to have label top with" in summarise(label)
+    values = explain(class_names=names, scores="values")
+    assert summarise(values).startswith("Node 14 has base -5.572, top -0.01569 and middle 3.011.")
+    value = explain(class_names=names, scores="values", output=2)
+    assert summarise(value).startswith("Node 14 has middle 3.011.")
+
+
+def test_nodes_have_the_names_given_to_them(kinds):
+    explanation = kinds["node"]
+    named = explanation.named({14: "Ada", explanation.nodes[0]: "Bob"})
+    assert str(named).startswith("Node Ada is predicted")
+    assert row_of(str(named), "Bob")
+    pair = kinds["edge"].named({14: "Ada"})
+    assert summarise(pair).startswith("The pair ('Ada', 2)")
+    assert "P(('Ada', 2) |" in " ".join(str(pair).split())
+
+
+def test_columns_stay_in_line_whatever_the_names(kinds):
+    explanation = kinds["node"]
+    odd = ["東京", "e\u0301e\u0301", "a\nb", "\x1b[31mred", "x" * 60, *map(str, range(5, 16))]
+    ids = [*explanation.nodes, *[n for n in range(16) if n not in explanation.nodes]]
+    words = str(explanation.named(dict(zip(ids, odd, strict=True))))
+    assert "\x1b" not in words
+    lines = words.splitlines()
+    head = next(at for at, line in enumerate(lines) if line.lstrip().startswith("node "))
+    widths = {width(line) for line in lines[head : head + 2 + len(explanation.nodes)]}
+    assert len(widths) == 1
+
+
+def test_many_nodes_are_counted_not_listed(crowd):
+    found = crowd(30, 9, max_nodes=9, num_samples=3000)
+    assert len(found.nodes) == 9
+    words = str(found)
+    assert f"and {len(found.nodes) - 8} more" in " ".join(words.split())
+    assert f"… and {len(found.nodes) - 8} more: see explanation.ranking" in words
