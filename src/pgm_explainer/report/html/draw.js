@@ -6,11 +6,11 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-const CARD = { width: 192, gap: 34, head: 27, row: 17, foot: 8 };
-const BAR = { left: 80, width: 56 };
+const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8 };
+const BAR = { left: 80, width: 58 };
 const LAYER_GAP = 48;
 const PORT_GAP = 16;
-const PICTURE = { width: 560, margin: 36 };
+const PICTURE = { width: 560, margin: 36, namedMargin: 64 };
 const DISC = { special: 17, ring: 21, other: 5 };
 const SMALLEST = 0.72;
 const FITS_A_DISC = 4;
@@ -38,6 +38,10 @@ function percent(probability) {
   return `${(100 * probability).toFixed(1)}%`;
 }
 
+function fitsDisc(name) {
+  return name.length <= FITS_A_DISC;
+}
+
 function shortened(name, most) {
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }
@@ -52,7 +56,9 @@ function canvas(width, height, label) {
  * @returns {{svg: SVGElement, paint: function}}
  */
 function drawPicture(picture, network) {
-  const inside = PICTURE.width - 2 * PICTURE.margin;
+  const long = picture.nodes.some(({ role, name }) => role !== "other" && !fitsDisc(name));
+  const margin = long ? PICTURE.namedMargin : PICTURE.margin;
+  const inside = PICTURE.width - 2 * margin;
   const extent = (axis) => Math.max(0, ...picture.nodes.map((node) => node.at[axis]));
   const [wide, high] = [extent(0) * inside, extent(1) * inside];
   const height = Math.max(high, 60) + 2 * PICTURE.margin + 10;
@@ -85,7 +91,7 @@ function drawLink(picture, places, from, to) {
 
 function drawDisc(node, [x, y], variable) {
   const special = node.role !== "other";
-  const inside = node.name.length <= FITS_A_DISC;
+  const inside = fitsDisc(node.name);
   const group = shape("g", { class: `node ${node.role}`, "data-key": node.key });
   group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   group.append(shape("title", {}, node.name));

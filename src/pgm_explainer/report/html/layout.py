@@ -20,6 +20,8 @@ Positions = NDArray[np.float64]
 
 _STEPS = 80
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
+_APART = 0.1
+"""How far nodes with the same distances to all others start from each other."""
 _SWEEPS = 12
 _BEND_WIDTH = 0.25
 """Room for an arrow that passes a layer, where a variable takes 1."""
@@ -71,21 +73,21 @@ def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
 def place_nodes(size: int, edges: IntArray) -> Positions:
     """Return positions ``[size, 2]`` in which distances are as in the graph, as far as may be.
 
-    Stress majorisation (Gansner, Koren and North, 2004) from a circle, turned so that the picture
-    is wider than high. The same graph is always placed the same.
+    Stress majorisation (Gansner, Koren and North, 2004), turned so that the picture is wider than
+    high. The same graph is always placed the same.
     """
     angle = 2 * np.pi * np.arange(size) / max(size, 1)
-    at = np.column_stack((np.cos(angle), np.sin(angle)))
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
-        return at
+        return circle
     wanted = shortest_path(_links(size, edges), unweighted=True)
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
-    at *= wanted.max() / 2
     off_diagonal = ~np.eye(size, dtype=bool)
     weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
     # The Laplacian has constants as its kernel: filling that makes it invertible.
     inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / size)
+    at = _scaled(wanted) + _APART * circle
     for _ in range(_STEPS):
         apart = np.linalg.norm(at[:, None] - at[None], axis=-1)
         pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
@@ -93,6 +95,14 @@ def place_nodes(size: int, edges: IntArray) -> Positions:
     _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
     # A principal axis has no sign of its own; without one the picture might come out mirrored.
     return np.asarray(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T)
+
+
+def _scaled(distances: NDArray[np.float64]) -> Positions:
+    """Classical multidimensional scaling: a start from which no fold has to be undone."""
+    squares = distances**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    sizes, axes = np.linalg.eigh(-centred / 2)
+    return np.asarray(axes[:, -2:] * np.sqrt(np.maximum(sizes[-2:], 0)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ function show(at) {
   $("headline").textContent = explanation.headline;
   $("lead").replaceChildren(...lead(explanation));
   $("warnings").replaceChildren(
-    ...explanation.warnings.map((text) => element("li", {}, text)),
+    ...explanation.warnings.map((text) => element("li", {}, `Beware: ${text}.`)),
   );
   drawAll(explanation);
   renewDetails(explanation);
@@ -57,29 +57,33 @@ function drawAll(explanation) {
   const { picture, network } = explanation;
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
-  $("picture-legend").textContent = pictureLegend(picture);
+  $("picture-legend").textContent = pictureLegend(picture, network);
   shown.drawings = [around];
   for (const id of ["hero", "telling-panel"]) $(id).hidden = !network;
   if (network) {
     const cards = drawNetwork(network, data.kinds);
     $("network").replaceChildren(cards.svg);
     shown.drawings.push(cards);
-    document.body.classList.toggle("wide", cards.width > FITS_A_COLUMN);
   } else {
     const why = explanation.held === 1 ? "the prediction never changed" : "none was asked for";
     $("network").replaceChildren(paragraph(`There is no network: ${why}.`));
   }
   document.body.classList.toggle("unasked", !network);
+  document.body.classList.toggle("wide", shown.drawings.some(({ width }) => width > FITS_A_COLUMN));
   for (const { svg } of shown.drawings) {
     svg.querySelector("[data-variable]")?.setAttribute("tabindex", "0");
   }
 }
 
-function pictureLegend({ nodes, hidden }) {
-  const target = nodes.some(({ role }) => role === "end") ? "The target in red, " : "";
-  const more = hidden > 0 ? ` ${hidden} further nodes are not drawn.` : "";
-  const text = `${target}explaining nodes in blue; the ring tells how likely each is as it was.`;
-  return text[0].toUpperCase() + text.slice(1) + more;
+function pictureLegend({ nodes, hidden }, network) {
+  const has = (wanted) => nodes.some(({ role }) => role === wanted);
+  const told = [
+    has("end") ? "Red is what the prediction is about." : "",
+    has("explaining") ? "Blue are the nodes that explain it." : "",
+    network ? "A ring tells how likely a node is as it was." : "",
+    hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
+  ];
+  return told.filter(Boolean).join(" ");
 }
 
 function renewDetails(explanation) {

@@ -80,7 +80,7 @@ function tellingRow({ variable, word, holdsIf }, network, holds) {
   const dot = element("i", { class: holdsIf > holds ? "dot up" : "dot down" });
   dot.style.left = `${100 * holdsIf}%`;
   const row = element("button", { type: "button", title: `State that ${name} is ${word}` },
-    element("span", { class: "fact" }, element("b", {}, name), ` ${word}`),
+    element("span", { class: "fact" }, element("b", {}, name), element("span", {}, word)),
     element("span", { class: "line" }, span, dot),
     element("span", { class: "number" }, percent(holdsIf)));
   row.onclick = () => {

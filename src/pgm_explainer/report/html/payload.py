@@ -178,9 +178,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _network(
-    explanation: Explanation, network: BayesianNetwork, shared: _Shared
-) -> dict[str, Any]:
+def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
     """The variables with their tables, and the arrows with the way they go."""
     layers = layer_dag(network.dag)
     numbers = _numbers(explanation)
