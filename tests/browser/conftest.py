@@ -49,7 +49,7 @@ class Reader:
         self.page = page
 
     def node(self, key: str, where: str = "network") -> Any:
-        return self.page.locator(f'#{where} [data-variable][data-key="{key}"]')
+        return self.page.locator(f'#{where} [data-variable][data-key~="{key}"]')
 
     def state(self, key: str, word: str) -> None:
         """Click a bar."""

@@ -144,6 +144,13 @@ def test_pointing_at_a_node_lights_it_in_the_other_picture(read, node_explanatio
     assert lit.count() == 1
 
 
+def test_pointing_at_a_pair_lights_both_of_its_nodes(read, explanations):
+    reader = read(explanations["edge"])
+    reader.node("target").hover()
+    lit = reader.page.locator("#picture .node.lit title").all_text_contents()
+    assert sorted(lit) == ["14", "2"]
+
+
 def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanation):
     reader = read(node_explanation)
     for name in ("ranking", "tables", "words", "making"):

@@ -2,7 +2,7 @@
  * Exact inference by variable elimination, as network/factors.py does it.
  *
  * A factor is a function of some variables: `scope` lists them, `values` runs through their states
- * with the last variable fastest. Evidence is, for each variable, null or which states are possible.
+ * with the last variable fastest. Evidence is, for each variable, null or which states can be.
  */
 
 /** @typedef {{scope: number[], values: ArrayLike<number>}} Factor */

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, shortest_path
+from scipy.spatial.distance import cdist
 
 from ...arrays import IntArray
 from ...explanation import Explanation
@@ -22,10 +23,12 @@ _STEPS = 80
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
 _APART = 0.1
 """How far nodes with the same distances to all others start from each other."""
+_ROOM = 1.0
+"""How much longer an edge is between nodes that need room."""
 _SWEEPS = 12
 _BEND_WIDTH = 0.25
 """Room for an arrow that passes a layer, where a variable takes 1."""
-_STRAIGHTNESS = 8
+_STRAIGHTNESS = 24
 """How much more the pieces of a long arrow want to stand above each other than variables do."""
 _IN_A_ROW = 3
 """Of variables that nothing depends on; more if the layers are wider."""
@@ -51,11 +54,13 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     return np.asarray(part.nodes[np.sort(order[: max(most, len(shown))])])
 
 
-def _links(size: int, edges: IntArray) -> csr_array:
-    """The edges as a matrix, in both directions and without self-loops."""
-    source, target = edges[:, edges[0] != edges[1]]
+def _links(size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None) -> csr_array:
+    """The lengths of edges (1 by default) as a matrix, in both directions, without self-loops."""
+    proper = edges[0] != edges[1]
+    source, target = edges[:, proper]
     both = (np.append(source, target), np.append(target, source))
-    return csr_array((np.ones(len(both[0])), both), shape=(size, size))
+    one_way = np.ones(len(source)) if lengths is None else lengths[proper]
+    return csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
 def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
@@ -70,31 +75,50 @@ def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
     return np.array(sorted(shown), dtype=np.int64)
 
 
-def place_nodes(size: int, edges: IntArray) -> Positions:
+def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positions:
     """Return positions ``[size, 2]`` in which distances are as in the graph, as far as may be.
 
-    Stress majorisation (Gansner, Koren and North, 2004), turned so that the picture is wider than
-    high. The same graph is always placed the same.
+    The picture is wider than high, and the same for the same graph.
+
+    Args:
+        size: how many nodes there are.
+        edges: ``[2, e]``, the pairs of nodes that belong together, each once.
+        roomy: nodes that need more room: edges among them are drawn longer.
     """
     angle = 2 * np.pi * np.arange(size) / max(size, 1)
     circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
         return circle
-    wanted = shortest_path(_links(size, edges), unweighted=True)
+    wanted = shortest_path(_links(size, edges, np.isin(edges, roomy).all(axis=0) * _ROOM + 1.0))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
-    off_diagonal = ~np.eye(size, dtype=bool)
-    weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
-    # The Laplacian has constants as its kernel: filling that makes it invertible.
-    inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / size)
-    at = _scaled(wanted) + _APART * circle
-    for _ in range(_STEPS):
-        apart = np.linalg.norm(at[:, None] - at[None], axis=-1)
-        pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
-        at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
+    starts = (circle * wanted.max() / 2, _scaled(wanted) + _APART * circle)
+    tried = [_settle(start, wanted) for start in starts]
+    at = min(tried, key=lambda each: _stress(each, wanted))
     _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
     # A principal axis has no sign of its own; without one the picture might come out mirrored.
     return np.asarray(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T)
+
+
+def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
+    """Move nodes until they are as far apart as wanted, as far as may be.
+
+    This is stress majorisation (Gansner, Koren and North, 2004): no step makes it worse.
+    """
+    off_diagonal = ~np.eye(len(at), dtype=bool)
+    weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
+    # The Laplacian has constants as its kernel: filling that makes it invertible.
+    inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / len(at))
+    for _ in range(_STEPS):
+        apart = cdist(at, at)
+        pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
+        at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
+    return at
+
+
+def _stress(at: Positions, wanted: NDArray[np.float64]) -> float:
+    pairs = np.triu_indices(len(at), 1)
+    return float(((cdist(at, at)[pairs] / wanted[pairs] - 1) ** 2).sum())
 
 
 def _scaled(distances: NDArray[np.float64]) -> Positions:
@@ -141,8 +165,14 @@ def layer_dag(dag: DAG) -> Layers:
         row, column = divmod(place, in_a_row)
         depth[at] = len(layers) + row
         x[at] = column - (min(in_a_row, len(alone) - row * in_a_row) - 1) / 2
-    bends = {edge: [float(x[each]) for each in chain] for edge, chain in chains.items()}
+    bends = {edge: _straightened(x[chain].tolist()) for edge, chain in chains.items()}
     return Layers(depth, [float(each) for each in x[: dag.num_variables]], bends)
+
+
+def _straightened(bends: list[float]) -> list[float]:
+    """Bends that are nearly above each other, exactly so."""
+    nearly = len(bends) > 1 and max(bends) - min(bends) < _BEND_WIDTH / 2
+    return [sum(bends) / len(bends)] * len(bends) if nearly else bends
 
 
 def _chains(

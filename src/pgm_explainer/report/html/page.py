@@ -21,6 +21,8 @@ _SCRIPTS = (
     "inference.js",
     "knowledge.js",
     "draw.js",
+    "picture.js",
+    "network.js",
     "panels.js",
     "tables.js",
     "list.js",

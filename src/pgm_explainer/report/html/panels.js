@@ -93,7 +93,8 @@ function tellingRow({ variable, word, holdsIf }, network, holds) {
 /** Open the dialogue about a variable, beside the node that was clicked. */
 function ask(variable, beside) {
   const { name } = shown.explanation.network.variables[variable];
-  const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, cross());
+  const button = { type: "button", class: "close", "aria-label": "Close" };
+  const close = element("button", button, cross());
   close.onclick = () => $("asking").hidePopover();
   $("asking").dataset.about = variable;
   $("asking").replaceChildren(

@@ -159,14 +159,17 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
     edges = np.empty((2, 0), dtype=np.int64)
     if explanation.graph is not None and len(nodes):
         edges = np.unique(np.sort(explanation.graph.induced(nodes).edge_index, axis=0), axis=1)
-    at = place_nodes(len(nodes), edges)
+    selected = set(ranking.nodes[ranking.selected].tolist())
+    special = [at for at, node in enumerate(nodes.tolist()) if node in selected or node in ends]
+    at = place_nodes(len(nodes), edges, special)
     spread = max(np.ptp(at, axis=0).max(), 1.0) if len(nodes) else 1.0
     at = np.round((at - at.min(axis=0)) / spread, 3) if len(nodes) else at
-    selected = set(ranking.nodes[ranking.selected].tolist())
+    # A prediction about two nodes is neither of them, but lights up with both.
+    about = [_TARGET_KEY] if explanation.task == "edge" else []
     return {
         "nodes": [
             {
-                "key": _node_key(node),
+                "keys": [_node_key(node), *(about if node in ends else [])],
                 "name": _name(_node_name(explanation, node)),
                 "role": "end" if node in ends else "explaining" if node in selected else "other",
                 "at": place,

@@ -7,7 +7,8 @@ function table(caption, header, rows, keys = []) {
   );
   const head = element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)));
   const whole = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, whole);
+  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": caption };
+  return element("div", region, whole);
 }
 
 function rankingDetails({ ranking }) {
@@ -16,9 +17,9 @@ function rankingDetails({ ranking }) {
     const [, name, statistic, logP, effect, degrees, significant, selected] = row;
     const bar = element("i", { class: "effect" });
     bar.style.width = `${60 * (effect ?? 0)}px`;
-    const size = element("span", { class: "sized" }, bar, number(effect, 2));
+    const size = element("span", { class: "sized" }, bar, fixed(effect, 2));
     const verdict = selected ? "yes" : significant ? "significant" : "";
-    return [`${at + 1}`, name, size, number(logP, 1), number(statistic, 1), `${degrees}`, verdict];
+    return [`${at + 1}`, name, size, fixed(logP, 1), fixed(statistic, 1), `${degrees}`, verdict];
   });
   const parts = [
     paragraph("Every node that could matter, the most dependent first. log p is the natural " +
@@ -30,7 +31,7 @@ function rankingDetails({ ranking }) {
   return parts;
 }
 
-function number(value, digits) {
+function fixed(value, digits) {
   return value === null ? "–" : value.toFixed(digits);
 }
 
@@ -81,7 +82,7 @@ function wordsDetails({ words }) {
 }
 
 function makingDetails(explanation, { settings, versions }) {
-  const answer = explanation.answer.map(([name, score]) => [name, number(score, 4)]);
+  const answer = explanation.answer.map(([name, score]) => [name, fixed(score, 4)]);
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     element("h3", {}, "The model's answer on the unperturbed features"),
