@@ -105,6 +105,14 @@ def test_a_page_of_thousands_of_candidates_is_small_too():
     assert len(page.encode()) < LARGEST
 
 
+def test_a_page_of_large_tables_is_small_too(toy):
+    options = {"num_layers": 2, "max_nodes": 7, "only_significant": False, "no_child": False}
+    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, score="log_likelihood", **options)
+    explanation = explainer.explain(14)
+    assert explanation.network.cpt(explanation.network.nodes[-1]).values.size > 10_000
+    assert len(explanation.to_html()) < LARGEST
+
+
 def test_what_cannot_be_shown_is_named(explanation):
     with pytest.raises(InputError, match="list is empty"):
         to_html([])
@@ -126,8 +134,12 @@ def test_the_page_is_told_all_that_was_found(explanation):
     for variable, node in zip(told["network"]["variables"], explanation.network.nodes, strict=True):
         table = explanation.network.cpt(node)
         assert variable["name"] == str(node)
-        np.testing.assert_allclose(variable["values"], table.values.ravel(), atol=1e-11)
-        assert variable["seen"] == table.counts.sum(axis=-1).ravel().tolist()
+        values = np.full((table.values.size // 4, 4), 1 / 4)
+        seen = np.zeros(len(values))
+        for at, samples, *row in variable["rows"]:
+            values[at], seen[at] = row, samples
+        np.testing.assert_allclose(values, table.values.reshape(-1, 4), atol=1e-11)
+        np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
     assert payload["settings"][told["settings"]]["seed"] == "0"
     assert payload["versions"]["NumPy"] == np.__version__
 

@@ -12,14 +12,16 @@
  * The factors of a network, from the tables that the page was given.
  * @returns {Model}
  */
-function modelOf(network, kinds) {
-  return {
-    sizes: network.variables.map((variable) => kinds[variable.kind].states.length),
-    factors: network.variables.map((variable, at) => ({
-      scope: [...variable.parents, at],
-      values: variable.values,
-    })),
-  };
+function modelOf({ variables }, kinds) {
+  const sizes = variables.map(({ kind }) => kinds[kind].states.length);
+  const factors = variables.map(({ parents, rows }, at) => {
+    const scope = [...parents, at];
+    // Where a row is missing nothing was seen, and every state is as likely.
+    const values = new Float64Array(product(scope, sizes)).fill(1 / sizes[at]);
+    for (const [row, , ...chances] of rows) values.set(chances, row * sizes[at]);
+    return { scope, values };
+  });
+  return { sizes, factors };
 }
 
 /** Multiply factors and sum out every variable that is not kept. @returns {Factor} */

@@ -23,8 +23,8 @@ _STEPS = 80
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
 _APART = 0.1
 """How far nodes with the same distances to all others start from each other."""
-_ROOM = 1.0
-"""How much longer an edge is between nodes that need room."""
+_ROOM = 2.0
+"""The length of an edge between nodes that need room, where others have 1."""
 _SWEEPS = 12
 _BEND_WIDTH = 0.25
 """Room for an arrow that passes a layer, where a variable takes 1."""
@@ -89,7 +89,8 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
         return circle
-    wanted = shortest_path(_links(size, edges, np.isin(edges, roomy).all(axis=0) * _ROOM + 1.0))
+    lengths = np.where(np.isin(edges, roomy).all(axis=0), _ROOM, 1.0)
+    wanted = shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
     starts = (circle * wanted.max() / 2, _scaled(wanted) + _APART * circle)

@@ -13,7 +13,7 @@ import scipy
 
 from ...errors import InputError
 from ...explanation import Explanation
-from ...network import BayesianNetwork
+from ...network import BayesianNetwork, ConditionalTable
 from ...sampling import Variable, VariableId
 from ..text import describe
 from .layout import layer_dag, place_nodes, visible_nodes
@@ -188,7 +188,6 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
     target = network.nodes.index(explanation.target)
     variables = []
     for at, variable in enumerate(network.variables):
-        table = network.cpt(variable.id)
         own = explanation.task == "node" or at != target
         variables.append(
             {
@@ -196,8 +195,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
                 "name": _name(variable.id) if own else _target_name(explanation),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
-                "values": [float(f"{each:.{_DIGITS}g}") for each in table.values.ravel().tolist()],
-                "seen": table.counts.sum(axis=-1).ravel().tolist(),
+                "rows": _rows(network.cpt(variable.id)),
                 "layer": layers.layer[at],
                 "x": round(layers.x[at], 3),
             }
@@ -211,6 +209,20 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
         ],
         "factorisation": network.factorisation,
     }
+
+
+def _rows(table: ConditionalTable) -> list[list[float]]:
+    """The rows of a table that tell something: where each is, the samples seen, its probabilities.
+
+    In all others, which can be many more, every state is as likely.
+    """
+    values = table.values.reshape(-1, table.variable.cardinality)
+    seen = table.counts.sum(axis=-1).ravel()
+    telling = (seen > 0) | (values != 1 / table.variable.cardinality).any(axis=1)
+    return [
+        [int(at), int(seen[at]), *(float(f"{each:.{_DIGITS}g}") for each in values[at].tolist())]
+        for at in np.flatnonzero(telling)
+    ]
 
 
 _TARGET_KEY = "target"

@@ -51,19 +51,17 @@ function tablesDetails({ network }, { kinds }) {
   return parts;
 }
 
-/** The rows of a table that samples stand behind; the others are counted. */
+/** The rows of a table that tell something; the others are counted. */
 function conditionalTable(title, variable, parents, kinds) {
   const states = kinds[variable.kind].states;
   const header = [...parents.map(({ name }) => name), ...states, "samples"];
-  const rows = [];
-  variable.seen.forEach((seen, at) => {
-    if (!seen && parents.length) return;
-    const chances = states.map((_, state) => percent(variable.values[at * states.length + state]));
-    rows.push([...parentStates(at, parents, kinds), ...chances, `${seen}`]);
-  });
-  const unseen = variable.seen.length - rows.length;
-  const note = `${unseen} of ${variable.seen.length} combinations of the parents were never ` +
-    "sampled; the network takes every state to be as likely there.";
+  const rows = variable.rows.map(([at, seen, ...chances]) => [
+    ...parentStates(at, parents, kinds), ...chances.map(percent), `${seen}`,
+  ]);
+  const all = parents.reduce((count, { kind }) => count * kinds[kind].states.length, 1);
+  const unseen = all - rows.length;
+  const note = `${unseen} of ${all} combinations of the parents were never sampled; the network ` +
+    "takes every state to be as likely there.";
   return [table(title, header, rows), ...(unseen ? [paragraph(note)] : [])];
 }
 
