@@ -13,24 +13,32 @@ let shown = null;
 function beliefsNow() {
   const { explanation: { network }, evidence, model } = shown;
   const kindOf = (at) => data.kinds[network.variables[at].kind];
-  const joints = jointsWithTarget(model, network.target, evidence.map(possibleStates));
-  const targetStates = kindOf(network.target).states.length;
-  const all = [...Array(targetStates).keys()];
-  const kept = kindOf(network.target).facts.find(({ word }) => word === "kept").states;
+  const possible = evidence.map(possibleStates);
+  const now = marginalsOf(model, possible);
+  const kept = factOf(kindOf(network.target), "kept").states;
+  const ifKept = marginalsOf(model, possible.with(network.target, kindOf(network.target).states.map(
+    (_, state) => kept.includes(state) && (possible[network.target]?.[state] ?? true),
+  )));
+  const chance = (marginals, at, { states }) => sum(states.map((state) => marginals[at][state]));
+  const holds = now ? chance(now, network.target, { states: kept }) : NaN;
   const facts = network.variables.map((_, at) =>
     kindOf(at).facts.map((fact) => {
-      const p = joints ? mass(joints[at], fact.states, all, targetStates) : NaN;
-      const held = joints ? mass(joints[at], fact.states, kept, targetStates) : NaN;
-      return { ...fact, p, holdsIf: held / p };
+      const p = now ? chance(now, at, fact) : NaN;
+      const andHolds = ifKept ? holds * chance(ifKept, at, fact) : 0;
+      return { ...fact, p, holdsIf: andHolds / p };
     }),
   );
   return {
-    possible: joints !== null,
+    possible: now !== null,
     facts,
-    holds: facts[network.target].find(({ word }) => word === "kept").p,
+    holds,
     known: (at) => Object.values(evidence[at]).filter(Boolean),
     asItWas: (at) => (facts[at].find(({ word }) => word === "kept") ?? facts[at][0]).p,
   };
+}
+
+function factOf({ facts }, wanted) {
+  return facts.find(({ word }) => word === wanted);
 }
 
 /** Which states of a variable agree with what is known of it; null if nothing is. */

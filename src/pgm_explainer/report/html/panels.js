@@ -23,6 +23,7 @@ function paintHero({ possible, holds }) {
     ? `${percent(prior)} when nothing is known`
     : "when nothing is known";
   $("impossible").hidden = possible;
+  document.body.classList.toggle("impossible", !possible);
   $("undo").disabled = !shown.history.length;
   $("reset").disabled = !something;
   $("spoken").textContent = possible
