@@ -46,7 +46,7 @@ function makeButton(group, variable) {
 
 /** A variable as a screen reader says it. */
 function spoken(name, variable, beliefs) {
-  const known = beliefs.known(variable);
+  const known = beliefs.known[variable];
   const facts = beliefs.facts[variable].map(({ word, p }) => `${word} ${percent(p)}`);
   const told = known.length ? `known to be ${known.join(" and ")}` : "nothing known";
   return `${name}: ${told}; ${beliefs.possible ? facts.join(", ") : "impossible"}`;

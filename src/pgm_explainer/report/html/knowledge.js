@@ -11,48 +11,49 @@ let shown = null;
 
 /** What the network says, given what is known. */
 function beliefsNow() {
-  const { explanation: { network }, evidence, model } = shown;
-  const kindOf = (at) => data.kinds[network.variables[at].kind];
-  const possible = evidence.map(possibleStates);
+  const { explanation: { network: { target, variables } }, evidence, model } = shown;
+  const known = variables.map((_, at) => Object.values(evidence[at]).filter(Boolean));
+  const possible = known.map(possibleStates);
   const now = marginalsOf(model, possible);
-  const kept = factOf(kindOf(network.target), "kept").states;
-  const ifKept = marginalsOf(model, possible.with(network.target, kindOf(network.target).states.map(
-    (_, state) => kept.includes(state) && (possible[network.target]?.[state] ?? true),
-  )));
+  const ifHolds = marginalsOf(
+    model, possible.with(target, possibleStates([...known[target], "kept"], target)),
+  );
   const chance = (marginals, at, { states }) => sum(states.map((state) => marginals[at][state]));
-  const holds = now ? chance(now, network.target, { states: kept }) : NaN;
-  const facts = network.variables.map((_, at) =>
-    kindOf(at).facts.map((fact) => {
+  const holds = now ? chance(now, target, factOf(factsOf(target), "kept")) : NaN;
+  const facts = variables.map((_, at) =>
+    factsOf(at).map((fact) => {
       const p = now ? chance(now, at, fact) : NaN;
-      const andHolds = ifKept ? holds * chance(ifKept, at, fact) : 0;
-      return { ...fact, p, holdsIf: andHolds / p };
+      const both = ifHolds ? holds * chance(ifHolds, at, fact) : 0;
+      return { ...fact, p, holdsIf: both / p };
     }),
   );
-  return {
-    possible: now !== null,
-    facts,
-    holds,
-    known: (at) => Object.values(evidence[at]).filter(Boolean),
-    asItWas: (at) => (facts[at].find(({ word }) => word === "kept") ?? facts[at][0]).p,
-  };
+  return { possible: now !== null, known, facts, holds };
 }
 
-function factOf({ facts }, wanted) {
+/** All that can be said of a variable in view. */
+function factsOf(variable) {
+  return data.kinds[shown.explanation.network.variables[variable].kind].facts;
+}
+
+function factOf(facts, wanted) {
   return facts.find(({ word }) => word === wanted);
 }
 
-/** Which states of a variable agree with what is known of it; null if nothing is. */
-function possibleStates({ features, prediction }, variable) {
-  const { states, facts } = data.kinds[shown.explanation.network.variables[variable].kind];
-  const said = facts.filter(({ word }) => word === features || word === prediction);
+/** Which states of a variable agree with all that is said of it; null if nothing is. */
+function possibleStates(words, variable) {
+  const { states } = data.kinds[shown.explanation.network.variables[variable].kind];
+  const said = words.map((word) => factOf(factsOf(variable), word));
   if (!said.length) return null;
   return states.map((_, state) => said.every((fact) => fact.states.includes(state)));
 }
 
+function nothingKnown() {
+  return shown.evidence.every(({ features, prediction }) => !features && !prediction);
+}
+
 /** State a fact of a variable, or take it back if it was stated. */
 function toggle(variable, word) {
-  const { kind } = shown.explanation.network.variables[variable];
-  const { about } = data.kinds[kind].facts.find((fact) => fact.word === word);
+  const { about } = factOf(factsOf(variable), word);
   state(variable, about, shown.evidence[variable][about] === word ? null : word);
 }
 
@@ -68,9 +69,7 @@ function undo() {
 }
 
 function reset() {
-  if (shown.evidence.some(({ features, prediction }) => features || prediction)) {
-    shown.history.push(shown.evidence);
-  }
+  if (!nothingKnown()) shown.history.push(shown.evidence);
   shown.evidence = shown.evidence.map(() => ({ features: null, prediction: null }));
   repaint();
 }

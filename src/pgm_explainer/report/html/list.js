@@ -6,7 +6,7 @@ const ORDERS = {
   class: (a, b) => (a.class ?? "").localeCompare(b.class ?? "", undefined, { numeric: true }),
   probability: (a, b) => (b.probability ?? 0) - (a.probability ?? 0),
   held: (a, b) => b.held - a.held,
-  found: (a, b) => b.found - a.found,
+  found: (a, b) => b.explaining.length - a.explaining.length,
 };
 
 function entry(explanation, at) {

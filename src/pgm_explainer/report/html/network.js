@@ -161,11 +161,11 @@ function drawRow(fact, top) {
 }
 
 function paintCard({ group, rows, variable, name }, beliefs) {
-  const known = beliefs.known(variable);
+  const known = beliefs.known[variable];
   group.classList.toggle("known", known.length > 0);
   group.setAttribute("aria-label", spoken(name, variable, beliefs));
   for (const { group: row, bar, number, word } of rows) {
-    const { p } = beliefs.facts[variable].find((fact) => fact.word === word);
+    const { p } = factOf(beliefs.facts[variable], word);
     bar.style.width = `${beliefs.possible ? BAR.width * p : 0}px`;
     number.textContent = beliefs.possible ? percent(p) : "–";
     row.classList.toggle("stated", known.includes(word));

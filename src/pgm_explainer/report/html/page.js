@@ -8,7 +8,6 @@ function show(at) {
   const { network } = explanation;
   const variables = network ? network.variables : [];
   shown = {
-    at,
     explanation,
     model: network && modelOf(network, data.kinds),
     evidence: variables.map(() => ({ features: null, prediction: null })),
@@ -30,10 +29,9 @@ function show(at) {
 
 /** The paragraph under the headline; the names in it light up with the pictures. */
 function lead(explanation) {
-  const { probability, held, ranking } = explanation;
+  const { probability, held, ranking, explaining } = explanation;
   const samples = data.settings[explanation.settings].num_samples;
-  const chosen = ranking.rows.filter((row) => row[7]);
-  const names = chosen.map(([key, name]) => element("b", { "data-key": key }, name));
+  const names = explaining.map(([key, name]) => element("b", { "data-key": key }, name));
   const told = [
     probability === null ? "" : `The model gives this a probability of ${percent(probability)}. `,
     `With nodes perturbed at random, the prediction held in ${percent(held)} of ${samples} ` +

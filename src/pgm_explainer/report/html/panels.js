@@ -6,10 +6,11 @@
 const ABOUT = { features: "Its features were", prediction: "Its prediction was" };
 const MOST_TELLING = 6;
 const CERTAIN = 1e-12;
+const NOTICEABLE = 0.0005;
 
 function paintHero({ possible, holds }) {
-  const { prior, evidence } = shown;
-  const something = evidence.some(({ features, prediction }) => features || prediction);
+  const { prior } = shown;
+  const something = !nothingKnown();
   const points = 100 * (holds - prior);
   $("holds").textContent = possible ? percent(holds) : "–";
   $("holds").dataset.probability = holds;
@@ -18,7 +19,6 @@ function paintHero({ possible, holds }) {
   const size = Math.abs(points).toFixed(1);
   const moves = possible && something && size !== "0.0";
   $("moved").textContent = moves ? `${points > 0 ? "+" : "−"}${size}` : "";
-  $("moved").className = points > 0 ? "up" : "down";
   $("against").textContent = something
     ? `${percent(prior)} when nothing is known`
     : "when nothing is known";
@@ -32,10 +32,10 @@ function paintHero({ possible, holds }) {
 }
 
 /** What is known, each with a button that takes it back. */
-function paintKnown(beliefs) {
+function paintKnown({ known }) {
   const { network } = shown.explanation;
   const chips = network.variables.flatMap(({ name, key }, at) =>
-    beliefs.known(at).map((word) => {
+    known[at].map((word) => {
       const label = `Forget that ${name} is ${word}`;
       const text = [element("b", {}, name), ` ${word} `];
       const chip = element("button", { type: "button", "aria-label": label }, ...text, cross());
@@ -65,7 +65,7 @@ function paintTelling({ possible, facts, holds }) {
       .map((fact) => ({ ...fact, variable, move: Math.abs(fact.holdsIf - holds) })),
   );
   open.sort((a, b) => b.move - a.move);
-  const most = open.filter(({ move }) => move > 0.0005).slice(0, MOST_TELLING);
+  const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_TELLING);
   $("telling").replaceChildren(...most.map((fact) => tellingRow(fact, network, holds)));
   if (most.length) return;
   const why = possible ? "Nothing more would move it." : "Nothing: what is known cannot be.";
@@ -111,8 +111,7 @@ function ask(variable, beside) {
 
 /** A choice among all that can be said of one half of a variable, and of saying nothing. */
 function choices(variable, about) {
-  const { kind } = shown.explanation.network.variables[variable];
-  const words = data.kinds[kind].facts.filter((fact) => fact.about === about);
+  const words = factsOf(variable).filter((fact) => fact.about === about);
   if (!words.length) return [];
   const options = [null, ...words.map(({ word }) => word)].map((word) => {
     const input = element("input", { type: "radio", name: about, value: word ?? "" });
@@ -128,7 +127,7 @@ function paintAsking({ facts, possible }) {
   if (!$("asking").matches(":popover-open")) return;
   const variable = $("asking").dataset.about;
   for (const chance of $("asking").querySelectorAll("small")) {
-    const fact = facts[variable].find(({ word }) => word === chance.dataset.word);
+    const fact = factOf(facts[variable], chance.dataset.word);
     chance.textContent = fact && possible ? percent(fact.p) : "";
   }
   for (const input of $("asking").querySelectorAll("input")) {

@@ -67,7 +67,7 @@ def _position(item: Any, items: list[Any]) -> int:
 def _explanation(
     explanation: Explanation, class_names: ClassNames | None, shared: _Shared
 ) -> dict[str, Any]:
-    network = explanation.network
+    network, ranking = explanation.network, explanation.ranking
     return {
         "target": _target_name(explanation),
         "headline": _headline(explanation, class_names),
@@ -75,7 +75,10 @@ def _explanation(
         "probability": explanation.probability,
         "answer": _answer(explanation, class_names),
         "held": explanation.held,
-        "found": len(explanation.nodes),
+        "explaining": [
+            [_node_key(int(ranking.nodes[at])), _name(ranking.name(int(at)))]
+            for at in np.flatnonzero(ranking.selected)
+        ],
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "settings": _position(_plain_settings(explanation), shared.settings),

@@ -70,9 +70,10 @@ function drawDisc(node, [x, y], variable) {
 
 /** A ring tells how likely the node is as it was; an outline, that something is known of it. */
 function paintDisc({ group, arc, variable, node }, beliefs) {
-  const share = beliefs.possible ? beliefs.asItWas(variable) : 0;
+  const facts = beliefs.facts[variable];
+  const share = beliefs.possible ? (factOf(facts, "kept") ?? factOf(facts, "original")).p : 0;
   arc.style.strokeDasharray = `${100 * share} 100`;
-  group.classList.toggle("known", beliefs.known(variable).length > 0);
+  group.classList.toggle("known", beliefs.known[variable].length > 0);
   group.setAttribute("aria-label", spoken(node.name, variable, beliefs));
 }
 
