@@ -165,6 +165,7 @@ def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanati
     assert reader.text("#words pre") == str(node_explanation)
     assert "perturb_probability\t0.25" in reader.text("#making")
     assert "seed\t0" in reader.text("#making")
+    assert f"numpy {np.__version__}" in reader.text("#making")
 
 
 def test_names_are_text_and_nothing_else(read, node_explanation):

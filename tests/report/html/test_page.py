@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from pgm_explainer import InputError, PGMExplainer, to_html
+from pgm_explainer import Explanation, FileError, InputError, PGMExplainer, to_html
 from pgm_explainer.report.html.payload import page_payload
 
 LARGEST = 500_000
@@ -113,11 +113,13 @@ def test_a_page_of_large_tables_is_small_too(toy):
     assert len(explanation.to_html()) < LARGEST
 
 
-def test_what_cannot_be_shown_is_named(explanation):
+def test_what_cannot_be_shown_is_named(explanation, tmp_path):
     with pytest.raises(InputError, match="list is empty"):
         to_html([])
     with pytest.raises(InputError, match="not 7"):
         to_html([explanation, 7])
+    with pytest.raises(FileError, match="cannot be written"):
+        explanation.to_html(tmp_path / "nowhere" / "why.html")
     with pytest.raises(InputError, match="1 names, but none for class 2"):
         explanation.to_html(class_names=["red"])
 
@@ -140,14 +142,20 @@ def test_the_page_is_told_all_that_was_found(explanation):
             values[at], seen[at] = row, samples
         np.testing.assert_allclose(values, table.values.reshape(-1, 4), atol=1e-11)
         np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
-    assert payload["settings"][told["settings"]]["seed"] == "0"
-    assert payload["versions"]["NumPy"] == np.__version__
+    making = payload["makings"][told["making"]]
+    assert making["settings"]["seed"] == "0"
+    assert making["versions"]["numpy"] == np.__version__
+
+
+def test_an_explanation_from_a_file_gives_the_same_page(explanation, tmp_path):
+    explanation.save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").to_html() == explanation.to_html()
 
 
 def test_what_explanations_share_is_told_once(explanation):
     payload = page_payload([explanation] * 3)
     assert len(payload["explanations"]) == 3
-    assert len(payload["settings"]) == len(payload["kinds"]) == 1
+    assert len(payload["makings"]) == len(payload["kinds"]) == 1
 
 
 def test_a_class_that_is_not_the_predicted_one_is_said_so(toy):
@@ -165,6 +173,13 @@ def test_a_regression_shows_its_value(toy):
     assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g}"
     assert told["class"] is told["probability"] is None
     assert told["answer"][0][0] == "value 0"
+
+
+def test_a_node_that_stands_alone_has_a_page_too(toy):
+    alone = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(15)
+    told = page_payload([alone])["explanations"][0]
+    assert [node["name"] for node in told["picture"]["nodes"]] == ["15"]
+    assert told["picture"]["edges"] == told["explaining"] == []
 
 
 def test_nodes_of_several_kinds_are_named_as_people_write_them(explanation):

@@ -30,7 +30,7 @@ function show(at) {
 /** The paragraph under the headline; the names in it light up with the pictures. */
 function lead(explanation) {
   const { probability, held, ranking, explaining } = explanation;
-  const samples = data.settings[explanation.settings].num_samples;
+  const samples = data.makings[explanation.making].settings.num_samples;
   const names = explaining.map(([key, name]) => element("b", { "data-key": key }, name));
   const told = [
     probability === null ? "" : `The model gives this a probability of ${percent(probability)}. `,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 
 from ...errors import InputError
 from ...explanation import Explanation
+from ...io.files import PathLike, write_text
 from .payload import ClassNames, page_payload
 
 __all__ = ["to_html"]
@@ -32,7 +31,7 @@ _SCRIPTS = (
 
 def to_html(
     explanations: Explanation | Iterable[Explanation],
-    path: str | os.PathLike[str] | None = None,
+    path: PathLike | None = None,
     *,
     class_names: ClassNames | None = None,
 ) -> str | None:
@@ -46,6 +45,7 @@ def to_html(
 
     Raises:
         InputError: there is nothing to show, or a class without a name.
+        FileError: the file cannot be written.
 
     Examples:
         >>> import numpy as np
@@ -65,7 +65,7 @@ def to_html(
     page = _assemble(page_payload(many, class_names))
     if path is None:
         return page
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    write_text(path, page)
     return None
 
 

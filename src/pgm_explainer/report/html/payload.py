@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy
 
+from ...arrays import IntArray
 from ...errors import InputError
 from ...explanation import Explanation
 from ...network import BayesianNetwork, ConditionalTable
@@ -34,24 +33,24 @@ def page_payload(
 ) -> dict[str, Any]:
     """Return all that the page shows, as numbers, texts, lists and dictionaries.
 
-    What explanations have in common, which are kinds of variables and settings, is told once.
+    What explanations have in common, which are kinds of variables and settings, is told once: they
+    refer to it by its position.
     """
     shared = _Shared()
     told = [_explanation(each, class_names, shared) for each in explanations]
     return {
         "explanations": told,
         "kinds": [_kind(each) for each in shared.kinds],
-        "settings": shared.settings,
-        "versions": _versions(),
+        "makings": shared.makings,
     }
 
 
 @dataclass
 class _Shared:
-    """What explanations refer to by its position."""
+    """What explanations have in common."""
 
     kinds: list[Variable] = field(default_factory=list)
-    settings: list[dict[str, Any]] = field(default_factory=list)
+    makings: list[dict[str, Any]] = field(default_factory=list)
 
     def kind(self, variable: Variable) -> int:
         return _position(Variable("", variable.perturbable, variable.levels), self.kinds)
@@ -81,7 +80,7 @@ def _explanation(
         ],
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
-        "settings": _position(_plain_settings(explanation), shared.settings),
+        "making": _position(_making(explanation), shared.makings),
         "ranking": _ranking(explanation),
         "picture": _picture(explanation),
         "network": None if network is None else _network(explanation, network, shared),
@@ -124,10 +123,13 @@ def _answer(explanation: Explanation, class_names: ClassNames | None) -> list[li
     return [[name, _number(score)] for name, score in zip(names, explanation.values, strict=True)]
 
 
-def _plain_settings(explanation: Explanation) -> dict[str, Any]:
-    """The settings that say something, as texts."""
+def _making(explanation: Explanation) -> dict[str, Any]:
+    """How it was made: the settings that say something, as texts, and the versions."""
     told = explanation.settings.items()
-    return {name: _setting(value) for name, value in told if value is not None}
+    return {
+        "settings": {name: _setting(value) for name, value in told if value is not None},
+        "versions": dict(explanation.versions),
+    }
 
 
 def _setting(value: Any) -> str:
@@ -159,9 +161,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
     """The neighbourhood: nodes with their places between 0 and 1, and the edges among them."""
     ranking, ends = explanation.ranking, explanation.ends.tolist()
     nodes = visible_nodes(explanation, _MOST_DRAWN)
-    edges = np.empty((2, 0), dtype=np.int64)
-    if explanation.graph is not None and len(nodes):
-        edges = np.unique(np.sort(explanation.graph.induced(nodes).edge_index, axis=0), axis=1)
+    edges = _edges_among(nodes, explanation)
     selected = set(ranking.nodes[ranking.selected].tolist())
     special = [at for at, node in enumerate(nodes.tolist()) if node in selected or node in ends]
     at = place_nodes(len(nodes), edges, special)
@@ -182,6 +182,16 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
         "edges": edges.T.tolist(),
         "hidden": len(np.union1d(ranking.nodes, explanation.ends)) - len(nodes),
     }
+
+
+def _edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
+    """The pairs of nodes that an edge joins, by their positions, each once."""
+    part = explanation.neighbourhood
+    if part is None:
+        return np.empty((2, 0), dtype=np.int64)
+    ends = part.nodes[part.edge_index]
+    inside = ends[:, np.isin(ends, nodes).all(axis=0)]
+    return np.unique(np.sort(np.searchsorted(nodes, inside), axis=0), axis=1)
 
 
 def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
@@ -280,14 +290,3 @@ def _kind(variable: Variable) -> dict[str, Any]:
 def _number(value: float) -> float | None:
     """A number as JSON can tell it."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
-
-
-def _versions() -> dict[str, str]:
-    from ... import __version__
-
-    return {
-        "pgm-explainer": __version__,
-        "NumPy": np.__version__,
-        "SciPy": scipy.__version__,
-        "Python": platform.python_version(),
-    }

@@ -79,14 +79,15 @@ function wordsDetails({ words }) {
   return [element("pre", { tabindex: 0 }, words)];
 }
 
-function makingDetails(explanation, { settings, versions }) {
+function makingDetails(explanation, { makings }) {
+  const { settings, versions } = makings[explanation.making];
   const answer = explanation.answer.map(([name, score]) => [name, fixed(score, 4)]);
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     element("h3", {}, "The model's answer on the unperturbed features"),
     table("The model's answer", ["of", "score"], answer),
     element("h3", {}, "Settings"),
-    table("Settings", ["option", "value"], Object.entries(settings[explanation.settings])),
+    table("Settings", ["option", "value"], Object.entries(settings)),
     paragraph(`Made with ${made.join(", ")}. The same settings give the same explanation.`),
   ];
 }
