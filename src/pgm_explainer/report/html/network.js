@@ -69,7 +69,7 @@ function firstApart({ variables, arrows }) {
 
 function drawApart(network, [tops]) {
   const layer = firstApart(network);
-  if (!Number.isFinite(layer)) return [];
+  if (!Number.isFinite(layer) || network.variables.length === 1) return [];
   const text = layer ? "Tied to none of the others:" : "None of them is tied to another:";
   return [shape("text", { class: "apart", x: 0, y: tops[layer] - 12 }, text)];
 }

@@ -37,6 +37,7 @@ function lead(explanation) {
     `With nodes perturbed at random, the prediction held in ${percent(held)} of ${samples} ` +
       "samples. ",
   ];
+  if (!ranking.of) return [...told, "There is no other node that could matter."];
   if (!names.length) return [...told, `None of ${ranking.of} nodes was found to matter.`];
   const verb = names.length === 1 ? "matters" : "matter";
   return [...told, `Of ${ranking.of} nodes that could matter, ${names.length} ${verb} most: `,

@@ -8,11 +8,14 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
+from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...explanation import Explanation
 from ...io.files import PathLike, write_text
-from .payload import ClassNames, page_payload
+
+if TYPE_CHECKING:
+    from .payload import ClassNames
 
 __all__ = ["to_html"]
 
@@ -62,6 +65,8 @@ def to_html(
             raise InputError(f"a page shows explanations, not {each!r}")
     if not many:
         raise InputError("there is no explanation to show: the list is empty")
+    from .payload import page_payload  # here, for the sake of those who only import the package
+
     page = _assemble(page_payload(many, class_names))
     if path is None:
         return page
