@@ -12,6 +12,7 @@ from .errors import (
 from .explainer import PGMExplainer
 from .explanation import Explanation
 from .network import BayesianNetwork
+from .report.html import to_html
 
 __version__ = "0.1.0"
 
@@ -27,4 +28,5 @@ __all__ = [
     "PerturbationError",
     "QueryError",
     "__version__",
+    "to_html",
 ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from .report.html.payload import ClassNames
+
 __all__ = ["Explanation"]
 
 
@@ -190,6 +192,21 @@ class Explanation:
         from .io.frames import ranking_to_pandas
 
         return ranking_to_pandas(self.ranking)
+
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, class_names: ClassNames | None = None
+    ) -> str | None:
+        """Write one self-contained page that can be asked; without a path, return it as text.
+
+        Args:
+            path: the file to write.
+            class_names: what the classes are called, by their numbers.
+
+        See :func:`pgm_explainer.to_html` for a page of many.
+        """
+        from .report.html import to_html
+
+        return to_html(self, path, class_names=class_names)
 
     def __repr__(self) -> str:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"

@@ -1,0 +1,53 @@
+/*
+ * What all drawing needs. Texts reach the document as text nodes only, never as markup.
+ *
+ * Everything that stands for the same node has the same `data-key`, by which pointing at one lights
+ * all; what can be asked about has the number of its variable as `data-variable`.
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element with attributes and children; texts among the children stay texts. */
+function element(tag, attributes = {}, ...children) {
+  return furnish(document.createElement(tag), attributes, children);
+}
+
+/** The same in SVG. */
+function shape(tag, attributes = {}, ...children) {
+  return furnish(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function furnish(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+function percent(probability) {
+  return `${(100 * probability).toFixed(1)}%`;
+}
+
+function shortened(name, most) {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
+function canvas(width, height, label) {
+  const view = `0 0 ${Math.round(width)} ${Math.round(height)}`;
+  return shape("svg", { viewBox: view, width, height, role: "group", "aria-label": label });
+}
+
+function makeButton(group, variable) {
+  group.setAttribute("role", "button");
+  group.setAttribute("tabindex", "-1");
+  group.dataset.variable = variable;
+}
+
+/** A variable as a screen reader says it. */
+function spoken(name, variable, beliefs) {
+  const known = beliefs.known[variable];
+  const facts = beliefs.facts[variable].map(({ word, p }) => `${word} ${percent(p)}`);
+  const told = known.length ? `known to be ${known.join(" and ")}` : "nothing known";
+  return `${name}: ${told}; ${beliefs.possible ? facts.join(", ") : "impossible"}`;
+}

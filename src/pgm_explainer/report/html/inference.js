@@ -1,0 +1,151 @@
+/*
+ * Exact inference by variable elimination, for all variables at once.
+ *
+ * A factor is a function of some variables: `scope` lists them, `values` runs through their states
+ * with the last variable fastest. Evidence is, for each variable, null or which states can be.
+ *
+ * Eliminating a variable gathers the factors that mention it in its bucket and leaves a message
+ * about its neighbours, the `separator`, to the bucket that is next to mention them. Buckets so
+ * form a tree. Messages up the tree tell each bucket what is below it, and messages down again what
+ * is above; with both, every bucket knows the probabilities of its own variable.
+ */
+
+/** @typedef {{scope: number[], values: Float64Array}} Factor */
+/** @typedef {{variable: number, separator: number[], parent: number, factors: Factor[]}} Bucket */
+/** @typedef {{sizes: number[], buckets: Bucket[]}} Model */
+
+/**
+ * A network ready to be asked, from the tables that the page was given.
+ * @returns {Model}
+ */
+function modelOf({ variables }, kinds) {
+  const sizes = variables.map(({ kind }) => kinds[kind].states.length);
+  const factors = variables.map(({ parents, rows }, at) => {
+    const scope = [...parents, at];
+    // Where a row is missing nothing was seen, and every state is as likely.
+    const values = new Float64Array(product(scope, sizes)).fill(1 / sizes[at]);
+    for (const [row, , ...chances] of rows) values.set(chances, row * sizes[at]);
+    return { scope, values };
+  });
+  const buckets = eliminationOrder(factors, sizes);
+  const turn = new Map(buckets.map(({ variable }, at) => [variable, at]));
+  const first = (scope) => Math.min(...scope.map((variable) => turn.get(variable)));
+  for (const bucket of buckets) {
+    bucket.parent = bucket.separator.length ? first(bucket.separator) : -1;
+  }
+  for (const factor of factors) buckets[first(factor.scope)].factors.push(factor);
+  return { sizes, buckets };
+}
+
+/** Eliminate next the variable that leaves the smallest message. */
+function eliminationOrder(factors, sizes) {
+  const near = sizes.map(() => new Set());
+  const join = (scope) => scope.forEach((one) => scope.forEach((other) => near[one].add(other)));
+  for (const { scope } of factors) join(scope);
+  near.forEach((others, variable) => others.delete(variable));
+  const waiting = new Set(sizes.keys());
+  const cost = (variable) => product([...near[variable]], sizes);
+  const buckets = [];
+  while (waiting.size) {
+    const variable = [...waiting].reduce((best, each) => (cost(each) < cost(best) ? each : best));
+    const separator = [...near[variable]];
+    join(separator);
+    for (const other of separator) {
+      near[other].delete(other);
+      near[other].delete(variable);
+    }
+    waiting.delete(variable);
+    buckets.push({ variable, separator, factors: [] });
+  }
+  return buckets;
+}
+
+/** Multiply factors and sum out every variable that is not kept. @returns {Factor} */
+function multiply(factors, keep, sizes) {
+  const scope = new Set(factors.flatMap((factor) => factor.scope));
+  const summed = [...scope].filter((variable) => !keep.includes(variable));
+  const loop = [...keep, ...summed];
+  const tables = factors.map(({ values }) => values);
+  const strides = factors.map((factor) => stridesOf(factor.scope, loop, sizes));
+  const offsets = new Int32Array(factors.length);
+  const state = new Int32Array(loop.length);
+  const inner = product(summed, sizes);
+  const values = new Float64Array(product(keep, sizes));
+  for (let cell = 0; cell < values.length; cell++) {
+    let total = 0;
+    for (let step = 0; step < inner; step++) {
+      let term = 1;
+      for (let f = 0; f < tables.length; f++) term *= tables[f][offsets[f]];
+      total += term;
+      advance(state, offsets, strides, loop, sizes);
+    }
+    values[cell] = total;
+  }
+  return { scope: keep, values };
+}
+
+/** Go to the next state of all variables, as an odometer does, and to its place in each table. */
+function advance(state, offsets, strides, loop, sizes) {
+  for (let at = loop.length - 1; at >= 0; at--) {
+    const wraps = state[at] + 1 === sizes[loop[at]];
+    const step = wraps ? -state[at] : 1;
+    state[at] += step;
+    for (let f = 0; f < offsets.length; f++) offsets[f] += step * strides[f][at];
+    if (!wraps) return;
+  }
+}
+
+/** How far a step of each variable in `loop` goes in the values of a factor; 0 if it has none. */
+function stridesOf(scope, loop, sizes) {
+  const strides = new Map();
+  let stride = 1;
+  for (const variable of [...scope].reverse()) {
+    strides.set(variable, stride);
+    stride *= sizes[variable];
+  }
+  return Int32Array.from(loop, (variable) => strides.get(variable) ?? 0);
+}
+
+function product(variables, sizes) {
+  return variables.reduce((size, variable) => size * sizes[variable], 1);
+}
+
+/**
+ * The probabilities of every variable's states, given evidence.
+ * @returns {Float64Array[] | null} null if the evidence cannot happen.
+ */
+function marginalsOf({ sizes, buckets }, evidence) {
+  const own = buckets.map(({ variable, factors }) => {
+    const possible = evidence[variable];
+    const allowed = possible && { scope: [variable], values: Float64Array.from(possible) };
+    return possible ? [...factors, allowed] : factors;
+  });
+  const children = buckets.map(() => []);
+  const up = [];
+  buckets.forEach(({ separator, parent }, at) => {
+    up.push(multiply([...own[at], ...children[at].map((child) => up[child])], separator, sizes));
+    if (parent >= 0) children[parent].push(at);
+  });
+  if (buckets.some(({ parent }, at) => parent < 0 && !(up[at].values[0] > 0))) return null;
+  const down = buckets.map(() => []);
+  const marginals = [];
+  for (let at = buckets.length - 1; at >= 0; at--) {
+    const { variable, separator, parent } = buckets[at];
+    const known = (bucket, but) => [...own[bucket], ...down[bucket],
+      ...children[bucket].filter((child) => child !== but).map((child) => up[child])];
+    if (parent >= 0) down[at] = [multiply(known(parent, at), separator, sizes)];
+    marginals[variable] = normalised(multiply(known(at), [variable], sizes).values);
+  }
+  return marginals;
+}
+
+function normalised(values) {
+  const total = sum(values);
+  return values.map((value) => value / total);
+}
+
+function sum(values) {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

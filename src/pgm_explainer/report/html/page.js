@@ -1,0 +1,172 @@
+/* What the reader does: pick an explanation, point at a node, say what is known. */
+
+const FITS_A_COLUMN = 700;
+
+/** Put an explanation in view, with nothing known. */
+function show(at) {
+  const explanation = data.explanations[at];
+  const { network } = explanation;
+  const variables = network ? network.variables : [];
+  shown = {
+    explanation,
+    model: network && modelOf(network, data.kinds),
+    evidence: variables.map(() => ({ features: null, prediction: null })),
+    history: [],
+    drawings: [],
+  };
+  shown.prior = network && beliefsNow().holds;
+  document.title = explanation.headline;
+  $("headline").textContent = explanation.headline;
+  $("lead").replaceChildren(...lead(explanation));
+  $("warnings").replaceChildren(
+    ...explanation.warnings.map((text) => element("li", {}, `Beware: ${text}.`)),
+  );
+  drawAll(explanation);
+  renewDetails(explanation);
+  if ($("asking").matches(":popover-open")) $("asking").hidePopover();
+  repaint();
+}
+
+/** The paragraph under the headline; the names in it light up with the pictures. */
+function lead(explanation) {
+  const { probability, held, ranking, explaining } = explanation;
+  const samples = data.makings[explanation.making].settings.num_samples;
+  const names = explaining.map(([key, name]) => element("b", { "data-key": key }, name));
+  const told = [
+    probability === null ? "" : `The model gives this a probability of ${percent(probability)}. `,
+    `With nodes perturbed at random, the prediction held in ${percent(held)} of ${samples} ` +
+      "samples. ",
+  ];
+  if (!ranking.of) return [...told, "There is no other node that could matter."];
+  if (!names.length) return [...told, `None of ${ranking.of} nodes was found to matter.`];
+  const verb = names.length === 1 ? "matters" : "matter";
+  return [...told, `Of ${ranking.of} nodes that could matter, ${names.length} ${verb} most: `,
+    ...listed(names), "."];
+}
+
+/** Join as people do: a, b and c. */
+function listed(items) {
+  return items.flatMap((item, at) => {
+    const joint = at === items.length - 1 ? " and " : ", ";
+    return at ? [joint, item] : [item];
+  });
+}
+
+function drawAll(explanation) {
+  const { picture, network } = explanation;
+  const around = drawPicture(picture, network);
+  $("picture").replaceChildren(around.svg);
+  $("picture-legend").textContent = pictureLegend(picture, network);
+  shown.drawings = [around];
+  for (const id of ["hero", "telling-panel"]) $(id).hidden = !network;
+  if (network) {
+    const cards = drawNetwork(network, data.kinds);
+    $("network").replaceChildren(cards.svg);
+    shown.drawings.push(cards);
+  } else {
+    const why = explanation.held === 1 ? "the prediction never changed" : "none was asked for";
+    $("network").replaceChildren(paragraph(`There is no network: ${why}.`));
+  }
+  document.body.classList.toggle("unasked", !network);
+  document.body.classList.toggle("wide", shown.drawings.some(({ width }) => width > FITS_A_COLUMN));
+  for (const { svg } of shown.drawings) {
+    svg.querySelector("[data-variable]")?.setAttribute("tabindex", "0");
+  }
+}
+
+function pictureLegend({ nodes, hidden }, network) {
+  const has = (wanted) => nodes.some(({ role }) => role === wanted);
+  const told = [
+    has("end") ? "Red is what the prediction is about." : "",
+    has("explaining") ? "Blue are the nodes that explain it." : "",
+    network ? "A ring tells how likely a node is as it was." : "",
+    hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
+  ];
+  return told.filter(Boolean).join(" ");
+}
+
+function renewDetails(explanation) {
+  const makers = {
+    ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
+  };
+  for (const [id, make] of Object.entries(makers)) {
+    const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));
+    $(id).ontoggle = () => $(id).open && fill();
+    if ($(id).open) fill();
+  }
+}
+
+function repaint() {
+  if (!shown.model) return;
+  const beliefs = beliefsNow();
+  for (const drawing of shown.drawings) drawing.paint(beliefs);
+  paintHero(beliefs);
+  paintKnown(beliefs);
+  paintTelling(beliefs);
+  paintAsking(beliefs);
+}
+
+/** Light up everything that stands for the same nodes. */
+function light(event) {
+  const keys = event.target.closest?.("[data-key]")?.dataset.key.split(" ") ?? [];
+  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
+  if (event.type === "pointerout" || event.type === "focusout") return;
+  for (const key of keys) {
+    for (const one of document.querySelectorAll(`[data-key~="${key}"]`)) one.classList.add("lit");
+  }
+}
+
+function onDrawingClick(event) {
+  const node = event.target.closest("[data-variable]");
+  if (!node) return;
+  const row = event.target.closest("[data-word]");
+  if (row) toggle(Number(node.dataset.variable), row.dataset.word);
+  else ask(Number(node.dataset.variable), node);
+}
+
+/** Arrows go from node to node, Enter or the space bar asks about one. */
+function onDrawingKey(event) {
+  const node = event.target.closest("[data-variable]");
+  if (!node) return;
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (event.key === "Enter" || event.key === " ") ask(Number(node.dataset.variable), node);
+  else if (step) focusStep(event.currentTarget.querySelectorAll("[data-variable]"), node, step);
+  else return;
+  event.preventDefault();
+}
+
+function focusStep(nodes, from, step) {
+  const all = [...nodes];
+  const next = all[(all.indexOf(from) + step + all.length) % all.length];
+  for (const node of all) node.setAttribute("tabindex", node === next ? "0" : "-1");
+  next.focus();
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+$("undo").onclick = undo;
+$("reset").onclick = reset;
+$("theme").onclick = switchTheme;
+$("search").oninput = arrange;
+$("sort").onchange = arrange;
+$("reverse").onclick = reverse;
+$("entries").onkeydown = onEntryKey;
+for (const id of ["picture", "network"]) {
+  $(id).onclick = onDrawingClick;
+  $(id).onkeydown = onDrawingKey;
+}
+for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
+  document.addEventListener(type, light);
+}
+if (entries.length) {
+  $("list").hidden = false;
+  document.body.classList.add("many");
+  arrange();
+}
+pick(0);

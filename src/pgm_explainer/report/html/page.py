@@ -1,0 +1,111 @@
+"""One page, in one file, that asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from ...errors import InputError
+from ...explanation import Explanation
+from ...io.files import PathLike, write_text
+
+if TYPE_CHECKING:
+    from .payload import ClassNames
+
+__all__ = ["to_html"]
+
+_SCRIPTS = (
+    "inference.js",
+    "knowledge.js",
+    "draw.js",
+    "picture.js",
+    "network.js",
+    "panels.js",
+    "tables.js",
+    "list.js",
+    "page.js",
+)
+
+
+def to_html(
+    explanations: Explanation | Iterable[Explanation],
+    path: PathLike | None = None,
+    *,
+    class_names: ClassNames | None = None,
+) -> str | None:
+    """Show explanations on one self-contained page that can be asked.
+
+    Args:
+        explanations: one, or many, which the page lists with search and sort.
+        path: the file to write. Without one, the page is returned as text.
+        class_names: what the classes are called; nodes are named by
+            :meth:`~pgm_explainer.Explanation.named`.
+
+    Raises:
+        InputError: there is nothing to show, or a class without a name.
+        FileError: the file cannot be written.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> edges = np.array([[0, 1], [1, 0]])
+        >>> model = lambda x: np.concatenate([x[:, ::-1], 1 - x[:, ::-1]], axis=-1)
+        >>> explanation = PGMExplainer(model, np.ones((2, 1)), edges, num_layers=1).explain(0)
+        >>> to_html(explanation).startswith("<!doctype html>")
+        True
+    """
+    many = [explanations] if isinstance(explanations, Explanation) else list(explanations)
+    for each in many:
+        if not isinstance(each, Explanation):
+            raise InputError(f"a page shows explanations, not {each!r}")
+    if not many:
+        raise InputError("there is no explanation to show: the list is empty")
+    from .payload import page_payload  # here, for the sake of those who only import the package
+
+    page = _assemble(page_payload(many, class_names))
+    if path is None:
+        return page
+    write_text(path, page)
+    return None
+
+
+def _assemble(payload: object) -> str:
+    style = _read("page.css")
+    script = '"use strict";\n' + "\n".join(_read(name) for name in _SCRIPTS)
+    return Template(_read("page.html")).substitute(
+        policy=_policy(style, script), style=style, script=script, data=_as_data(payload)
+    )
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Forbid everything but this very style and this very script."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            # Text can never become markup: the browser itself refuses innerHTML and its kin.
+            "require-trusted-types-for 'script'",
+        ]
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _as_data(payload: object) -> str:
+    """JSON that cannot close the element it stands in, whatever a name holds."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")

@@ -1,0 +1,145 @@
+/*
+ * What the reader sees of the knowledge: the probability, what is known, what would tell most, and
+ * the dialogue in which to say what is known of a node.
+ */
+
+const ABOUT = { features: "Its features were", prediction: "Its prediction was" };
+const MOST_TELLING = 6;
+const CERTAIN = 1e-12;
+const NOTICEABLE = 0.0005;
+
+function paintHero({ possible, holds }) {
+  const { prior } = shown;
+  const something = !nothingKnown();
+  const points = 100 * (holds - prior);
+  $("holds").textContent = possible ? percent(holds) : "–";
+  $("holds").dataset.probability = holds;
+  $("holds-bar").style.width = `${100 * (possible ? holds : 0)}%`;
+  $("prior-mark").style.left = `${100 * prior}%`;
+  const size = Math.abs(points).toFixed(1);
+  const moves = possible && something && size !== "0.0";
+  $("moved").textContent = moves ? `${points > 0 ? "+" : "−"}${size}` : "";
+  $("against").textContent = something
+    ? `${percent(prior)} when nothing is known`
+    : "when nothing is known";
+  $("impossible").hidden = possible;
+  document.body.classList.toggle("impossible", !possible);
+  $("undo").disabled = !shown.history.length;
+  $("reset").disabled = !something;
+  $("spoken").textContent = possible
+    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}.`
+    : "";
+}
+
+/** What is known, each with a button that takes it back. */
+function paintKnown({ known }) {
+  const { network } = shown.explanation;
+  const chips = network.variables.flatMap(({ name, key }, at) =>
+    known[at].map((word) => {
+      const label = `Forget that ${name} is ${word}`;
+      const text = [element("b", {}, name), ` ${word} `];
+      const chip = element("button", { type: "button", "aria-label": label }, ...text, cross());
+      chip.onclick = () => {
+        toggle(at, word);
+        $("known").querySelector("button")?.focus();
+      };
+      return element("li", { "data-key": key }, chip);
+    }),
+  );
+  const nothing = element("li", { class: "nothing" }, "Nothing yet. Click a node or a bar below.");
+  $("known").replaceChildren(...(chips.length ? chips : [nothing]));
+}
+
+function cross() {
+  return element("span", { "aria-hidden": "true" }, "×");
+}
+
+/** The single facts that would move the probability most, given what is known already. */
+function paintTelling({ possible, facts, holds }) {
+  const { network } = shown.explanation;
+  const open = facts.flatMap((its, variable) =>
+    its
+      .filter(({ part, p, about }) =>
+        part && p > CERTAIN && p < 1 - CERTAIN &&
+        !(variable === network.target && about === "prediction"))
+      .map((fact) => ({ ...fact, variable, move: Math.abs(fact.holdsIf - holds) })),
+  );
+  open.sort((a, b) => b.move - a.move);
+  const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_TELLING);
+  $("telling").replaceChildren(...most.map((fact) => tellingRow(fact, network, holds)));
+  if (most.length) return;
+  const why = possible ? "Nothing more would move it." : "Nothing: what is known cannot be.";
+  $("telling").append(element("li", { class: "nothing" }, why));
+}
+
+function tellingRow({ variable, word, holdsIf }, network, holds) {
+  const { name, key } = network.variables[variable];
+  const [low, high] = [Math.min(holds, holdsIf), Math.max(holds, holdsIf)];
+  const span = element("i", { class: holdsIf > holds ? "span up" : "span down" });
+  span.style.left = `${100 * low}%`;
+  span.style.width = `${100 * (high - low)}%`;
+  const dot = element("i", { class: holdsIf > holds ? "dot up" : "dot down" });
+  dot.style.left = `${100 * holdsIf}%`;
+  const row = element("button", { type: "button", title: `State that ${name} is ${word}` },
+    element("span", { class: "fact" }, element("b", {}, name), element("span", {}, word)),
+    element("span", { class: "line" }, span, dot),
+    element("span", { class: "number" }, percent(holdsIf)));
+  row.onclick = () => {
+    toggle(variable, word);
+    $("telling").querySelector("button")?.focus();
+  };
+  return element("li", { "data-key": key }, row);
+}
+
+/** Open the dialogue about a variable, beside the node that was clicked. */
+function ask(variable, beside) {
+  const { name } = shown.explanation.network.variables[variable];
+  const button = { type: "button", class: "close", "aria-label": "Close" };
+  const close = element("button", button, cross());
+  close.onclick = () => $("asking").hidePopover();
+  $("asking").dataset.about = variable;
+  $("asking").replaceChildren(
+    element("h3", { id: "asking-title" }, name),
+    close,
+    ...["features", "prediction"].flatMap((about) => choices(variable, about)),
+  );
+  $("asking").showPopover();
+  moveBeside($("asking"), beside.getBoundingClientRect());
+  repaint();
+  $("asking").querySelector("input:checked").focus();
+}
+
+/** A choice among all that can be said of one half of a variable, and of saying nothing. */
+function choices(variable, about) {
+  const words = factsOf(variable).filter((fact) => fact.about === about);
+  if (!words.length) return [];
+  const options = [null, ...words.map(({ word }) => word)].map((word) => {
+    const input = element("input", { type: "radio", name: about, value: word ?? "" });
+    input.checked = shown.evidence[variable][about] === word;
+    input.onchange = () => state(variable, about, word);
+    const chance = element("small", { "data-word": word ?? "" });
+    return element("label", {}, input, element("span", {}, word ?? "unknown", chance));
+  });
+  return [element("fieldset", {}, element("legend", {}, ABOUT[about]), ...options)];
+}
+
+function paintAsking({ facts, possible }) {
+  if (!$("asking").matches(":popover-open")) return;
+  const variable = $("asking").dataset.about;
+  for (const chance of $("asking").querySelectorAll("small")) {
+    const fact = factOf(facts[variable], chance.dataset.word);
+    chance.textContent = fact && possible ? percent(fact.p) : "";
+  }
+  for (const input of $("asking").querySelectorAll("input")) {
+    input.checked = (shown.evidence[variable][input.name] ?? "") === input.value;
+  }
+}
+
+function moveBeside(box, { left, right, top }) {
+  const room = document.documentElement.clientWidth;
+  const width = box.offsetWidth;
+  const fits = right + 10 + width <= room;
+  const x = fits ? right + 10 : Math.max(8, left - 10 - width);
+  box.style.left = `${Math.min(x, room - width - 8) + window.scrollX}px`;
+  box.style.top = `${top + window.scrollY}px`;
+}

@@ -1,0 +1,121 @@
+"""A real browser, and pages in it that may neither complain nor ask anyone for anything."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgm_explainer import Explanation, PGMExplainer, to_html
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+_STATE_ALL = """(evidence) => {
+    document.querySelector("#reset").click();
+    for (const [key, word] of evidence) {
+        const row = document.querySelector(`#network [data-key="${key}"] [data-word="${word}"]`);
+        row.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    }
+    const rows = [...document.querySelectorAll("#network [data-word]")];
+    return {
+        holds: Number(document.querySelector("#holds").dataset.probability),
+        impossible: !document.querySelector("#impossible").hidden,
+        facts: rows.map(({ dataset, parentNode }) => [
+            parentNode.dataset.key, dataset.word, Number(dataset.probability),
+        ]),
+    };
+}"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Reader:
+    """Someone who reads a page: clicks, and looks at what it says."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def node(self, key: str, where: str = "network") -> Any:
+        return self.page.locator(f'#{where} [data-variable][data-key~="{key}"]')
+
+    def state(self, key: str, word: str) -> None:
+        """Click a bar."""
+        self.node(key).locator(f'[data-word="{word}"]').click()
+
+    def state_all(self, evidence: list[tuple[str, str]]) -> dict[str, Any]:
+        """Forget everything, click these bars, and read every probability there is."""
+        return self.page.evaluate(_STATE_ALL, evidence)
+
+    def holds(self) -> float:
+        return float(self.page.locator("#holds").get_attribute("data-probability"))
+
+    def text(self, selector: str) -> str:
+        return self.page.locator(selector).inner_text()
+
+
+@pytest.fixture
+def read(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
+    """Open explanations in the browser; complaints and requests fail the test at its end."""
+    contexts, wrong = [], []
+
+    def judge(request: Any) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            wrong.append(f"asked for {request.url}")
+
+    def open_page(explanations: Any, *, class_names: Any = None, **options: Any) -> Reader:
+        path = tmp_path / f"page-{len(contexts)}.html"
+        to_html(explanations, path, class_names=class_names)
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", judge)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialogue {dialog.message!r}"))
+        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+        page.goto(path.as_uri())
+        return Reader(page)
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="session")
+def node_explanation(toy: Any) -> Explanation:
+    return PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(14)
+
+
+@pytest.fixture(scope="session")
+def explanations(toy: Any, node_explanation: Explanation) -> dict[str, Explanation]:
+    """Of each kind: four states, two, many, a pair, a target with children, smoothed tables."""
+
+    def link(x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        scores = toy.whole(x)
+        score = (scores[:, pairs[0]] * scores[:, pairs[1]]).sum(-1, keepdims=True)
+        return np.concatenate([-score, score], axis=-1)
+
+    def explain(model: Any, target: Any = None, **options: Any) -> Explanation:
+        return PGMExplainer(model, toy.x, toy.edge_index, **options).explain(target)
+
+    return {
+        "node": node_explanation,
+        "graph": explain(toy.graph_level, task="graph"),
+        "levels": explain(toy.whole, 14, change=[0.05, 0.2, 0.4]),
+        "edge": explain(link, (14, 2), task="edge"),
+        "free": explain(toy.whole, 14, no_child=False, max_nodes=9, only_significant=False),
+        "smoothed": explain(toy.whole, 14, smoothing=0.5),
+    }

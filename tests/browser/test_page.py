@@ -1,0 +1,252 @@
+"""What a reader can do with the page of one explanation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+
+EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
+
+
+def test_the_page_says_what_was_found(read, node_explanation):
+    reader = read(node_explanation, class_names=["red", "green", "blue"])
+    assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be blue"
+    assert f"held in {node_explanation.held:.1%} of 800 samples" in reader.text("#lead")
+    assert reader.text("#holds") == f"{node_explanation.query():.1%}"
+    for node in node_explanation.nodes:
+        assert reader.node(f"n{node}").count() == 1
+        assert reader.node(f"n{node}", "picture").count() == 1
+
+
+def test_clicking_a_bar_states_it_and_clicking_again_takes_it_back(read, node_explanation):
+    reader, first = read(node_explanation), node_explanation.nodes[0]
+    reader.state(f"n{first}", "changed")
+    known = node_explanation.query({first: "changed"})
+    assert reader.holds() == pytest.approx(known, abs=1e-6)
+    assert reader.text("#holds") == f"{known:.1%}"
+    assert f"{node_explanation.query():.1%} when nothing is known" in reader.text("#against")
+    assert f"{abs(known - node_explanation.query()) * 100:.1f}" in reader.text("#moved")
+    assert reader.text("#known") == f"{first} changed ×"
+    reader.state(f"n{first}", "changed")
+    assert reader.holds() == pytest.approx(node_explanation.query(), abs=1e-6)
+
+
+def test_clicking_a_node_asks_for_both_halves_of_what_is_known(read, node_explanation):
+    reader, first = read(node_explanation), node_explanation.nodes[0]
+    reader.node(f"n{first}", "picture").click()
+    dialogue = reader.page.get_by_role("dialog")
+    dialogue.get_by_text("original").click()
+    dialogue.get_by_text("changed").click()
+    expected = node_explanation.query({first: "original, changed"})
+    assert reader.holds() == pytest.approx(expected, abs=1e-6)
+    dialogue.get_by_role("group", name="Its prediction was").get_by_text("unknown").click()
+    expected = node_explanation.query({first: "original"})
+    assert reader.holds() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_keyboard_is_enough(read, node_explanation):
+    reader = read(node_explanation)
+    press = reader.page.keyboard.press
+    reader.page.locator("#network [tabindex='0']").focus()
+    nodes = node_explanation.network.nodes
+    press("ArrowRight")
+    press("Enter")  # asks about the second variable
+    press("ArrowDown")
+    expected = node_explanation.query({nodes[1]: "original"})
+    assert reader.holds() == pytest.approx(expected, abs=1e-6)
+    press("Tab")
+    press("ArrowDown")
+    expected = node_explanation.query({nodes[1]: "original, kept"})
+    assert reader.holds() == pytest.approx(expected, abs=1e-6)
+    press("Escape")
+    assert reader.page.get_by_role("dialog").count() == 0
+    assert reader.page.evaluate("document.activeElement.dataset.key") == f"n{nodes[1]}"
+    press("ArrowLeft")
+    press("Space")
+    assert reader.text("#asking-title") == str(nodes[0])
+
+
+def test_every_control_can_be_reached_by_tab_and_shows_it(read, node_explanation):
+    reader, reached = read(node_explanation), set()
+    for _ in range(40):
+        reader.page.keyboard.press("Tab")
+        reached.add(reader.page.evaluate("document.activeElement.closest('[id]')?.id"))
+        visible = "document.activeElement === document.body || " + (
+            "document.activeElement.matches(':focus-visible')"
+        )
+        assert reader.page.evaluate(visible)
+    assert {"theme", "picture", "network", "telling", "ranking", "making"} <= reached
+
+
+def test_what_cannot_be_is_said_and_can_be_undone(read, node_explanation):
+    reader = read(node_explanation)
+    target, parents = 14, node_explanation.network.parents(14)
+    impossible = first_impossible(node_explanation, target, parents)
+    for node, word in impossible:
+        reader.state(f"n{node}", word)
+    assert reader.page.locator("#impossible").is_visible()
+    assert reader.text("#holds") == "–"
+    reader.page.get_by_role("button", name="Undo").click()
+    assert not reader.page.locator("#impossible").is_visible()
+    expected = node_explanation.query(dict(impossible[:-1]))
+    assert reader.holds() == pytest.approx(expected, abs=1e-6)
+    reader.page.get_by_role("button", name="Forget everything").click()
+    assert reader.holds() == pytest.approx(node_explanation.query(), abs=1e-6)
+
+
+def first_impossible(explanation, target, parents):
+    words = ("original", "perturbed", "kept", "changed")
+    for parent, own, its in product(parents, words, words):
+        if explanation.network.probability({target: own, parent: its}) == 0:
+            return [(target, own), (parent, its)]
+    raise AssertionError("the test needs evidence that cannot happen")
+
+
+def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
+    reader = read(node_explanation)
+    one, two = node_explanation.nodes[:2]
+    reader.state(f"n{one}", "kept")
+    reader.state(f"n{two}", "original")
+    reader.page.get_by_role("button", name=f"Forget that {one} is kept").click()
+    assert reader.holds() == pytest.approx(node_explanation.query({two: "original"}), abs=1e-6)
+
+
+def test_the_most_telling_fact_is_found(read, node_explanation):
+    reader, now = read(node_explanation), node_explanation.query()
+    network, moves = node_explanation.network, {}
+    for node in network.nodes:
+        words = ("original", "perturbed") if node == 14 else network.variable(node).words
+        for word in words:
+            if network.probability({node: word}) > 0:
+                moves[node, word] = abs(node_explanation.query({node: word}) - now)
+    node, word = max(moves, key=moves.get)
+    first = reader.page.locator("#telling button").first
+    assert first.inner_text().split()[:2] == [str(node), word]
+    first.click()
+    assert reader.holds() == pytest.approx(node_explanation.query({node: word}), abs=1e-6)
+
+
+@pytest.mark.parametrize(("here", "there"), [("picture", "network"), ("network", "picture")])
+def test_pointing_at_a_node_lights_it_in_the_other_picture(read, node_explanation, here, there):
+    reader, key = read(node_explanation), f"n{node_explanation.nodes[0]}"
+    lit = reader.page.locator(f"#{there} [data-variable].lit")
+    assert lit.count() == 0
+    reader.node(key, here).hover()
+    assert lit.evaluate_all("all => all.map((one) => one.dataset.key)") == [key]
+    reader.page.mouse.move(0, 0)
+    assert lit.count() == 0
+    reader.node(key, here).focus()
+    assert lit.count() == 1
+
+
+def test_pointing_at_a_pair_lights_both_of_its_nodes(read, explanations):
+    reader = read(explanations["edge"])
+    reader.node("target").hover()
+    lit = reader.page.locator("#picture .node.lit title").all_text_contents()
+    assert sorted(lit) == ["14", "2"]
+
+
+def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanation):
+    reader = read(node_explanation)
+    for name in ("ranking", "tables", "words", "making"):
+        reader.page.locator(f"#{name} summary").click()
+    assert reader.page.locator("#ranking tbody tr").count() == len(node_explanation.ranking)
+    assert node_explanation.network.factorisation in reader.text("#tables")
+    seen = [
+        (node_explanation.network.cpt(node).counts.sum(axis=-1) > 0).sum()
+        for node in node_explanation.network.nodes
+    ]
+    assert reader.page.locator("#tables tbody tr").count() == sum(seen)
+    assert reader.text("#words pre") == str(node_explanation)
+    assert "perturb_probability\t0.25" in reader.text("#making")
+    assert "seed\t0" in reader.text("#making")
+    assert f"numpy {np.__version__}" in reader.text("#making")
+
+
+def test_names_are_text_and_nothing_else(read, node_explanation):
+    names = [f"{EVIL[at % len(EVIL)]} {at}" for at in range(16)]
+    reader = read(node_explanation.named(names), class_names=EVIL)
+    for node in node_explanation.nodes:
+        reader.node(f"n{node}").locator(".title").click()
+        assert reader.text("#asking-title") == names[node]
+        reader.page.keyboard.press("Escape")
+    for name in ("ranking", "tables", "words", "making"):
+        reader.page.locator(f"#{name} summary").click()
+    assert names[14] in reader.text("h1")
+    assert EVIL[2] in reader.text("h1")
+    assert reader.page.locator("img").count() == 0
+    assert reader.page.locator("script").count() == 2
+
+
+def test_the_policy_stops_what_should_never_get_in(browser, node_explanation, tmp_path):
+    path = tmp_path / "page.html"
+    node_explanation.to_html(path)
+    evil = '<script>document.title = "broken"</script><img src="http://127.0.0.1:9/x.png">'
+    path.write_text(path.read_text().replace("</body>", f"{evil}</body>"))
+    page, asked = browser.new_page(), []
+    page.on("requestfinished", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    assert page.title() == "Node 14 is predicted to be class 2"
+    assert asked == [path.as_uri()]
+    with pytest.raises(Exception, match="TrustedHTML"):
+        page.evaluate("document.body.innerHTML = '<b>x</b>'")
+    page.close()
+
+
+def luminance(reader):
+    colour = reader.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(int(each) for each in colour[4:-1].split(","))
+
+
+def test_dark_and_light_follow_the_system_until_switched(read, node_explanation):
+    light = read(node_explanation, color_scheme="light")
+    dark = read(node_explanation, color_scheme="dark")
+    assert luminance(light) > 600
+    assert luminance(dark) < 150
+    for reader in (light, dark):
+        before = luminance(reader)
+        reader.page.locator("#theme").click()
+        assert abs(luminance(reader) - before) > 450
+        reader.page.locator("#theme").click()
+        assert luminance(reader) == before
+
+
+def test_on_a_small_screen_nothing_is_cut_off(read, explanations):
+    for explanation in explanations.values():
+        reader = read(explanation, viewport={"width": 360, "height": 740})
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_without_a_network_the_page_says_why(read, toy, node_explanation):
+    constant = PGMExplainer(lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index)
+    reader = read(constant.explain(14))
+    assert "the prediction never changed" in reader.text("#network")
+    assert not reader.page.locator("#hero").is_visible()
+    assert "Beware: the prediction held in all 800 samples" in reader.text("#warnings")
+    assert "none was asked for" in read(replace(node_explanation, network=None)).text("#network")
+
+
+def test_hundreds_of_neighbours_are_cut_down_to_what_can_be_read(read):
+    size = 400
+    edges = np.stack((np.arange(1, size), np.zeros(size - 1, dtype=int)))
+    x = np.random.default_rng(0).random((size, 1))
+
+    def model(x):
+        score = np.zeros((*x.shape[:2], 1))
+        score[:, 0, 0] = 6 * (x[:, 1, 0] + x[:, 2, 0] - x[:, 3, 0])
+        return np.concatenate([-score, score], axis=-1)
+
+    explanation = PGMExplainer(model, x, edges, num_layers=1, perturbation="permute").explain(0)
+    reader = read(explanation)
+    drawn = reader.page.locator("#picture .node").count()
+    assert drawn <= 60
+    assert f"{size - drawn} further nodes are not drawn" in reader.text("#picture-legend")
+    for node in (0, *explanation.nodes):
+        assert reader.node(f"n{node}", "picture").count() == 1
+    reader.page.locator("#ranking summary").click()
+    assert "199 further candidates are not listed" in reader.text("#ranking")

@@ -1,0 +1,197 @@
+"""The page as a file: what it is told, what it may do, how large it is."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from pgm_explainer import Explanation, FileError, InputError, PGMExplainer, to_html
+from pgm_explainer.report.html.payload import page_payload
+
+LARGEST = 500_000
+EVIL = "</script><script>alert(1)</script><!-- ]]> \u2028 \ud800"
+
+
+@pytest.fixture(scope="module")
+def explanation(toy):
+    return PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(14)
+
+
+class Parts(HTMLParser):
+    """The inline texts of a page, by their element, and its policy."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.texts, self.policy, self.inside = [], "", None
+        self.inline_attributes = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        if named.get("http-equiv") == "Content-Security-Policy":
+            self.policy = named["content"]
+        if tag in ("script", "style"):
+            self.inside = (tag, named.get("type"))
+            self.texts.append([*self.inside, ""])
+        self.inline_attributes += [n for n in named if n == "style" or n.startswith("on")]
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, text):
+        if self.inside:
+            self.texts[-1][2] += text
+
+
+def test_the_policy_allows_this_style_and_this_script_and_nothing_else(explanation):
+    parts = Parts(to_html(explanation))
+    rules = dict(rule.split(" ", 1) for rule in parts.policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    for tag, kind, text in parts.texts:
+        if kind is None:
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            assert rules[f"{tag}-src"] == f"'sha256-{digest}'"
+    assert [(tag, kind) for tag, kind, _ in parts.texts] == [
+        ("style", None),
+        ("script", "application/json"),
+        ("script", None),
+    ]
+    assert parts.inline_attributes == []
+    assert "unsafe" not in parts.policy
+
+
+def test_the_script_turns_no_text_into_markup(explanation):
+    script = Parts(to_html(explanation)).texts[-1][2]
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
+    assert not re.search(r"fetch\(|XMLHttpRequest|WebSocket|import\(|localStorage", script)
+
+
+def test_whatever_a_name_holds_stays_within_the_data(explanation):
+    names = [f"{EVIL} {at}" for at in range(16)]
+    parts = Parts(to_html(explanation.named(names), class_names=[EVIL] * 3))
+    assert len(parts.texts) == 3
+    told = json.loads(parts.texts[1][2])["explanations"][0]
+    assert told["target"] == names[14]
+    assert told["class"] == EVIL
+
+
+def test_a_page_is_written_or_returned(explanation, tmp_path):
+    path = tmp_path / "why.html"
+    assert explanation.to_html(path) is None
+    assert path.read_text(encoding="utf-8") == explanation.to_html()
+    assert explanation.to_html() == to_html([explanation])
+    assert path.stat().st_size < LARGEST
+
+
+def test_a_page_of_thousands_of_candidates_is_small_too():
+    size = 3000
+    edges = np.random.default_rng(0).integers(0, size, (2, 4 * size))
+    x = np.random.default_rng(1).random((size, 1))
+
+    def model(x):
+        score = 20 * (x[:, :9].mean(axis=1) - 0.5)
+        return np.concatenate([-score, score], axis=-1)
+
+    options = {"task": "graph", "max_nodes": 9, "num_samples": 400}
+    page = PGMExplainer(model, x, edges, **options).explain().to_html()
+    assert len(page.encode()) < LARGEST
+
+
+def test_a_page_of_large_tables_is_small_too(toy):
+    options = {"num_layers": 2, "max_nodes": 7, "only_significant": False, "no_child": False}
+    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, score="log_likelihood", **options)
+    explanation = explainer.explain(14)
+    assert explanation.network.cpt(explanation.network.nodes[-1]).values.size > 10_000
+    assert len(explanation.to_html()) < LARGEST
+
+
+def test_what_cannot_be_shown_is_named(explanation, tmp_path):
+    with pytest.raises(InputError, match="list is empty"):
+        to_html([])
+    with pytest.raises(InputError, match="not 7"):
+        to_html([explanation, 7])
+    with pytest.raises(FileError, match="cannot be written"):
+        explanation.to_html(tmp_path / "nowhere" / "why.html")
+    with pytest.raises(InputError, match="1 names, but none for class 2"):
+        explanation.to_html(class_names=["red"])
+
+
+def test_the_page_is_told_all_that_was_found(explanation):
+    payload = page_payload([explanation], {0: "red", 1: "green", 2: "blue"})
+    told = payload["explanations"][0]
+    assert told["headline"] == "Node 14 is predicted to be blue"
+    assert told["answer"] == [
+        [name, pytest.approx(score, rel=1e-5)]
+        for name, score in zip(["red", "green", "blue"], explanation.values, strict=True)
+    ]
+    assert [row[1] for row in told["ranking"]["rows"]] == [str(r.node) for r in explanation.ranking]
+    for variable, node in zip(told["network"]["variables"], explanation.network.nodes, strict=True):
+        table = explanation.network.cpt(node)
+        assert variable["name"] == str(node)
+        values = np.full((table.values.size // 4, 4), 1 / 4)
+        seen = np.zeros(len(values))
+        for at, samples, *row in variable["rows"]:
+            values[at], seen[at] = row, samples
+        np.testing.assert_allclose(values, table.values.reshape(-1, 4), atol=1e-11)
+        np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
+    making = payload["makings"][told["making"]]
+    assert making["settings"]["seed"] == "0"
+    assert making["versions"]["numpy"] == np.__version__
+
+
+def test_an_explanation_from_a_file_gives_the_same_page(explanation, tmp_path):
+    explanation.save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").to_html() == explanation.to_html()
+
+
+def test_what_explanations_share_is_told_once(explanation):
+    payload = page_payload([explanation] * 3)
+    assert len(payload["explanations"]) == 3
+    assert len(payload["makings"]) == len(payload["kinds"]) == 1
+
+
+def test_a_class_that_is_not_the_predicted_one_is_said_so(toy):
+    options = {"num_layers": 2, "explained_class": 0}
+    found = PGMExplainer(toy.whole, toy.x, toy.edge_index, **options).explain(14)
+    headline = page_payload([found])["explanations"][0]["headline"]
+    assert headline == "Node 14 could be class 0, but is predicted to be class 2"
+
+
+def test_a_regression_shows_its_value(toy):
+    found = PGMExplainer(
+        lambda x: toy.whole(x)[..., :1], toy.x, toy.edge_index, scores="values"
+    ).explain(14)
+    told = page_payload([found])["explanations"][0]
+    assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g}"
+    assert told["class"] is told["probability"] is None
+    assert told["answer"][0][0] == "value 0"
+
+
+def test_a_node_that_stands_alone_has_a_page_too(toy):
+    alone = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(15)
+    told = page_payload([alone])["explanations"][0]
+    assert [node["name"] for node in told["picture"]["nodes"]] == ["15"]
+    assert told["picture"]["edges"] == told["explaining"] == []
+
+
+def test_nodes_of_several_kinds_are_named_as_people_write_them(explanation):
+    names = [("author", at) for at in range(16)]
+    told = page_payload([explanation.named(names)])["explanations"][0]
+    assert told["target"] == "author 14"
+    assert {each["name"] for each in told["picture"]["nodes"]} <= {f"author {n}" for n in range(16)}
+
+
+def test_the_page_needs_numpy_and_scipy_only():
+    code = "import sys, pgm_explainer.report.html.payload; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"networkx", "matplotlib", "torch", "pandas"} & set(loaded)
