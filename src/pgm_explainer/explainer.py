@@ -73,15 +73,16 @@ class PGMExplainer:
             model still sees all it needs.
         num_samples: n, how many perturbed graphs the model is asked about.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
-            ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is the
-            mean, or ``random`` where all nodes have the same features.
+            ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
+            ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
+            have the same features.
         perturb_probability: p, how likely each node is perturbed in each sample.
         features: the feature columns to perturb; None for all.
-        change: what counts as a changed prediction: ``fall``, ``flip``, ``absolute``,
-            ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)``, a number (the
-            threshold of a fall), a list of them (of levels), or a function. ``auto``
-            is ``Fall(0.05)`` for nodes and pairs, ``TopFraction(0.5)`` for graphs, and
-            ``TopDeviation(0.5)`` for values.
+        change: what counts as a changed prediction: ``large_fall``, ``fall``, ``flip``,
+            ``absolute``, ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)``, a number
+            (the threshold of a fall), a list of them (of levels), or a function. ``auto`` is
+            ``LargeFall()``, a fall that is large among the prediction's own falls, and for values
+            ``TopDeviation(0.5)``.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to find out which of the first three.
         output: the one score to explain where a model gives several independent ones: a label of
@@ -139,9 +140,9 @@ class PGMExplainer:
         task: str = "node",
         num_layers: int | None = None,
         hops: int | None = None,
-        num_samples: int = 800,
+        num_samples: int = 1000,
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
-        perturb_probability: float = 0.25,
+        perturb_probability: float = 0.1,
         features: Sequence[int] | None = None,
         change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto",
         scores: str = "auto",

@@ -21,9 +21,9 @@ def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
     return SamplingPlan(
         num_samples=int(settings.num_samples),
         probability=float(settings.perturb_probability),
-        perturbation=as_perturbation(settings.perturbation, population, columns),
+        perturbation=as_perturbation(settings.perturbation, population, columns, settings.task),
         columns=columns,
-        change=as_change(settings.change, settings.task, settings.scores),
+        change=as_change(settings.change, settings.scores),
         seed=int(settings.seed),
         max_memory=check_memory(settings.max_memory),
         samples_per_call=settings.samples_per_call,

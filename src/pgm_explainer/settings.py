@@ -36,9 +36,9 @@ class Settings:
     task: str = "node"
     num_layers: int | None = None
     hops: int | None = None
-    num_samples: int = 800
+    num_samples: int = 1000
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
-    perturb_probability: float = 0.25
+    perturb_probability: float = 0.1
     features: Sequence[int] | None = None
     change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto"
     scores: str = "auto"

@@ -15,6 +15,7 @@ from pgm_explainer.sampling import (
     Deviation,
     Fall,
     Flip,
+    LargeFall,
     Levels,
     TopDeviation,
     TopFraction,
@@ -239,31 +240,44 @@ def test_rounding_is_no_deviation(value):
 
 
 def test_a_number_is_the_threshold_of_a_fall_and_a_list_those_of_levels():
-    assert as_change(0.2, "node", "auto") == Fall(0.2)
-    assert as_change([0.1, 0.3], "node", "auto") == Levels((0.1, 0.3))
+    assert as_change(0.2, "auto") == Fall(0.2)
+    assert as_change([0.1, 0.3], "auto") == Levels((0.1, 0.3))
 
 
 @pytest.mark.parametrize("bad", [1.5, 0, -0.1, True, [0.3, 0.1], [], [Fall()]])
 def test_a_bad_threshold_is_refused(bad):
     with pytest.raises(InputError):
-        as_change(bad, "node", "auto")
+        as_change(bad, "auto")
 
 
-def test_auto_is_a_fall_for_nodes_and_the_upper_half_for_graphs():
-    assert as_change("auto", "node", "auto") == Fall(0.05)
-    assert as_change("auto", "graph", "logits") == TopFraction(0.5)
-    assert as_change("auto", "edge", "auto") == Fall(0.05)
+def test_auto_is_a_large_fall_and_for_values_the_half_that_moved_most():
+    assert as_change("auto", "auto") == LargeFall()
+    assert as_change("auto", "values") == TopDeviation(0.5)
 
 
-@pytest.mark.parametrize("task", ["node", "edge", "graph"])
-def test_auto_is_the_half_that_moved_most_for_values(task):
-    assert as_change("auto", task, "values") == TopDeviation(0.5)
+def test_a_large_fall_is_so_by_the_standard_of_the_predictions_own_falls():
+    falls = np.linspace(0, 1, 101)[:, None] * [0.01, 0.1, 1.0]
+    graded = LargeFall(share=0.5, most=0.2).grade(falls)
+    # Of falls up to m the 95th percentile is 0.95 m, half of which is the threshold, at most 0.2.
+    for column, threshold in enumerate((0.00475, 0.0475, 0.2)):
+        np.testing.assert_array_equal(graded[:, column], falls[:, column] > threshold + 1e-9)
+
+
+def test_falls_within_rounding_are_never_large():
+    rng = np.random.default_rng(0)
+    assert not LargeFall().grade(1e-7 * rng.normal(size=(100, 3))).any()
+    assert not LargeFall().grade(-rng.random((100, 3))).any()
+
+
+def test_a_large_fall_of_one_prediction_does_not_depend_on_the_others():
+    falls = np.random.default_rng(0).random((50, 4))
+    np.testing.assert_array_equal(LargeFall().grade(falls)[:, :1], LargeFall().grade(falls[:, :1]))
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_name_is_the_indicator_of_that_name(name):
-    assert as_change(name, "node", "auto") is CHANGES[name]
-    assert as_change(name, "node", "auto").name == name
+    assert as_change(name, "auto") is CHANGES[name]
+    assert as_change(name, "auto").name == name
 
 
 @pytest.mark.parametrize(
@@ -273,17 +287,17 @@ def test_a_name_is_the_indicator_of_that_name(name):
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):
     with pytest.raises(InputError, match="is about probabilities; for values use Deviation"):
-        as_change(change, "node", "values")
+        as_change(change, "values")
 
 
 @pytest.mark.parametrize("change", [Deviation(3), TopDeviation(0.2)], ids=str)
 @pytest.mark.parametrize("scores", ["values", "auto"])
 def test_a_change_of_values_is_for_any_scores(change, scores):
-    assert as_change(change, "node", scores) is change
+    assert as_change(change, scores) is change
 
 
 def test_a_function_may_grade_values():
-    assert as_change(lambda before, after: after[..., 0] > 7, "node", "values").levels == 2
+    assert as_change(lambda before, after: after[..., 0] > 7, "values").levels == 2
 
 
 def test_an_instance_is_taken_as_it_is():
@@ -294,7 +308,7 @@ def test_an_instance_is_taken_as_it_is():
 @pytest.mark.parametrize("bad", ["drop", "", None, {0.1}])
 def test_an_unknown_change_is_named(bad):
     with pytest.raises(InputError, match="change") as error:
-        as_change(bad, "node", "auto")
+        as_change(bad, "auto")
     assert repr(bad) in str(error.value)
 
 
@@ -303,7 +317,7 @@ def test_an_unknown_change_is_named(bad):
 )
 def test_a_class_instead_of_an_instance_is_refused_at_once(forgotten):
     with pytest.raises(InputError, match=forgotten.__name__):
-        as_change(forgotten, "node", "auto")
+        as_change(forgotten, "auto")
 
 
 def test_a_function_grades_for_itself():
@@ -311,7 +325,7 @@ def test_a_function_grades_for_itself():
         return after.argmax(axis=-1) == 1
 
     before, after = probabilities(3)
-    change = as_change(second_class_wins, "node", "auto")
+    change = as_change(second_class_wins, "auto")
     assert change.name == "second_class_wins"
     assert change.levels == 2
     np.testing.assert_array_equal(grades_of(change, before, after), after.argmax(axis=-1) == 1)
@@ -354,4 +368,4 @@ def test_a_number_of_levels_that_cannot_be_stored_is_named(bad):
     ids=lambda change: change.name,
 )
 def test_an_indicator_that_is_written_down_can_be_read_back(change):
-    assert as_change(describe_change(change), "node", "auto") == change
+    assert as_change(describe_change(change), "auto") == change

@@ -94,16 +94,20 @@ ALL = np.arange(2)
 @pytest.mark.parametrize(
     ("x", "columns", "name"),
     [
-        (X, [0, 1], "mean"),
+        (X, [0, 1], "permute"),
         (np.ones((4, 2)), [0, 1], "random"),
         (np.full((10, 2), 0.1), [0, 1], "random"),
-        ([[1.0, 0.0], [1.0, 2.0]], [0, 1], "mean"),
+        ([[1.0, 0.0], [1.0, 2.0]], [0, 1], "permute"),
         ([[1.0, 0.0], [1.0, 2.0]], [0], "random"),
         ([[3.0, 4.0]], [0, 1], "random"),
     ],
 )
-def test_auto_is_the_mean_where_that_changes_a_chosen_feature(x, columns, name):
-    assert as_perturbation("auto", Population(np.array(x)), np.array(columns)).name == name
+def test_auto_is_another_nodes_features_where_that_changes_a_chosen_one(x, columns, name):
+    assert as_perturbation("auto", Population(np.array(x)), np.array(columns), "node").name == name
+
+
+def test_auto_is_the_mean_for_a_graph():
+    assert as_perturbation("auto", POPULATION, ALL, "graph").name == "mean"
 
 
 KINDS = np.array([0, 1, 0, 1, 1])
@@ -111,17 +115,19 @@ MIXED = np.array([[0.0, 2.0], [7.0, 7.0], [4.0, 2.0], [7.0, 7.0], [7.0, 7.0]])
 
 
 @pytest.mark.parametrize(
-    ("columns", "name"), [([0], "mean and random"), ([1], "random"), ([0, 1], "mean and random")]
+    ("columns", "name"),
+    [([0], "permute and random"), ([1], "random"), ([0, 1], "permute and random")],
 )
 def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
     population = Population(MIXED, KINDS)
-    auto = as_perturbation("auto", population, np.array(columns))
+    auto = as_perturbation("auto", population, np.array(columns), "node")
     assert auto.name == name
     draws = Draws(0, np.arange(200), np.array([0, 1, 2, 4]))
     new = np.broadcast_to(auto(population, draws), (200, 4, 2))
     coins = PERTURBATIONS["random"](population, draws)
     np.testing.assert_array_equal(new[:, [1, 3]], coins[:, [1, 3]])
-    expected = np.broadcast_to([2.0, 2.0], (200, 2, 2)) if 0 in columns else coins[:, [0, 2]]
+    donors = np.broadcast_to(population.x[[2, 0]], (200, 2, 2))  # each has but one other
+    expected = donors if 0 in columns else coins[:, [0, 2]]
     np.testing.assert_array_equal(new[:, [0, 2]], expected)
 
 
@@ -145,18 +151,18 @@ def test_new_features_come_from_nodes_of_the_same_kind(name):
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_a_name_is_the_scheme_of_that_name(name):
-    assert as_perturbation(name, POPULATION, ALL) is PERTURBATIONS[name]
+    assert as_perturbation(name, POPULATION, ALL, "node") is PERTURBATIONS[name]
 
 
 def test_an_instance_is_taken_as_it_is():
     mine = CustomPerturbation(lambda x, rng: x, "mine")
-    assert as_perturbation(mine, POPULATION, ALL) is mine
+    assert as_perturbation(mine, POPULATION, ALL, "node") is mine
 
 
 @pytest.mark.parametrize("bad", ["median", "", None, 0.5, ["mean"], CustomPerturbation])
 def test_an_unknown_perturbation_is_named_and_the_known_ones_listed(bad):
     with pytest.raises(InputError, match="permute") as error:
-        as_perturbation(bad, POPULATION, ALL)
+        as_perturbation(bad, POPULATION, ALL, "node")
     assert repr(bad) in str(error.value)
 
 
@@ -165,7 +171,7 @@ def test_a_function_gets_a_fresh_copy_and_a_generator_for_each_sample():
         x += rng.integers(1, 5)
         return x
 
-    custom = as_perturbation(shift, POPULATION, ALL)
+    custom = as_perturbation(shift, POPULATION, ALL, "node")
     new = custom(POPULATION, DRAWS)
     assert custom.name == "shift"
     assert new.shape == (2000, 2, 2)
@@ -182,7 +188,7 @@ def test_a_function_gets_all_nodes_so_that_its_answer_does_not_depend_on_those_a
         seen.append(x.shape)
         return x - x.mean(axis=0) + rng.normal(size=x.shape)
 
-    custom = as_perturbation(centred, POPULATION, ALL)
+    custom = as_perturbation(centred, POPULATION, ALL, "node")
     both = custom(POPULATION, DRAWS)
     alone = custom(POPULATION, Draws(0, np.arange(2000), NODES[1:]))
     np.testing.assert_array_equal(alone, both[:, 1:])
@@ -205,13 +211,13 @@ def test_a_function_with_a_bad_answer_is_an_error(answer, named):
         return answer
 
     with pytest.raises(PerturbationError, match=named) as error:
-        checked_features(as_perturbation(mine, POPULATION, ALL), POPULATION, DRAWS)
+        checked_features(as_perturbation(mine, POPULATION, ALL, "node"), POPULATION, DRAWS)
     assert "'mine'" in str(error.value)
 
 
 def test_a_function_that_answers_with_nothing_is_an_error():
     with pytest.raises(InputError, match="the perturbation's answer"):
-        as_perturbation(lambda x, rng: None, POPULATION, ALL)(POPULATION, DRAWS)
+        as_perturbation(lambda x, rng: None, POPULATION, ALL, "node")(POPULATION, DRAWS)
 
 
 def test_the_changed_share_counts_only_chosen_columns():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib.resources import as_file, files
 import logging
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from ..arrays import IntArray
@@ -82,7 +80,7 @@ def train_superpixel_gcn(
     graphs: Sequence[SuperpixelGraph],
     held_out: Sequence[SuperpixelGraph],
     seed: int = 0,
-    epochs: int = 42,
+    epochs: int = 34,
     batch_size: int = 64,
 ) -> SuperpixelGCN:
     """Train with Adam and a rate that rises and falls once; keep the best epoch on ``held_out``."""

@@ -26,6 +26,7 @@ __all__ = [
     "Deviation",
     "Fall",
     "Flip",
+    "LargeFall",
     "Levels",
     "TopDeviation",
     "TopFraction",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Grades = NDArray[np.uint8]
+_LARGE = 0.95
 _MOST_LEVELS = 100
 """A state, which also tells whether the node was perturbed, must fit a byte."""
 
@@ -197,6 +199,37 @@ class TopFraction:
 
 
 @dataclass(frozen=True)
+class LargeFall:
+    """Changed: the predicted class's probability fell far, by the standard of its own falls.
+
+    How far a prediction can be moved differs from node to node. What counts is a fall of more than
+    ``share`` of the large ones (the 95th percentile of its own falls over all samples), and in any
+    case one of more than ``most``. Falls of no more than ``noise`` never count.
+    """
+
+    share: float = 0.5
+    most: float = 0.2
+    noise: float = 1e-6
+    name: str = field(default="large_fall", init=False)
+    levels: int = field(default=2, init=False)
+    needs_all_samples: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.share, "the share of large_fall")
+        _check_fraction(self.most, "the most of large_fall")
+        _check_positive(self.noise, "the noise of large_fall")
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return _fall(before, after, classes)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        falls = np.round(severity.astype(np.float64) / self.noise) * self.noise
+        large = np.quantile(falls, _LARGE, axis=0)
+        threshold = np.clip(self.share * large, self.noise, self.most)
+        return (falls > threshold).astype(np.uint8)
+
+
+@dataclass(frozen=True)
 class Deviation:
     """Changed: a predicted value moved by more than a tolerance, either way (for regression)."""
 
@@ -263,10 +296,19 @@ class CustomChange:
 
 CHANGES: dict[str, Change] = {
     indicator.name: indicator
-    for indicator in (Fall(), Flip(), Absolute(), TopFraction(), Levels(), TopDeviation())
+    for indicator in (
+        LargeFall(),
+        Fall(),
+        Flip(),
+        Absolute(),
+        TopFraction(),
+        Levels(),
+        TopDeviation(),
+    )
 }
-_FOR_PROBABILITIES = (Fall, Flip, Levels)
+_FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
 _WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
+    "large_fall": LargeFall,
     "fall": Fall,
     "absolute": Absolute,
     "top_fraction": TopFraction,
@@ -281,6 +323,8 @@ def describe_change(change: Change) -> str:
     for attribute in ("threshold", "fraction", "tolerance"):
         if hasattr(change, attribute):
             return f"{change.name}({getattr(change, attribute)})"
+    if isinstance(change, LargeFall):
+        return f"{change.name}({change.share}, {change.most})"
     if isinstance(change, Levels):
         return f"levels({', '.join(map(str, change.thresholds))})"
     return change.name
@@ -297,17 +341,14 @@ def _read_back(choice: Any) -> Any:
         raise InputError(f"cannot read the change {choice!r}") from None
 
 
-def as_change(choice: Any, task: str, scores: str) -> Change:
+def as_change(choice: Any, scores: str) -> Change:
     """Return the indicator meant by a name, an instance, a threshold or a user's own function.
 
-    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a fall of
-    more than 0.05 for a node or a pair. For a graph it is the half of the samples with the largest
-    fall: how far its prediction moves depends on the size of the graph, and a fixed threshold would
-    call either nothing or everything a change. For values it is the half of the samples in which
-    they moved most.
+    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a large fall,
+    by the standard of each prediction's own falls; for values it is the half of the samples in
+    which they moved most.
     """
-    auto: Change = TopFraction(0.5) if task == "graph" else Fall()
-    auto = TopDeviation() if scores == "values" else auto
+    auto: Change = TopDeviation() if scores == "values" else LargeFall()
     choice = _read_back(choice)
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
     if isinstance(choice, Real) and not isinstance(choice, bool):

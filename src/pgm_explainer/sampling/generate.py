@@ -23,6 +23,7 @@ from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
 
+_GRADED_AT_ONCE = 1024
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
@@ -203,7 +204,11 @@ class _Recorder:
 
     def finish(self) -> SampleTable:
         if self._waiting:
-            grades = self._change.grade(np.concatenate([batch[2] for batch in self._waiting]))
+            severity = np.concatenate([batch[2] for batch in self._waiting])
+            grades = np.empty(severity.shape, dtype=np.uint8)
+            for at in range(0, severity.shape[1], _GRADED_AT_ONCE):  # each column is its own matter
+                block = np.s_[:, at : at + _GRADED_AT_ONCE]
+                grades[block] = self._change.grade(severity[block])
             for start, perturbed, _ in self._waiting:
                 self._write(start, perturbed, grades[start : start + len(perturbed)])
         return self._table

@@ -103,19 +103,20 @@ class _Permute:
 
 @dataclass(frozen=True)
 class _Auto:
-    """The paper's mean; ``random`` for nodes of a kind that all have the same features."""
+    """One scheme for nodes whose kind has features that vary; ``random`` for the others."""
 
     columns: IntArray
+    usual: Perturbation
     name: str
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         varies = population.varies(draws.nodes, self.columns)
         if varies.all():
-            return population.mean(draws.nodes)
+            return self.usual(population, draws)
         coins = PERTURBATIONS["random"](population, draws)
         if not varies.any():
             return coins
-        return np.where(varies[:, None], population.mean(draws.nodes), coins)
+        return np.where(varies[:, None], self.usual(population, draws), coins)
 
 
 @dataclass(frozen=True)
@@ -150,17 +151,21 @@ PERTURBATIONS: dict[str, Perturbation] = {
 
 
 def as_perturbation(
-    choice: str | Perturbation | Callable[..., Any], population: Population, columns: IntArray
+    choice: str | Perturbation | Callable[..., Any],
+    population: Population,
+    columns: IntArray,
+    task: str,
 ) -> Perturbation:
     """Return the perturbation meant by a name, an instance or a user's own function.
 
-    ``auto`` is the paper's mean where that changes anything; where every node has the same
-    features, and the mean is what they already are, it is ``random``.
+    ``auto`` is ``permute`` for nodes and pairs, and for graphs the paper's mean; where every node
+    has the same features, and neither would change anything, it is ``random``.
     """
     if isinstance(choice, str) and choice == "auto":
+        usual = PERTURBATIONS["mean" if task == "graph" else "permute"]
         varies = population.varies(np.arange(len(population.x)), columns)
-        names = [name for name, used in (("mean", varies), ("random", ~varies)) if used.any()]
-        return _Auto(columns, " and ".join(names))
+        names = [name for name, used in ((usual.name, varies), ("random", ~varies)) if used.any()]
+        return _Auto(columns, usual, " and ".join(names))
     named = resolve(choice, "perturbation", {"auto": PERTURBATIONS["mean"], **PERTURBATIONS})
     if named is not None:
         return named
