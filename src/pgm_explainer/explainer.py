@@ -169,7 +169,7 @@ class PGMExplainer:
         self.predictor, self.graph, self._names = source.predictor, source.graph, source.names
         self._population = Population(source.x, source.kinds)
         self._task = TASKS[task]
-        self._show_progress = progress
+        self.show_progress = progress
         self.num_layers = source.hops if num_layers is None else num_layers
         self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self._population)
@@ -200,6 +200,11 @@ class PGMExplainer:
                 stacklevel=2,
             )
         return explanations
+
+    def candidates(self, target: Any = None) -> IntArray:
+        """Return the numbers of the nodes that may explain a target, ascending."""
+        checked = self._task.check(self._number(target), self.graph)
+        return self._task.candidates(checked, self.graph, self.num_layers)
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Say which features of the explaining nodes, and of the target itself, matter.
@@ -237,7 +242,7 @@ class PGMExplainer:
         ]
         networks = self._learn(samples, findings)  # step 3
         done = {}
-        with Progress("learning networks", len(near), self._show_progress) as progress:
+        with Progress("learning networks", len(near), self.show_progress) as progress:
             for each, network in zip(findings, networks, strict=True):
                 done[each.near.target] = self._conclude(each, samples, network, notes)
                 progress.advance()
@@ -257,7 +262,7 @@ class PGMExplainer:
         classes = self._explained_classes(names, model.before)
         question = Question(recorded, names, classes)
         samples = draw_samples(
-            model, self._population, question, self._sampling, self._show_progress
+            model, self._population, question, self._sampling, self.show_progress
         )
         return samples, notes
 
