@@ -3,6 +3,7 @@
 from .errors import (
     FileError,
     InputError,
+    JobError,
     ModelError,
     PerturbationError,
     PGMExplainerError,
@@ -21,6 +22,7 @@ __all__ = [
     "Explanation",
     "FileError",
     "InputError",
+    "JobError",
     "ModelError",
     "PGMExplainer",
     "PGMExplainerError",

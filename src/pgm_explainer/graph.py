@@ -86,6 +86,12 @@ class Graph:
     def _outgoing(self) -> _Incidence:
         return _Incidence.of(self.edge_index[0], self.num_nodes)
 
+    @property
+    def in_neighbours(self) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32]]:
+        """Who sends to each node: where its senders begin, and all senders."""
+        senders: NDArray[np.int32] = self.edge_index[0].astype(np.int32)[self._incoming.edges]
+        return self._incoming.offsets, senders
+
     def within_hops(self, nodes: IntArray, hops: int) -> IntArray:
         """Return, ascending, every node whose messages reach ``nodes`` in at most ``hops`` steps.
 
