@@ -81,9 +81,14 @@ def _is_digest(value: Any) -> bool:
 
 
 def _alike(before: Any, now: Any) -> bool:
+    """Whether the model answers as it did; where it failed to answer, nothing is known."""
     try:
-        return np.allclose(before, now, rtol=_SAME_WITHIN, atol=_SAME_WITHIN)
-    except (TypeError, ValueError):  # another shape
+        return all(
+            np.allclose(was, value, rtol=_SAME_WITHIN, atol=_SAME_WITHIN)
+            for was, value in zip(before, now, strict=True)
+            if was and value
+        )
+    except (TypeError, ValueError):  # another number of them
         return False
 
 

@@ -18,9 +18,9 @@ from ..progress import Progress, duration
 from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder
 from .planning import plan_shards, read_targets
-from .reading import ExplanationDataset, read_table
+from .reading import ExplanationDataset
 from .recipe import Recipe, one_thread
-from .rows import failed_row, parquet_bytes, table_of
+from .rows import failed_row, joined, parquet_bytes, table_of
 from .work import ExplainPieces, Piece, PieceDone
 
 __all__ = ["explain_dataset"]
@@ -187,12 +187,8 @@ class _Job:
         if sum(len(each.piece.targets) for each in parts) < shard_rows:
             self.waiting[number] = parts
             return
-        data = done.data
-        if len(parts) > 1:
-            import pyarrow as pa
-
-            parts.sort(key=lambda each: each.piece.start)
-            data = parquet_bytes(pa.concat_tables(read_table(each.data, "") for each in parts))
+        parts.sort(key=lambda each: each.piece.start)
+        data = done.data if len(parts) == 1 else joined([each.data for each in parts], self.task)
         failed = sum(each.failed for each in parts)
         seconds = sum(each.seconds for each in parts)
         try:

@@ -13,7 +13,7 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..io.files import PathLike
 from .folder import DatasetFolder, Entry
-from .rows import as_explanation, schema
+from .rows import as_explanation, read_table, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .overview import Overview
 
-__all__ = ["ExplanationDataset", "read_table"]
+__all__ = ["ExplanationDataset"]
 
 
 class ExplanationDataset:
@@ -161,21 +161,6 @@ class ExplanationDataset:
 
     def __repr__(self) -> str:
         return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
-
-
-def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.Table:
-    """Return a Parquet file's table.
-
-    Raises:
-        FileError: it is no such file.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(pa.BufferReader(data), columns=columns)
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise FileError(f"{place} is no Parquet file of a data set: {error}") from None
 
 
 def _has_kind(target: Any) -> bool:

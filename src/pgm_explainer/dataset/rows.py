@@ -17,7 +17,17 @@ from ..selection import FeatureEffects, Ranking
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["as_explanation", "failed_row", "parquet_bytes", "row_of", "schema", "table_of"]
+__all__ = [
+    "Row",
+    "as_explanation",
+    "failed_row",
+    "joined",
+    "parquet_bytes",
+    "read_table",
+    "row_of",
+    "schema",
+    "table_of",
+]
 
 Row = dict[str, Any]
 
@@ -102,6 +112,29 @@ def parquet_bytes(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table.combine_chunks(), sink, compression="zstd")
     return sink.getvalue().to_pybytes()
+
+
+def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.Table:
+    """Return a Parquet file's table.
+
+    Raises:
+        FileError: it is no such file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(data), columns=columns)
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise FileError(f"{place} is no Parquet file of a data set: {error}") from None
+
+
+def joined(parts: Sequence[bytes], task: str) -> bytes:
+    """Return several Parquet files as the one that would have been made of all their rows."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(read_table(each, "part of a shard") for each in parts)
+    return parquet_bytes(whole.cast(schema(task)))  # files call the items of a list otherwise
 
 
 def as_explanation(row: Row, place: str) -> Explanation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,14 +41,19 @@ class RayEngine:
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
     ) -> Iterator[Answer | Lost[Task]]:
-        with self._cluster() as ray:
+        with self.cluster() as ray:
             stored = _put(ray, prepare)
             remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
             # An actor that died is replaced by a new one, which needs the same two.
             yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
 
     @contextmanager
-    def _cluster(self) -> Iterator[Any]:
+    def cluster(self) -> Iterator[Any]:
+        """Stay connected, so that several jobs share what was started for the first.
+
+        Raises:
+            JobError: there is no Ray, or no cluster at the address.
+        """
         try:
             import ray
         except ImportError as error:
@@ -59,9 +66,11 @@ class RayEngine:
         options: dict[str, Any] = {"address": self.address}
         if self.address is None:
             cores = max(self.workers or 0, available_cores())
-            options = {"address": "local", "num_cpus": cores, "include_dashboard": False}
+            # Workers of this machine find what this process finds.
+            paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            options = {"address": "local", "num_cpus": cores, "runtime_env": {"env_vars": paths}}
         try:
-            ray.init(**options, log_to_driver=False, logging_level="error")
+            ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             raise JobError(f"no Ray cluster at {self.address!r}: {error}") from error
         try:
