@@ -6,6 +6,8 @@ import argparse
 import logging
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +57,36 @@ def _run(options: argparse.Namespace) -> None:
         level=logging.INFO if options.verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(message)s",
     )
-    sys.path.insert(0, str(Path.cwd()))  # where a user's own modules are
-    signal.signal(signal.SIGTERM, _terminate)
-    dataset = explain_dataset(
-        ExplainerPlace(options.model, options.graph, read_options(options.set)),
-        None if options.targets is None else load_targets(options.targets),
-        options.output,
-        engine=_engine(options),
-        shard_size=options.shard_size,
-        keep_candidates=options.keep_candidates,
-        features=options.features,
-        retry_failed=options.retry_failed,
-    )
-    summary = dataset.overview()
-    page = options.output / "overview.html"
-    summary.to_html(page)
+    sys.path.append(str(Path.cwd()))  # where a user's own modules are
+    with _ended_by_sigterm():
+        dataset = explain_dataset(
+            ExplainerPlace(options.model, options.graph, read_options(options.set)),
+            None if options.targets is None else load_targets(options.targets),
+            options.output,
+            engine=_engine(options),
+            shard_size=options.shard_size,
+            keep_candidates=options.keep_candidates,
+            features=options.features,
+            retry_failed=options.retry_failed,
+        )
+        summary = dataset.overview()
+        page = options.output / "overview.html"
+        summary.to_html(page)
     print(f"{summary}\n\nAs a page: {page}")
 
 
-def _terminate(*_: Any) -> None:
-    """End as on Ctrl-C: workers stopped, the folder let go, what is finished safe."""
-    raise SystemExit(_TERMINATED)
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """End on SIGTERM as on Ctrl-C: workers stopped, the folder let go, what is finished safe."""
+
+    def end(*_: Any) -> None:
+        raise SystemExit(_TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _engine(options: argparse.Namespace) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ _COLUMNS = [
     "markov_blanket",
     "features",
 ]
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Influence:
         what: a node, a (kind, number), a feature's column, or a kind of node.
         explains: how many predictions it explains.
         effect_size: its mean effect (Cramér's V) on them.
-        direct: for how many of them it is in the Markov blanket; None for features.
+        direct: for how many of them it is in the Markov blanket; None for features and kinds.
     """
 
     what: Any
@@ -65,7 +67,7 @@ class Overview:
         folder: where it is.
         targets: how many the job has.
         explained, failed: how many of them have an explanation, or an error.
-        errors: how often each error came.
+        errors: how often each error came, with its numbers left out.
         unchanged: how many predictions never changed in any sample.
         unexplained: how many did change, but were not found to depend on any node.
         seconds: what all workers together took.
@@ -146,13 +148,13 @@ class _Counts:
         self.explained = self.unchanged = self.unexplained = 0
         self.errors: Counter[str] = Counter()
         self.nodes: Tally = defaultdict(lambda: [0, 0.0, 0])
-        self.kinds: Tally = defaultdict(lambda: [0, 0.0, 0])
+        self.kinds: Tally = defaultdict(lambda: [0, 0.0, None])
         self.features: Tally = defaultdict(lambda: [0, 0.0, None])
         self.keys: list[int] = []
 
     def add(self, row: dict[str, Any]) -> None:
         if row["error"] is not None:
-            self.errors[row["error"]] += 1
+            self.errors[_NUMBER.sub("…", row["error"])] += 1
             return
         self.explained += 1
         self.unchanged += row["held"] == 1
@@ -166,7 +168,7 @@ class _Counts:
             if isinstance(name, tuple):
                 strongest[name[0]] = max(effect, strongest.get(name[0], 0.0))
         for kind, effect in strongest.items():
-            _tally(self.kinds, kind, effect, False)
+            _tally(self.kinds, kind, effect, None)
         columns: dict[int, float] = {}
         for each in row["features"] or ():
             columns[each["feature"]] = max(each["effect_size"], columns.get(each["feature"], 0.0))

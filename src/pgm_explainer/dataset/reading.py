@@ -117,6 +117,8 @@ class ExplanationDataset:
         wanted = expected.names if columns is None else columns
         if table.schema.types != [expected.field(name).type for name in wanted]:
             raise FileError(f"{place} has other columns than a data set of this version")
+        if len(table) != entry.rows:
+            raise FileError(f"{place} has {len(table)} rows, and the journal says {entry.rows}")
         return table
 
     def failures(self) -> dict[Any, str]:

@@ -39,7 +39,7 @@ def plot_overview(overview: Overview) -> Figure:
             place.set_title(f"{what} that explain most", size=10)
         place.set_xlabel(unit)
     if overview.shared:
-        names = [shown(each.nodes) for each in overview.shared]
+        names = [f"by {shown(each.nodes)}" for each in overview.shared]
         _bars(axes[-1], names, [len(each.targets) for each in overview.shared], _BLUE)
         axes[-1].set_title("explanations shared by most targets", size=10)
         axes[-1].set_xlabel("targets")
@@ -56,4 +56,5 @@ def _bars(axes: Any, names: Sequence[str], values: Sequence[int], colour: str = 
         short = [name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…" for name in names]
         axes.set_yticks(list(places), short[:_BARS], size=8)
         axes.invert_yaxis()  # the first on top
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)

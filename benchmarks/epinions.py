@@ -1,0 +1,167 @@
+"""Epinions: who is mostly distrusted, and why; 10,000 accounts on two cores, and killed ten times.
+
+``python -m benchmarks.epinions [--targets 10000] [--kills 10]``, with ``PGM_EXPLAINER_DATA`` naming
+the data folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.nn import GraphSAGE
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.dataset import ExplanationDataset
+from pgm_explainer.experiments.data import find_data
+
+from .jobs import digest, run_job
+from .measure import Row
+
+_FILE = "epinions/soc-sign-epinions.txt.gz"
+_SHA256 = "214513a32f1375695ceab7d7581e463ebe44daa573492de699b0c5d1cf3dde60"
+_FOLDER = Path("out") / "epinions"
+_LAYERS, _HIDDEN, _EPOCHS = 2, 16, 100
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """Accounts with what they gave as features; edges run from who rates to who is rated.
+
+    Attributes:
+        y: whether more distrust than trust an account.
+        rated: whether anyone rated it, so that there is something to predict.
+    """
+
+    x: NDArray[np.float32]
+    edge_index: NDArray[np.int64]
+    y: NDArray[np.int64]
+    rated: NDArray[np.bool_]
+
+
+@cache
+def read_accounts() -> Accounts:
+    source, target, sign = np.loadtxt(find_data(_FILE, _SHA256), dtype=np.int64, unpack=True)
+    count = int(max(source.max(), target.max())) + 1
+    given = [np.bincount(source[sign == each], minlength=count) for each in (1, -1)]
+    received = [np.bincount(target[sign == each], minlength=count) for each in (1, -1)]
+    total = np.maximum(given[0] + given[1], 1)
+    x = np.stack((np.log1p(given[0]), np.log1p(given[1]), given[1] / total), axis=1)
+    distrusted = (received[1] > received[0]).astype(np.int64)
+    rated = received[0] + received[1] > 0
+    return Accounts(x.astype(np.float32), np.stack((source, target)), distrusted, rated)
+
+
+def _model() -> GraphSAGE:
+    return GraphSAGE(3, _HIDDEN, num_layers=_LAYERS, out_channels=2)
+
+
+def train(path: Path, epochs: int = _EPOCHS) -> str:
+    """Train on half of the rated accounts, store the weights, and say how good it is."""
+    accounts = read_accounts()
+    torch.manual_seed(0)
+    model = _model()
+    chosen = accounts.rated & (np.random.default_rng(0).random(len(accounts.y)) < 0.5)
+    x, edges = torch.from_numpy(accounts.x), torch.from_numpy(accounts.edge_index)
+    y, mask = torch.from_numpy(accounts.y), torch.from_numpy(chosen)
+    weight = 1 / torch.bincount(y[mask]).float()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x, edges)[mask], y[mask], weight)
+        torch.autograd.backward(loss)
+        optimizer.step()
+    np.savez(path, **{name: value.numpy() for name, value in model.state_dict().items()})
+    with torch.no_grad():
+        guess = model(x, edges).argmax(dim=1).numpy()
+    others = accounts.rated & ~chosen
+    recalls = [(guess[others & (accounts.y == each)] == each).mean() for each in (0, 1)]
+    return f"balanced accuracy on accounts not trained on: {np.mean(recalls):.3f}"
+
+
+def make_explainer() -> PGMExplainer:
+    """Return the explainer of the trained model; every worker makes its own."""
+    accounts = read_accounts()
+    model = _model()
+    with np.load(_FOLDER / "model.npz") as weights:
+        model.load_state_dict({name: torch.from_numpy(weights[name]) for name in weights})
+    return PGMExplainer(model.eval(), accounts.x, accounts.edge_index)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--targets", type=int, default=10_000)
+    parser.add_argument("--shard-size", type=int, default=500)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    if not (_FOLDER / "model.npz").exists():
+        print(train(_FOLDER / "model.npz"), flush=True)
+    rated = np.flatnonzero(read_accounts().rated)
+    chosen = np.random.default_rng(1).choice(rated, options.targets, replace=False)
+    np.save(_FOLDER / "targets.npy", chosen)
+    rows = [_uninterrupted(options)]
+    print(rows[0], flush=True)
+    rows.append(_killed(options, expected=_seconds_of(rows[0])))
+    print(rows[1])
+    return 0 if all(row.met for row in rows) else 1
+
+
+def _arguments(options: argparse.Namespace, folder: Path) -> list[Any]:
+    engine = ["--engine", "processes", "--workers", options.workers]
+    size = ["--shard-size", options.shard_size]
+    targets = ["--targets", _FOLDER / "targets.npy"]
+    return ["benchmarks.epinions:make_explainer", "--output", folder, *targets, *engine, *size]
+
+
+def _uninterrupted(options: argparse.Namespace) -> Row:
+    folder = _FOLDER / "whole"
+    shutil.rmtree(folder, ignore_errors=True)
+    ran = run_job(_arguments(options, folder))
+    size = sum(path.stat().st_size for path in folder.glob("shards/*")) / 2**20
+    failed = len(ExplanationDataset(folder).failures())
+    return Row(
+        f"Epinions, {options.targets:,} accounts explained, {options.workers} workers",
+        f"{ran.seconds:.0f} s, {options.targets / ran.seconds:.1f} a second, peak "
+        f"{ran.peak:.0f} MB, {size:.0f} MB of files, {failed} failed",
+        "stated, none failed",
+        ran.code == 0 and failed == 0,
+    )
+
+
+def _seconds_of(row: Row) -> float:
+    return float(row.measured.split()[0])
+
+
+def _killed(options: argparse.Namespace, expected: float) -> Row:
+    folder = _FOLDER / "killed"
+    shutil.rmtree(folder, ignore_errors=True)
+    chance = random.Random(0)
+    kills = 0
+    while kills < options.kills:
+        # Long enough, as a rule, for the workers to have started and for a shard to be finished.
+        ran = run_job(_arguments(options, folder), chance.uniform(0.05, 0.3) * expected + 15)
+        if ran.code == 0:
+            break
+        kills += 1
+    ran = run_job(_arguments(options, folder))
+    same = digest(folder) == digest(_FOLDER / "whole")
+    return Row(
+        "the same, killed (-9) at random and resumed",
+        f"killed {kills} times, {'byte-identical' if same else 'NOT the same'}",
+        f"killed {options.kills} times, byte-identical",
+        ran.code == 0 and same and kills == options.kills,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
