@@ -9,7 +9,7 @@ import pytest
 from job_models import MARKED, NODES, deadly_near_marked, explainer, fails_near_marked, gnn, ring
 
 from pgm_explainer import FileError, InputError, JobError, PGMExplainer
-from pgm_explainer.dataset import ExplanationDataset, explain_dataset, job, work
+from pgm_explainer.dataset import ExplanationDataset, explain_dataset, grouping, job
 from pgm_explainer.engines import Lost, ProcessEngine
 
 
@@ -52,7 +52,7 @@ def test_processes_give_the_same_bytes(whole, tmp_path):
 
 @pytest.mark.parametrize("at_once", [1, 7, 10**6])
 def test_groups_that_share_samples_change_nothing(whole, tmp_path, monkeypatch, at_once):
-    monkeypatch.setattr(work, "_CANDIDATES_AT_ONCE", at_once)
+    monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", at_once)
     explain_dataset(explainer(), None, tmp_path, shard_size=20, keep_candidates=100)
     assert content(tmp_path) == content(whole)
 

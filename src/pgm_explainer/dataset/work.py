@@ -6,22 +6,20 @@ import copy
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arrays import IntArray
-from ..errors import PGMExplainerError, PGMExplainerWarning
+from ..errors import PGMExplainerWarning
 from ..explainer import PGMExplainer
+from .grouping import groups
 from .recipe import Recipe, one_thread
 from .rows import Row, failed_row, parquet_bytes, row_of, table_of
 
 __all__ = ["ExplainPieces", "Piece", "PieceDone"]
 
 _logger = logging.getLogger(__name__)
-
-_CANDIDATES_AT_ONCE = 1 << 22
-"""Of targets explained together: some 64 bytes each, for as long as they are."""
 
 
 @dataclass(frozen=True)
@@ -101,29 +99,12 @@ class _Explaining:
         with one_thread(), warnings.catch_warnings():
             # Every weakness of an explanation is in its row.
             warnings.simplefilter("ignore", PGMExplainerWarning)
-            rows = [row for group in self._groups(targets) for row in self._explain(group)]
+            rows = [
+                row for group in groups(self.explainer, targets) for row in self._explain(group)
+            ]
         data = parquet_bytes(table_of(rows, self.explainer.settings.task))
         failed = sum("error" in row for row in rows)
         return PieceDone(piece, data, failed, time.perf_counter() - started)
-
-    def _groups(self, targets: Sequence[Any]) -> Iterator[list[Any]]:
-        """Targets that share one set of samples: as many as their candidates leave room for."""
-        group: list[Any] = []
-        needed = 0
-        for target in targets:
-            mine = self._num_candidates(target)
-            if group and needed + mine > _CANDIDATES_AT_ONCE:
-                yield group
-                group, needed = [], 0
-            group.append(target)
-            needed += mine
-        yield group
-
-    def _num_candidates(self, target: Any) -> int:
-        try:
-            return len(self.explainer.candidates(target))
-        except PGMExplainerError:  # it will fail by itself, and say why
-            return 0
 
     def _explain(self, group: list[Any]) -> list[Row]:
         """Explain targets together; if that fails, one by one, so that each fails for itself."""
