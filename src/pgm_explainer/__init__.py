@@ -1,5 +1,6 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks."""
 
+from .dataset import ExplanationDataset, explain_dataset
 from .errors import (
     FileError,
     InputError,
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BayesianNetwork",
     "Explanation",
+    "ExplanationDataset",
     "FileError",
     "InputError",
     "JobError",
@@ -30,5 +32,6 @@ __all__ = [
     "PerturbationError",
     "QueryError",
     "__version__",
+    "explain_dataset",
     "to_html",
 ]

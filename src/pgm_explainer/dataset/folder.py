@@ -13,7 +13,6 @@ line. The system lets go of the lock when its holder ends, however it ends.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -61,6 +60,10 @@ class DatasetFolder:
         Raises:
             JobError: another job does, or the folder cannot be written.
         """
+        try:
+            import fcntl
+        except ImportError as error:
+            raise JobError("jobs lock their folder, which needs Linux, macOS or a BSD") from error
         try:
             (self.path / "shards").mkdir(parents=True, exist_ok=True)
             lock = (self.path / "lock").open("a")

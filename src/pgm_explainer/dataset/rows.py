@@ -70,7 +70,7 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
     """Return the row of an explanation, with the first ``keep`` candidates of its ranking."""
     chosen = [ranked for ranked in explanation.ranking if ranked.selected]
     network = explanation.network
-    kept = replace(explanation, ranking=_first(explanation.ranking, keep))
+    kept = _trimmed(explanation, keep)
     return {
         "target": target,
         "explained_class": explanation.explained_class,
@@ -157,6 +157,17 @@ def as_explanation(row: Row, place: str) -> Explanation:
         return explanation
     note = f"the data set kept the first {kept} of {of} candidates only"
     return replace(explanation, warnings=(*explanation.warnings, note))
+
+
+def _trimmed(explanation: Explanation, keep: int) -> Explanation:
+    """The explanation with the first candidates of its ranking, and what is known of those."""
+    ranking = _first(explanation.ranking, keep)
+    around = np.union1d(explanation.ranking.nodes, explanation.ends)
+    stays = np.isin(around, np.union1d(ranking.nodes, explanation.ends))
+    classes = explanation.node_classes
+    return replace(
+        explanation, ranking=ranking, node_classes=classes[stays] if len(classes) else classes
+    )
 
 
 def _first(ranking: Ranking, keep: int) -> Ranking:
