@@ -1,9 +1,9 @@
 """Jobs under faults, for as long as asked: killed, starved, damaged, and in the end always right.
 
-``python -m benchmarks.soak --minutes 30``. Rounds of one job each, one at least; in every round all of
-these happen, in any order: the job is killed, stopped and interrupted, its workers are killed, a
+``python -m benchmarks.soak --minutes 30``. Rounds of one job each, one at least. In every round all
+of these happen, in any order: the job is killed, stopped and interrupted, its workers are killed, a
 finished file is cut short, another removed, the journal is cut, the disk is full. The round ends
-when the job does, and its data set must be byte-identical to that of a job that nothing happened to.
+when the job does, and its data set must then be byte-identical to that of a job left in peace.
 """
 
 from __future__ import annotations
