@@ -62,7 +62,7 @@ class Command:
 
     def after_shards(self, count):
         """Wait until some shards are finished and more are to come."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(list(self.folder.glob("shards/*.parquet"))) < count:
             assert self.process.poll() is None, self.process.stderr.read()
             assert time.monotonic() < deadline
@@ -70,7 +70,7 @@ class Command:
         return self
 
     def end(self):
-        output, errors = self.process.communicate(timeout=100)
+        output, errors = self.process.communicate(timeout=300)
         return self.process.returncode, output, errors
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,7 +89,7 @@ def explain_dataset(
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, not {value!r}")
     chosen, recipe = as_engine(engine), Recipe(explainer)
-    made = recipe.make()
+    made = recipe.explainer
     shards = plan_shards(made, read_targets(made, targets), size)
     place = DatasetFolder.at(folder)
     with place.locked():
@@ -142,36 +142,37 @@ class _Job:
         started, done = time.monotonic(), 0
         with Progress("explaining", total, show, unit="targets") as bar:
             while pieces:
-                lost: list[Piece] = []
-                for each in self._round(pieces, lost):
-                    self._collect(each, sizes[each.piece.shard])
-                    bar.advance(len(each.piece.targets))
-                    done += len(each.piece.targets)
-                    rate = done / (time.monotonic() - started)
-                    _logger.info(
-                        "%d of %d targets (shard %d), %.3g a second, %s left",
-                        *(done, total, each.piece.shard, rate),
-                        duration((total - done) / rate),
-                    )
-                pieces = lost
+                again: list[Piece] = []
+                # Closed by all means: its workers must not outlive an error here.
+                with closing(_closable(self.engine.map(self.work, pieces))) as answers:
+                    for answer in answers:
+                        each = self._survived(answer, again)
+                        if each is None:
+                            continue
+                        self._collect(each, sizes[each.piece.shard])
+                        bar.advance(len(each.piece.targets))
+                        done += len(each.piece.targets)
+                        rate = done / (time.monotonic() - started)
+                        _logger.info(
+                            "%d of %d targets (shard %d), %.3g a second, %s left",
+                            *(done, total, each.piece.shard, rate),
+                            duration((total - done) / rate),
+                        )
+                pieces = again
 
-    def _round(self, pieces: list[Piece], lost: list[Piece]) -> Iterator[PieceDone]:
-        with closing(_closable(self.engine.map(self.work, pieces))) as answers:
-            for answer in answers:
-                if isinstance(answer, PieceDone):
-                    yield answer
-                    continue
-                piece = answer.task.again()
-                _logger.warning(
-                    "a worker died %s over %d targets of shard %d",
-                    *(answer.reason, len(piece.targets), piece.shard),
-                )
-                if piece.deaths < _DEADLY:
-                    lost.append(piece)
-                elif len(piece.targets) > 1:
-                    lost.extend(piece.halves())
-                else:
-                    yield self._deadly(piece, answer.reason)
+    def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
+        """Return what is done; what was lost is to be done again, whole first, then in halves."""
+        if isinstance(answer, PieceDone):
+            return answer
+        piece = answer.task.again()
+        _logger.warning(
+            "a worker died %s over %d targets of shard %d",
+            *(answer.reason, len(piece.targets), piece.shard),
+        )
+        if piece.deaths >= _DEADLY and len(piece.targets) == 1:
+            return self._deadly(piece, answer.reason)
+        again.extend([piece] if piece.deaths < _DEADLY else piece.halves())
+        return None
 
     def _deadly(self, piece: Piece, reason: str) -> PieceDone:
         """The one target that nobody survives."""

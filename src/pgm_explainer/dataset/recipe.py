@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..errors import InputError, JobError
@@ -20,7 +21,7 @@ class Recipe:
     """What the caller gave: an explainer, a function that makes one, or where that function is.
 
     Examples:
-        >>> Recipe("statistics:mean").make()
+        >>> Recipe("statistics:mean").explainer
         Traceback (most recent call last):
         ...
         pgm_explainer.errors.JobError: 'statistics:mean' failed to make an explainer: TypeError: ...
@@ -28,8 +29,12 @@ class Recipe:
 
     given: PGMExplainer | Callable[[], PGMExplainer] | str
 
-    def make(self) -> PGMExplainer:
-        """Return the explainer; where it was handed over, that very one."""
+    def __reduce__(self) -> tuple[type[Recipe], tuple[Any]]:
+        return Recipe, (self.given,)  # what was made here is made anew elsewhere
+
+    @cached_property
+    def explainer(self) -> PGMExplainer:
+        """The explainer, one for each process; where it was handed over, that very one."""
         if isinstance(self.given, PGMExplainer):
             return self.given
         factory = load_attribute(self.given) if isinstance(self.given, str) else self.given

@@ -82,7 +82,7 @@ class ExplainPieces:
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
         """Make a worker ready."""
-        explainer = copy.copy(self.recipe.make())
+        explainer = copy.copy(self.recipe.explainer)
         explainer.show_progress = False  # the job has a bar of its own
         return _Explaining(explainer, self.keep, self.features)
 
