@@ -70,12 +70,15 @@ class Round:
         if job.returncode:
             raise SystemExit(f"the job could not be finished after {dict(self.happened)}: {errors}")
 
-    def later(self) -> None:
-        time.sleep(self.chance.uniform(1.0, 4.0))
+    def later(self, job: subprocess.Popen[bytes]) -> None:
+        """Wait until the job holds its folder, since before it is Python that starts; then some."""
+        while job.poll() is None and str(self.folder / "lock") not in _open_files(job.pid):
+            time.sleep(0.05)
+        time.sleep(self.chance.uniform(0.0, 4.0))
 
     def signalled(self, number: int) -> None:
         job = self.start()
-        self.later()
+        self.later(job)
         if job.poll() is None:
             os.killpg(job.pid, number)
         code, errors = job.wait(), job.communicate()[1].decode()
@@ -84,7 +87,7 @@ class Round:
 
     def worker_killed(self) -> None:
         job = self.start()
-        self.later()
+        self.later(job)
         for child in list(family(job.pid))[1:]:
             os.kill(child, signal.SIGKILL)
         errors = job.communicate()[1].decode()
@@ -106,6 +109,13 @@ class Round:
         journal = self.folder / "journal.jsonl"
         if journal.exists():
             _halve(journal)
+
+
+def _open_files(pid: int) -> set[str]:
+    try:
+        return {os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")}
+    except OSError:  # it, or the file, has just gone
+        return set()
 
 
 def _halve(path: Path) -> None:

@@ -90,7 +90,12 @@ class _Crew(Generic[Task]):
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.parcel), daemon=True)
-        process.start()
+        # What is held back here stays so in the process: Ctrl-C is for the one who asks.
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         self.busy[ours] = _Worker(process, ours, task)
         with suppress(OSError):  # dead already: listening to it will tell
@@ -198,7 +203,6 @@ def _unpacked(head: bytes, places: list[tuple[int, int]], handle: Any) -> Any:
 
 def _serve(pipe: Any, prepare: Callable[[], Callable[[Any], Any]]) -> None:
     """What a worker does: answer tasks until there are no more, or nobody is there to ask."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     try:
         work = prepare()
         pipe.send(("ready", None))
