@@ -11,6 +11,7 @@ import random
 import shutil
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,16 @@ from torch import Tensor, nn
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.dataset import ExplanationDataset
-from pgm_explainer.experiments.data import find_data
+from pgm_explainer.experiments.data import DataFile, read_data
 
 from .jobs import digest, run_job
 from .measure import Row
 
-_FILE = "epinions/soc-sign-epinions.txt.gz"
-_SHA256 = "214513a32f1375695ceab7d7581e463ebe44daa573492de699b0c5d1cf3dde60"
+_FILE = DataFile(
+    "epinions/soc-sign-epinions.txt.gz",
+    "8120d06a0bb4e65d4b821eba1072647ef3429e4e0a3c02e72bf0c534664f6fee",
+    "https://snap.stanford.edu/data/soc-sign-epinions.txt.gz",
+)
 _FOLDER = Path("out") / "epinions"
 _HIDDEN, _EPOCHS, _AT_ONCE = 16, 60, 8
 
@@ -49,7 +53,7 @@ class Accounts:
 
 @cache
 def read_accounts() -> Accounts:
-    source, target, sign = np.loadtxt(find_data(_FILE, _SHA256), dtype=np.int64, unpack=True)
+    source, target, sign = np.loadtxt(BytesIO(read_data(_FILE)), dtype=np.int64, unpack=True)
     count = int(max(source.max(), target.max())) + 1
     given = [np.bincount(source[sign == each], minlength=count) for each in (1, -1)]
     received = [np.bincount(target[sign == each], minlength=count) for each in (1, -1)]
