@@ -26,7 +26,7 @@ from pgm_explainer.graph import Graph
         np.isin(np.arange(NODES), [2, 5]),
         [np.int32(5), 2],
     ],
-    ids=str,
+    ids=["list", "tuple", "set", "iterator", "array", "tensor", "mask", "mixed"],
 )
 def test_targets_are_read_in_any_form_each_once(targets):
     assert read_targets(explainer(), targets).tolist() == [2, 5]
