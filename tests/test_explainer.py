@@ -245,6 +245,7 @@ def test_importing_the_package_imports_nothing_heavy():
     loaded = set(run(script).split())
     assert "numpy" in loaded
     assert not loaded & {"torch", "torch_geometric", "matplotlib", "pandas", "networkx", "pgmpy"}
+    assert not loaded & {"pyarrow", "ray"}
 
 
 # The caller's things stay as they were

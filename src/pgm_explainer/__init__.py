@@ -1,8 +1,10 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks."""
 
+from .dataset import ExplanationDataset, explain_dataset
 from .errors import (
     FileError,
     InputError,
+    JobError,
     ModelError,
     PerturbationError,
     PGMExplainerError,
@@ -19,8 +21,10 @@ __version__ = "0.1.0"
 __all__ = [
     "BayesianNetwork",
     "Explanation",
+    "ExplanationDataset",
     "FileError",
     "InputError",
+    "JobError",
     "ModelError",
     "PGMExplainer",
     "PGMExplainerError",
@@ -28,5 +32,6 @@ __all__ = [
     "PerturbationError",
     "QueryError",
     "__version__",
+    "explain_dataset",
     "to_html",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "FileError",
     "InputError",
+    "JobError",
     "ModelError",
     "PGMExplainerError",
     "PGMExplainerWarning",
@@ -23,6 +24,10 @@ class FileError(PGMExplainerError, ValueError):
 
 class InputError(PGMExplainerError, ValueError):
     """An argument has the wrong shape, type, range or name."""
+
+
+class JobError(PGMExplainerError, RuntimeError):
+    """A job over many targets that cannot start, or cannot go on; what it has finished is safe."""
 
 
 class ModelError(PGMExplainerError, RuntimeError):

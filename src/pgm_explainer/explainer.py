@@ -167,13 +167,13 @@ class PGMExplainer:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
         self.settings = Settings(**options)
         source = read_source(model, x, edge_index, task, inputs, target_type)
-        self.predictor, self.graph, self._names = source.predictor, source.graph, source.names
-        self._population = Population(source.x, source.kinds)
+        self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
+        self.population = Population(source.x, source.kinds)
         self._task = TASKS[task]
-        self._show_progress = progress
+        self.show_progress = progress
         self.num_layers = source.hops if num_layers is None else num_layers
         self.hops = self.num_layers if hops is None else hops
-        self._sampling = sampling_plan(self.settings, self._population)
+        self._sampling = sampling_plan(self.settings, self.population)
         self._selection = selection_plan(self.settings)
         self._learning = learning_plan(self.settings)
 
@@ -202,6 +202,16 @@ class PGMExplainer:
             )
         return explanations
 
+    def candidates(self, target: Any = None) -> IntArray:
+        """Return the numbers of the nodes that may explain a target, ascending."""
+        return self._neighbourhood(self._checked(target)).candidates
+
+    def predict(self, target: Any = None) -> tuple[float, ...]:
+        """Return the probabilities, or values, that the model gives a target as it is."""
+        checked = self._checked(target)
+        model, _ = self._observe([checked], self._task.ends(checked))
+        return tuple(model.before[0].tolist())
+
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Say which features of the explaining nodes, and of the target itself, matter.
 
@@ -217,17 +227,16 @@ class PGMExplainer:
         at = names.index(target)
         explained = int(self._explained_classes(names, model.before)[at])
         table = draw_attribute_samples(
-            model, self._population, nodes, target, at, explained, self._sampling
+            model, self.population, nodes, target, at, explained, self._sampling
         )
         return feature_effects(table, nodes, self._sampling.columns, self._selection)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
-        checked = [self._task.check(self._number(each), self.graph) for each in targets]
-        return self._draw([self._neighbourhood(each) for each in checked])[0]
+        return self._draw([self._neighbourhood(self._checked(each)) for each in targets])[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
-        targets = [self._task.check(self._number(each), self.graph) for each in asked]
+        targets = [self._checked(target) for target in asked]
         near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
         if not near:
             return []
@@ -238,7 +247,7 @@ class PGMExplainer:
         ]
         networks = self._learn(samples, findings)  # step 3
         done = {}
-        with Progress("learning networks", len(near), self._show_progress) as progress:
+        with Progress("learning networks", len(near), self.show_progress) as progress:
             for each, network in zip(findings, networks, strict=True):
                 done[each.near.target] = self._conclude(each, samples, network, notes)
                 progress.advance()
@@ -257,9 +266,7 @@ class PGMExplainer:
         self.settings.check_classes(model.before.shape[1])
         classes = self._explained_classes(names, model.before)
         question = Question(recorded, names, classes)
-        samples = draw_samples(
-            model, self._population, question, self._sampling, self._show_progress
-        )
+        samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
         return samples, notes
 
     def _observe(
@@ -274,7 +281,7 @@ class PGMExplainer:
         elsewhere = self.graph.outside(model.part)
         wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
         outcomes = self._task.outcomes(targets, recorded, wider)[0]
-        if model.holds_on(wider, self._population.x[wider.nodes], outcomes):
+        if model.holds_on(wider, self.population.x[wider.nodes], outcomes):
             return model, ()
         note = (
             f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
@@ -288,7 +295,7 @@ class PGMExplainer:
     ) -> LocalModel:
         outcomes = self._task.outcomes(targets, recorded, part)[0]
         kind, output = self.settings.scores, self.settings.output
-        x = self._population.x[part.nodes]
+        x = self.population.x[part.nodes]
         return LocalModel.observe(self.predictor, part, x, outcomes, kind, output)
 
     def _explained_classes(self, names: Sequence[VariableId], before: FloatArray) -> IntArray:
@@ -353,7 +360,7 @@ class PGMExplainer:
             held=float((outcome == 0).mean()),
             ranking=finding.ranking,
             network=network,
-            settings=self._plain_settings,
+            settings=self.plain_settings,
             warnings=(*notes, *weaknesses(near, samples, network, outcome, self._sampling)),
             graph=self.graph,
             ends=ends,
@@ -361,19 +368,20 @@ class PGMExplainer:
             if regression
             else samples.predicted_classes(around),
         )
-        return explanation if self._names is None else explanation.named(self._names)
+        return explanation if self.names is None else explanation.named(self.names)
 
     def _number_of(self, explanation: Explanation) -> Any:
         """The target of an explanation by number, whatever it is called."""
         ends = explanation.ends.tolist()
         return tuple(ends) if self.settings.task == "edge" else ends[0] if ends else None
 
-    def _number(self, target: Any) -> Any:
-        """A target's number, where nodes are called by kind and number."""
-        return target if self._names is None else self._names.number(target)
+    def _checked(self, target: Any) -> VariableId:
+        """A target as a variable's name; nodes by number, where they are called by kind too."""
+        number = target if self.names is None else self.names.number(target)
+        return self._task.check(number, self.graph)
 
     @cached_property
-    def _plain_settings(self) -> dict[str, Any]:
+    def plain_settings(self) -> dict[str, Any]:
         """The settings, with what ``auto`` stood for."""
         change = self._sampling.change
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,22 +40,27 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class _Incidence:
-    """The edges at each node, as one array with an offset per node."""
+    """The edges at each node, as one array with an offset per node.
 
-    offsets: IntArray
-    edges: IntArray
+    Of a large graph these are the largest arrays we make, so they take the smallest type that does.
+    """
+
+    offsets: NDArray[np.integer[Any]]
+    edges: NDArray[np.integer[Any]]
 
     @classmethod
     def of(cls, endpoints: IntArray, num_nodes: int) -> _Incidence:
         counts = np.bincount(endpoints, minlength=num_nodes)
-        offsets = np.concatenate(([0], np.cumsum(counts)))
-        return cls(offsets, np.argsort(endpoints, kind="stable"))
+        small = np.min_scalar_type(-1 - len(endpoints))
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(small)
+        return cls(offsets, np.argsort(endpoints, kind="stable").astype(small))
 
     def at(self, nodes: IntArray) -> IntArray:
         """Return all edges at ``nodes``, without touching the rest of the graph."""
-        starts, lengths = self.offsets[nodes], self.offsets[nodes + 1] - self.offsets[nodes]
+        starts = self.offsets[nodes].astype(np.int64)
+        lengths = self.offsets[nodes + 1] - starts
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return self.edges[np.repeat(starts, lengths) + within]
+        return self.edges[np.repeat(starts, lengths) + within].astype(np.int64)
 
 
 class Graph:
@@ -79,6 +85,12 @@ class Graph:
     @cached_property
     def _outgoing(self) -> _Incidence:
         return _Incidence.of(self.edge_index[0], self.num_nodes)
+
+    @property
+    def in_neighbours(self) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32]]:
+        """Who sends to each node: where its senders begin, and all senders."""
+        senders: NDArray[np.int32] = self.edge_index[0].astype(np.int32)[self._incoming.edges]
+        return self._incoming.offsets, senders
 
     def within_hops(self, nodes: IntArray, hops: int) -> IntArray:
         """Return, ascending, every node whose messages reach ``nodes`` in at most ``hops`` steps.

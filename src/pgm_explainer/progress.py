@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TextIO
 
-__all__ = ["Progress", "is_watched"]
+__all__ = ["Progress", "duration", "is_watched"]
 
 _WIDTH = 30
 _PATIENCE = 1.0
@@ -27,6 +27,22 @@ def is_watched(stream: TextIO) -> bool:
     return type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
+def duration(seconds: float) -> str:
+    """Say a time in the two units that matter.
+
+    Examples:
+        >>> duration(42.4), duration(250), duration(100_000)
+        ('42 s', '4 min 10 s', '1 d 3 h')
+    """
+    amounts = []
+    rest = round(seconds)
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        amount, rest = divmod(rest, size)
+        amounts.append((amount, unit))
+    first = next((at for at, (amount, _) in enumerate(amounts) if amount), len(amounts) - 1)
+    return " ".join(f"{amount} {unit}" for amount, unit in amounts[first : first + 2])
+
+
 class Progress:
     """One line on standard error that shows how far a task has come; gone when it ends.
 
@@ -34,14 +50,15 @@ class Progress:
         what: what is being done.
         total: how many steps it takes.
         show: True or False, or None to show it where it is watched.
+        unit: what a step is called, to show how many are done in a second; empty for not to.
 
     Examples:
         >>> with Progress("explaining", total=3, show=False) as progress:
         ...     progress.advance(3)
     """
 
-    def __init__(self, what: str, total: int, show: bool | None = None) -> None:
-        self._what, self._total = what, total
+    def __init__(self, what: str, total: int, show: bool | None = None, unit: str = "") -> None:
+        self._what, self._total, self._unit = what, total, unit
         self._stream = sys.stderr
         self._show = is_watched(self._stream) if show is None else show
         self._done = 0
@@ -74,7 +91,8 @@ class Progress:
         share = min(self._done / max(self._total, 1), 1.0)
         bar = ("█" * round(share * _WIDTH)).ljust(_WIDTH, "·")
         left = elapsed / share - elapsed if share > 0 else 0.0
-        return f"{self._what} {bar} {share:4.0%}, {left:.0f} s left"
+        rate = f", {self._done / elapsed:.3g} {self._unit}/s" if self._unit and elapsed else ""
+        return f"{self._what} {bar} {share:4.0%}{rate}, {duration(left)} left"
 
     def _write(self, text: str) -> None:
         try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 
 from ..errors import PGMExplainerError
-from . import demo
+from . import demo, run
 
 __all__ = ["main"]
+
+_INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,10 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     demo.add_to(commands)
+    run.add_to(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
     except PGMExplainerError as error:
         print(f"pgm-explainer: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("pgm-explainer: stopped", file=sys.stderr)
+        return _INTERRUPTED
     return 0

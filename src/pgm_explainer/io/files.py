@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..errors import FileError
 
-__all__ = ["PathLike", "as_text", "read_file", "write_text"]
+__all__ = ["PathLike", "as_text", "read_file", "write_bytes", "write_text"]
 
 PathLike = str | os.PathLike[str]
 Content = TypeVar("Content")
@@ -42,7 +42,16 @@ def as_text(document: bytes) -> str:
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write a text to a file, which then is there whole; if that fails, it is as it was.
+    """Write a text to a file, in UTF-8; see :func:`write_bytes`."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:  # half a surrogate pair
+        raise FileError(f"{os.fspath(path)} cannot be written: {error}") from error
+    write_bytes(path, data)
+
+
+def write_bytes(path: PathLike, data: bytes) -> None:
+    """Write a file, which then is there whole; if that fails, it is as it was.
 
     Raises:
         FileError: it cannot be written.
@@ -52,8 +61,8 @@ def write_text(path: PathLike, text: str) -> None:
         part = whole.with_name(f".{secrets.token_hex(8)}.part")
         try:
             # Not by tempfile, whose files nobody but their owner may read.
-            with part.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with part.open("xb") as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(whole)

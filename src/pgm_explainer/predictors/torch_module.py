@@ -68,7 +68,7 @@ class TorchModulePredictor:
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
-        self._inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
+        self.inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
         self._chosen_for: Subgraph | None = None
         self._chosen = "single"
 
@@ -82,7 +82,7 @@ class TorchModulePredictor:
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        question = _Question.about(part, self.task, pairs, self._inputs, features)
+        question = _Question.about(part, self.task, pairs, self.inputs, features)
         with evaluated(self.module):
             way = "single"
             if len(features) > 1:

@@ -1,0 +1,205 @@
+"""Explaining targets by the million: a job that may be stopped at any time and goes on."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..arrays import check_whole_number
+from ..engines import Engine, Lost, as_engine
+from ..errors import InputError, JobError, PGMExplainerError
+from ..explainer import PGMExplainer
+from ..io.files import PathLike
+from ..progress import Progress, duration
+from .fingerprint import check_unchanged, fingerprint
+from .folder import DatasetFolder
+from .planning import plan_shards, read_targets
+from .reading import ExplanationDataset
+from .recipe import Recipe, one_thread
+from .rows import failed_row, joined, parquet_bytes, table_of
+from .work import ExplainPieces, Piece, PieceDone
+
+__all__ = ["explain_dataset"]
+
+_logger = logging.getLogger(__name__)
+
+_DEADLY = 3
+"""Deaths of workers over the same targets before these, not chance, are to blame."""
+
+
+def explain_dataset(
+    explainer: PGMExplainer | Callable[[], PGMExplainer] | str,
+    targets: Iterable[Any] | None,
+    folder: PathLike,
+    *,
+    engine: str | Engine = "local",
+    shard_size: int = 500,
+    keep_candidates: int = 20,
+    features: bool = False,
+    retry_failed: bool = False,
+    progress: bool | None = None,
+) -> ExplanationDataset:
+    """Explain many targets into a folder of Parquet files, one row an explanation.
+
+    The job may be stopped by anything. Called again in the same way it does what is missing, and
+    the data set is in the end the same, byte for byte, as if it had never been stopped; so it is
+    for any engine. A target that fails is recorded with its error and the rest goes on.
+
+    Args:
+        explainer: an explainer; or a function that makes one, or the place of such a function
+            (``"module:function"``), where an explainer cannot be sent to other processes.
+        targets: nodes or pairs, each explained once; None for all nodes.
+        folder: where the data set is, or will be.
+        engine: ``local`` (this process), ``processes`` (one a core), ``ray``, or an engine such as
+            ``RayEngine(workers=8, address="auto")``.
+        shard_size: how many explanations go into a file: what a stopped job has to do again, at
+            most, for each worker. Targets of a shard share samples.
+        keep_candidates: how many candidates of each ranking are kept; explaining nodes always are.
+        features: whether to explain also which features matter, for as many samples again for
+            each target.
+        retry_failed: do shards anew in which targets failed, as when a service was down.
+        progress: whether to show a bar; None for where someone is looking.
+
+    Raises:
+        JobError: the job cannot start or go on; what is finished stays, and the message says what
+            to do. So with a model, graph or setting that differs from what the folder was made
+            with, and with a folder that another job is at work on.
+        FileError: a file cannot be written, as when the disk is full.
+        InputError: an argument that cannot be used.
+
+    Examples:
+        >>> import numpy as np, tempfile
+        >>> ring = np.arange(6)
+        >>> edges = np.stack((ring, np.roll(ring, 1)))
+        >>> model = lambda x, edge_index: x[:, np.argsort(edge_index[1])] @ np.array([[3.0, -3.0]])
+        >>> explainer = PGMExplainer(model, np.eye(6)[:, :1], edges, num_layers=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     data = explain_dataset(explainer, [5, 2], folder)
+        ...     data[5].nodes, len(data), data.complete
+        ([0], 2, True)
+    """
+    _check_pyarrow()
+    size = check_whole_number(shard_size, "shard_size", at_least=1)
+    keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
+    for name, value in (("features", features), ("retry_failed", retry_failed)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} must be True or False, not {value!r}")
+    chosen, recipe = as_engine(engine), Recipe(explainer)
+    made = recipe.explainer
+    shards = plan_shards(made, read_targets(made, targets), size)
+    place = DatasetFolder.at(folder)
+    with place.locked():
+        place.clear_leftovers()
+        storing = {"shard_size": size, "keep_candidates": keep, "features": features}
+        with one_thread():
+            now = fingerprint(made, shards, storing)
+        _open_job(place, now, task=made.settings.task, targets=sum(map(len, shards)))
+        finished = place.finished()
+        done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
+        pieces = [Piece(at, 0, each) for at, each in enumerate(shards) if at not in done]
+        _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
+        job = _Job(place, chosen, ExplainPieces(recipe, keep, features), made.settings.task)
+        job.run(pieces, progress)
+    return ExplanationDataset(folder)
+
+
+def _check_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise JobError("data sets need pyarrow: pip install 'pgm-explainer[dataset]'") from error
+
+
+def _open_job(place: DatasetFolder, now: dict[str, Any], **about: Any) -> None:
+    """Begin a job in a new folder; in one that holds a job already, see that it is the same."""
+    before = place.read_job()
+    if before is not None:
+        check_unchanged(before.get("fingerprint", {}), now, place.path)
+    elif place.journal():
+        raise JobError(f"{place.path} has finished shards but no job.json to say of what")
+    else:
+        place.write_job({**about, "fingerprint": now})
+
+
+@dataclass
+class _Job:
+    """Sends pieces to the engine until every shard is written."""
+
+    place: DatasetFolder
+    engine: Engine
+    work: ExplainPieces
+    task: str
+    waiting: dict[int, list[PieceDone]] = field(default_factory=dict)
+
+    def run(self, pieces: list[Piece], show: bool | None) -> None:
+        """Do all pieces; those that workers died over come back in a further round."""
+        total = sum(len(piece.targets) for piece in pieces)
+        sizes = {piece.shard: len(piece.targets) for piece in pieces}
+        started, done = time.monotonic(), 0
+        with Progress("explaining", total, show, unit="targets") as bar:
+            while pieces:
+                again: list[Piece] = []
+                # Closed by all means: its workers must not outlive an error here.
+                with closing(_closable(self.engine.map(self.work, pieces))) as answers:
+                    for answer in answers:
+                        each = self._survived(answer, again)
+                        if each is None:
+                            continue
+                        self._collect(each, sizes[each.piece.shard])
+                        bar.advance(len(each.piece.targets))
+                        done += len(each.piece.targets)
+                        rate = done / (time.monotonic() - started)
+                        _logger.info(
+                            "%d of %d targets (shard %d), %.3g a second, %s left",
+                            *(done, total, each.piece.shard, rate),
+                            duration((total - done) / rate),
+                        )
+                pieces = again
+
+    def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
+        """Return what is done; what was lost is to be done again, whole first, then in halves."""
+        if isinstance(answer, PieceDone):
+            return answer
+        piece = answer.task.again()
+        _logger.warning(
+            "a worker died %s over %d targets of shard %d",
+            *(answer.reason, len(piece.targets), piece.shard),
+        )
+        if piece.deaths >= _DEADLY and len(piece.targets) == 1:
+            return self._deadly(piece, answer.reason)
+        again.extend([piece] if piece.deaths < _DEADLY else piece.halves())
+        return None
+
+    def _deadly(self, piece: Piece, reason: str) -> PieceDone:
+        """The one target that nobody survives."""
+        error = f"JobError: {piece.deaths} workers died over this target, the last {reason}"
+        target = piece.targets[0].tolist()
+        data = parquet_bytes(table_of([failed_row(target, error)], self.task))
+        return PieceDone(piece, data, failed=1, seconds=0.0)
+
+    def _collect(self, done: PieceDone, shard_rows: int) -> None:
+        """Write a shard once all its pieces are there; as a rule it is one piece."""
+        number = done.piece.shard
+        parts = [*self.waiting.pop(number, []), done]
+        if sum(len(each.piece.targets) for each in parts) < shard_rows:
+            self.waiting[number] = parts
+            return
+        parts.sort(key=lambda each: each.piece.start)
+        data = done.data if len(parts) == 1 else joined([each.data for each in parts], self.task)
+        failed = sum(each.failed for each in parts)
+        seconds = sum(each.seconds for each in parts)
+        try:
+            self.place.write_shard(number, data, shard_rows, failed, seconds)
+        except PGMExplainerError as error:
+            raise JobError(
+                f"{error}. What was finished is safe: run the job again once that is mended"
+            ) from error
+
+
+def _closable(answers: Iterable[Any]) -> Generator[PieceDone | Lost[Piece], None, None]:
+    """An engine's iterator as a generator, so that it can be closed."""
+    yield from answers

@@ -1,0 +1,100 @@
+"""Which targets go together: those near each other, which share most of their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ..arrays import IntArray, as_array
+from ..errors import InputError
+from ..explainer import PGMExplainer
+from ..graph import Graph
+
+__all__ = ["locality", "plan_shards", "read_targets"]
+
+
+def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
+    """Return targets as numbers ``[T]`` or pairs ``[T, 2]``, each once; None for all nodes.
+
+    Raises:
+        InputError: something among them that cannot be a target of this task.
+    """
+    task = explainer.settings.task
+    if task == "graph":
+        raise InputError("a graph task has one target, the graph; call explain() instead")
+    if targets is None and task == "edge":
+        raise InputError("an edge task has no 'all targets': name the pairs")
+    if targets is None:
+        return np.arange(_predicted(explainer)[1])
+    if isinstance(targets, str):
+        raise InputError(f"targets must be a list of targets, not {targets!r}")
+    array = _as_numbers(targets, explainer)
+    width = (2,) if task == "edge" else ()
+    if array.dtype.kind not in "iu" or array.shape[1:] != width or array.ndim != 1 + len(width):
+        wanted = "pairs of nodes, [T, 2]" if width else "node numbers, [T]"
+        raise InputError(
+            f"the targets of this task are {wanted}; these are {array.dtype} of shape {array.shape}"
+        )
+    if not len(array):
+        raise InputError("there are no targets to explain")
+    return np.unique(array.astype(np.int64), axis=0)
+
+
+def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
+    if hasattr(targets, "shape"):
+        array = as_array(targets, "targets")
+        is_mask = array.dtype == bool and array.shape == (_predicted(explainer)[1],)
+        return np.flatnonzero(array) if is_mask else array
+    try:
+        listed = list(targets)
+    except TypeError:
+        raise InputError(f"targets must be a list of targets, not {targets!r}") from None
+    if explainer.names is not None:  # then a target may be called by its kind too: ("author", 5)
+        listed = [
+            explainer.names.number(each) - _predicted(explainer)[0]
+            if isinstance(each, tuple)
+            else each
+            for each in listed
+        ]
+    return as_array(listed if listed else np.empty(0, np.int64), "targets")
+
+
+def _predicted(explainer: PGMExplainer) -> tuple[int, int]:
+    """The first node that is predicted, and how many are; all, unless nodes have kinds."""
+    names = explainer.names
+    if names is None:
+        return 0, explainer.graph.num_nodes
+    at = names.kinds.index(names.default)
+    return sum(names.sizes[:at]), names.sizes[at]
+
+
+def locality(graph: Graph) -> IntArray:
+    """Return for each node its place in an order in which neighbours are close to each other.
+
+    It is the reverse Cuthill–McKee order, a breadth-first one, along the incoming edges.
+    """
+    offsets, sources = graph.in_neighbours
+    unused = np.broadcast_to(np.int8(1), sources.shape)
+    adjacency = sp.csr_array((unused, sources, offsets), shape=(graph.num_nodes,) * 2)
+    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True)
+    places = np.empty(graph.num_nodes, dtype=np.int64)
+    places[order] = np.arange(graph.num_nodes)
+    return places
+
+
+def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> list[IntArray]:
+    """Split targets into shards of at most so many, near ones together, always in the same way."""
+    if len(targets) > shard_size:
+        first = targets if targets.ndim == 1 else targets[:, 0]
+        numbers = _predicted(explainer)[0] + first
+        known = (numbers >= 0) & (numbers < explainer.graph.num_nodes)
+        # What is not in the graph comes last; it will fail, and say why.
+        places = np.full(len(targets), explainer.graph.num_nodes)
+        places[known] = locality(explainer.graph)[numbers[known]]
+        targets = targets[np.argsort(places, kind="stable")]
+    return [targets[at : at + shard_size] for at in range(0, len(targets), shard_size)]

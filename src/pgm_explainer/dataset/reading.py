@@ -1,0 +1,173 @@
+"""A data set of explanations, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import IntArray
+from ..errors import FileError, InputError
+from ..explanation import Explanation
+from ..io.files import PathLike
+from .folder import DatasetFolder, Entry
+from .rows import as_explanation, read_table, schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from .overview import Overview
+
+__all__ = ["ExplanationDataset"]
+
+
+class ExplanationDataset:
+    """The explanations in a folder, made by :func:`~pgm_explainer.dataset.explain_dataset`.
+
+    One shard is in memory at a time. A data set may be read while its job is still at work; then it
+    holds what is finished so far.
+
+    Raises:
+        FileError: the folder holds no data set, or a file of it is damaged.
+
+    Examples:
+        ``for explanation in ExplanationDataset("why"): ...`` goes over all explanations, and
+        ``ExplanationDataset("why")[304]`` is that of one target.
+    """
+
+    def __init__(self, folder: PathLike) -> None:
+        self._folder = DatasetFolder.at(folder)
+        job = self._folder.read_job()
+        if job is None:
+            raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
+        self._job = job
+        if job.get("task") not in ("node", "edge") or not isinstance(job.get("targets"), int):
+            raise FileError(f"{self._folder.path / 'job.json'} is damaged")
+        self.entries = sorted(self._folder.journal().values(), key=lambda entry: entry.shard)
+
+    @property
+    def path(self) -> Any:
+        """The folder."""
+        return self._folder.path
+
+    @property
+    def task(self) -> str:
+        """``"node"`` or ``"edge"``."""
+        return str(self._job["task"])
+
+    @property
+    def num_targets(self) -> int:
+        """How many targets the job has, finished or not."""
+        return int(self._job["targets"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every target has its row."""
+        return len(self) == self.num_targets
+
+    def __len__(self) -> int:
+        """How many rows there are: explanations and failures."""
+        return sum(entry.rows for entry in self.entries)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Go over all explanations, near ones together; failures are left out."""
+        for row in self.rows():
+            if row["error"] is None:
+                yield as_explanation(row, self._place(row["target"]))
+
+    def __getitem__(self, target: Any) -> Explanation:
+        """Return the explanation of a target.
+
+        Raises:
+            InputError: it is not in the data set.
+            FileError: it could not be explained; the message says why.
+        """
+        try:
+            wanted = np.array(target[1] if _has_kind(target) else target, dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"{target!r} is no target of this data set") from None
+        for entry in self.entries:
+            stored = self._targets[entry.shard]
+            if stored.shape[1:] == wanted.shape:
+                hits = (stored == wanted).reshape(len(stored), -1).all(axis=1)
+                if hits.any():
+                    row = self.table(entry).slice(int(hits.argmax()), 1).to_pylist()[0]
+                    return as_explanation(row, self._place(row["target"]))
+        raise InputError(
+            f"{target!r} is not among the {len(self)} targets that {self.path} holds so far"
+        )
+
+    def rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+        """Go over all rows as plain values, failures too; of the columns named, or of all."""
+        for table in self.tables(columns):
+            yield from table.to_pylist()
+
+    def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Go over the shards as Arrow tables."""
+        return (self.table(entry, columns) for entry in self.entries)
+
+    def table(self, entry: Entry, columns: list[str] | None = None) -> pa.Table:
+        """Return one shard, after checking that it is what was written."""
+        place = str(self._folder.shard(entry.shard))
+        table = read_table(self._folder.read_shard(entry), place, columns)
+        expected = schema(self.task)
+        wanted = expected.names if columns is None else columns
+        if table.schema.types != [expected.field(name).type for name in wanted]:
+            raise FileError(f"{place} has other columns than a data set of this version")
+        if len(table) != entry.rows:
+            raise FileError(f"{place} has {len(table)} rows, and the journal says {entry.rows}")
+        return table
+
+    def failures(self) -> dict[Any, str]:
+        """Return the error of each target that could not be explained."""
+        rows = (
+            row
+            for entry in self.entries
+            if entry.failed
+            for row in self.table(entry, ["target", "error"]).to_pylist()
+        )
+        return {_plain(row["target"]): row["error"] for row in rows if row["error"] is not None}
+
+    def to_pandas(self, columns: list[str] | None = None) -> pd.DataFrame:
+        """Return the rows as a frame, all but the whole explanations; needs pandas.
+
+        ``seconds`` is the time a target took: its share of the shard it was explained with.
+        """
+        import pyarrow as pa
+
+        names = columns or [name for name in schema(self.task).names if name != "explanation"]
+        whole = pa.concat_tables(
+            [schema(self.task).empty_table().select(names), *self.tables(names)]
+        )
+        frame = whole.to_pandas()
+        shares = [np.full(entry.rows, entry.seconds / entry.rows) for entry in self.entries]
+        frame["seconds"] = np.concatenate([np.empty(0), *shares])
+        return frame
+
+    def overview(self, top: int = 20) -> Overview:
+        """Return what the data set says as a whole: see :class:`~.overview.Overview`."""
+        from .overview import overview
+
+        return overview(self, top)
+
+    def _place(self, target: Any) -> str:
+        return f"target {_plain(target)!r} of {self.path}"
+
+    @cached_property
+    def _targets(self) -> dict[int, IntArray]:
+        columns = ((entry.shard, self.table(entry, ["target"])["target"]) for entry in self.entries)
+        return {shard: np.array(column.to_pylist(), dtype=np.int64) for shard, column in columns}
+
+    def __repr__(self) -> str:
+        return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
+
+
+def _has_kind(target: Any) -> bool:
+    return isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str)
+
+
+def _plain(target: Any) -> Any:
+    return tuple(target) if isinstance(target, list) else target

@@ -1,0 +1,94 @@
+"""How a worker comes to its explainer: it is handed one, or told how to make it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import InputError, JobError
+from ..explainer import PGMExplainer
+
+__all__ = ["Recipe", "load_attribute", "one_thread"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the caller gave: an explainer, a function that makes one, or where that function is.
+
+    Examples:
+        >>> Recipe("statistics:mean").explainer
+        Traceback (most recent call last):
+        ...
+        pgm_explainer.errors.JobError: 'statistics:mean' failed to make an explainer: TypeError: ...
+    """
+
+    given: PGMExplainer | Callable[[], PGMExplainer] | str
+
+    def __reduce__(self) -> tuple[type[Recipe], tuple[Any]]:
+        return Recipe, (self.given,)  # what was made here is made anew elsewhere
+
+    @cached_property
+    def explainer(self) -> PGMExplainer:
+        """The explainer, one for each process; where it was handed over, that very one."""
+        if isinstance(self.given, PGMExplainer):
+            return self.given
+        factory = load_attribute(self.given) if isinstance(self.given, str) else self.given
+        if isinstance(factory, PGMExplainer):
+            return factory
+        if not callable(factory):
+            raise InputError(
+                f"explainer must be a PGMExplainer, a function that makes one, or the place of "
+                f"such a function ('module:function'), not {self.given!r}"
+            )
+        try:
+            made = factory()
+        except Exception as error:  # whatever the caller's function raises
+            raise JobError(
+                f"{self.given!r} failed to make an explainer: {type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(made, PGMExplainer):
+            raise InputError(f"{self.given!r} made {made!r:.80}, which is no PGMExplainer")
+        return made
+
+
+def load_attribute(place: str) -> Any:
+    """Return what ``module:attribute`` names, importing the module.
+
+    Examples:
+        >>> load_attribute("math:pi")
+        3.141592653589793
+    """
+    module, colon, attribute = place.partition(":")
+    if not (module and colon and attribute):
+        raise InputError(f"{place!r} should be 'module:attribute', such as 'my_models:make'")
+    try:
+        found: Any = importlib.import_module(module)
+        for name in attribute.split("."):
+            found = getattr(found, name)
+    except Exception as error:  # whatever the module raises while it is imported
+        raise InputError(f"{place!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    return found
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch, if it is there, work on one thread meanwhile.
+
+    Workers are what is parallel; and the last bits of a sum depend on how many share it, which must
+    not differ between engines.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,199 @@
+"""One row an explanation: the columns, and the way there and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import FileError
+from ..explanation import Explanation
+from ..io import explanation_from_dict, explanation_to_dict
+from ..selection import FeatureEffects, Ranking
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "Row",
+    "as_explanation",
+    "failed_row",
+    "joined",
+    "parquet_bytes",
+    "read_table",
+    "row_of",
+    "schema",
+    "table_of",
+]
+
+Row = dict[str, Any]
+
+
+def schema(task: str) -> pa.Schema:
+    """Return the columns of a data set; ``docs/datasets.md`` says what they mean."""
+    import pyarrow as pa
+
+    feature = pa.struct(
+        [
+            ("node", pa.int64()),
+            ("feature", pa.int64()),
+            ("effect_size", pa.float64()),
+            ("log_p", pa.float64()),
+        ]
+    )
+    return pa.schema(
+        [
+            ("target", pa.int64() if task == "node" else pa.list_(pa.int64(), 2)),
+            ("error", pa.string()),
+            ("explained_class", pa.int64()),
+            ("probability", pa.float64()),
+            ("held", pa.float64()),
+            ("nodes", pa.list_(pa.int64())),
+            ("kinds", pa.list_(pa.string())),
+            ("log_p", pa.list_(pa.float64())),
+            ("effect_size", pa.list_(pa.float64())),
+            ("markov_blanket", pa.list_(pa.int64())),
+            ("candidates", pa.int64()),
+            ("features", pa.list_(feature)),
+            ("network", pa.string()),
+            ("warnings", pa.list_(pa.string())),
+            ("settings", pa.string()),
+            ("explanation", pa.string()),
+        ]
+    )
+
+
+def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEffects | None) -> Row:
+    """Return the row of an explanation, with the first ``keep`` candidates of its ranking."""
+    chosen = [ranked for ranked in explanation.ranking if ranked.selected]
+    network = explanation.network
+    kept = _trimmed(explanation, keep)
+    return {
+        "target": target,
+        "explained_class": explanation.explained_class,
+        "probability": explanation.probability,
+        "held": explanation.held,
+        "nodes": [_number(ranked.node) for ranked in chosen],
+        "kinds": None
+        if explanation.ranking.names is None
+        else [ranked.node[0] for ranked in chosen if isinstance(ranked.node, tuple)],
+        "log_p": [ranked.log_p for ranked in chosen],
+        "effect_size": [ranked.effect_size for ranked in chosen],
+        "markov_blanket": [_number(node) for node in explanation.markov_blanket],
+        "candidates": len(explanation.ranking),
+        "features": None if effects is None else _found(effects),
+        "network": None if network is None else network.factorisation,
+        "warnings": list(explanation.warnings),
+        "settings": json.dumps(dict(explanation.settings)),
+        "explanation": json.dumps(explanation_to_dict(kept), allow_nan=False),
+    }
+
+
+def failed_row(target: Any, error: str) -> Row:
+    """Return the row of a target that could not be explained."""
+    return {"target": target, "error": error}
+
+
+def table_of(rows: Sequence[Row], task: str) -> pa.Table:
+    """Return rows as a table; what a row does not name is null."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(list(rows), schema=schema(task))
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file: the same table, the same bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, compression="zstd")
+    return sink.getvalue().to_pybytes()
+
+
+def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.Table:
+    """Return a Parquet file's table.
+
+    Raises:
+        FileError: it is no such file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(data), columns=columns)
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise FileError(f"{place} is no Parquet file of a data set: {error}") from None
+
+
+def joined(parts: Sequence[bytes], task: str) -> bytes:
+    """Return several Parquet files as the one that would have been made of all their rows."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(read_table(each, "part of a shard") for each in parts)
+    return parquet_bytes(whole.cast(schema(task)))  # files call the items of a list otherwise
+
+
+def as_explanation(row: Row, place: str) -> Explanation:
+    """Return the explanation in a row.
+
+    Where the data set kept only part of the ranking, its warnings say so.
+
+    Raises:
+        FileError: the row holds an error instead, or no explanation.
+    """
+    if row["error"] is not None:
+        raise FileError(f"{place} could not be explained: {row['error']}")
+    try:
+        document = json.loads(row["explanation"])
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{place} is no JSON: {error}") from None
+    explanation = explanation_from_dict(document, place)
+    kept, of = len(explanation.ranking), row["candidates"]
+    if kept == of:
+        return explanation
+    note = f"the data set kept the first {kept} of {of} candidates only"
+    return replace(explanation, warnings=(*explanation.warnings, note))
+
+
+def _trimmed(explanation: Explanation, keep: int) -> Explanation:
+    """The explanation with the first candidates of its ranking, and what is known of those."""
+    ranking = _first(explanation.ranking, keep)
+    around = np.union1d(explanation.ranking.nodes, explanation.ends)
+    stays = np.isin(around, np.union1d(ranking.nodes, explanation.ends))
+    classes = explanation.node_classes
+    return replace(
+        explanation, ranking=ranking, node_classes=classes[stays] if len(classes) else classes
+    )
+
+
+def _first(ranking: Ranking, keep: int) -> Ranking:
+    """The first candidates, and all that are in the explanation."""
+    kept = ranking.selected | (np.arange(len(ranking)) < keep)
+    if kept.all():
+        return ranking
+    columns = [each.name for each in fields(ranking) if each.name != "names"]
+    return replace(ranking, **{name: getattr(ranking, name)[kept] for name in columns})
+
+
+def _number(node: Any) -> int:
+    """A node's number; where nodes have kinds, that among its own kind."""
+    return int(node[1] if isinstance(node, tuple) else node)
+
+
+def _found(effects: FeatureEffects) -> list[Row]:
+    """The features that matter, the strongest first."""
+    at = np.argwhere(effects.significant)
+    order = np.argsort(effects.log_p[effects.significant], kind="stable")
+    return [
+        {
+            "node": int(effects.nodes[node]),
+            "feature": int(effects.features[feature]),
+            "effect_size": float(effects.effect_size[node, feature]),
+            "log_p": float(effects.log_p[node, feature]),
+        }
+        for node, feature in at[order]
+    ]

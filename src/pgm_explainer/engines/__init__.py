@@ -1,0 +1,45 @@
+"""Where many explanations are made: in this process, in several, or on a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..arrays import resolve
+from ..errors import InputError
+from .base import Engine, Lost, Prepare
+from .local import LocalEngine
+from .processes import ProcessEngine
+from .ray import RayEngine
+
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "LocalEngine",
+    "Lost",
+    "Prepare",
+    "ProcessEngine",
+    "RayEngine",
+    "as_engine",
+]
+
+ENGINES: dict[str, Callable[[], Engine]] = {
+    "local": LocalEngine,
+    "processes": ProcessEngine,
+    "ray": RayEngine,
+}
+
+
+def as_engine(choice: Any) -> Engine:
+    """Return an engine by name, or one of the user's own as it is.
+
+    Examples:
+        >>> as_engine("processes")
+        ProcessEngine(workers=None)
+    """
+    make = resolve(choice, "engine", ENGINES)
+    if make is not None:
+        return make()
+    if isinstance(choice, type) or not hasattr(choice, "map"):
+        raise InputError(f"engine must be a name ({', '.join(ENGINES)}) or an engine: {choice!r}")
+    return choice

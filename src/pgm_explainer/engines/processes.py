@@ -1,0 +1,216 @@
+"""Several processes on this machine, each with the model once and all with one copy of the arrays.
+
+Not an executor of the standard library: those break as a whole when one process dies.
+"""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+import os
+import pickle
+import signal
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import connection, reduction
+from typing import IO, Any, Generic
+
+from ..arrays import check_whole_number
+from ..errors import JobError, PGMExplainerError
+from .base import Answer, Lost, Prepare, Task, available_cores
+
+__all__ = ["ProcessEngine"]
+
+_ALIGNED = 64
+_FALSE_STARTS = 5
+_GRACE = 2.0
+
+
+@dataclass(frozen=True)
+class ProcessEngine:
+    """Spreads tasks over processes of this machine; a process that dies is replaced.
+
+    Attributes:
+        workers: how many processes; None for one a core.
+    """
+
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None:
+            check_whole_number(self.workers, "workers", at_least=1)
+
+    def map(
+        self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
+    ) -> Iterator[Answer | Lost[Task]]:
+        workers = self.workers or available_cores()
+        with tempfile.TemporaryFile() as file:
+            crew: _Crew[Task] = _Crew(_Parcel(prepare, file))
+            try:
+                yield from crew.run(iter(tasks), workers)
+            finally:
+                crew.stop()
+
+
+@dataclass
+class _Worker(Generic[Task]):
+    process: Any
+    pipe: Any
+    task: Task
+    ready: bool = False
+
+
+@dataclass
+class _Crew(Generic[Task]):
+    """The processes at work, each over one task; whoever has none is sent home."""
+
+    parcel: _Parcel
+    busy: dict[Any, _Worker[Task]] = field(default_factory=dict)
+    false_starts: int = 0
+
+    def run(self, tasks: Iterator[Task], workers: int) -> Iterator[Any]:
+        for _, task in zip(range(workers), tasks, strict=False):
+            self.start(task)
+        while self.busy:
+            for pipe in connection.wait(list(self.busy)):
+                worker = self.busy[pipe]
+                answer = self.listen(worker)
+                if answer is _READY:
+                    continue
+                yield answer
+                for task in tasks:  # one, if there is one
+                    self.give(worker, task)
+                    break
+                else:
+                    self.dismiss(worker)
+
+    def start(self, task: Task) -> None:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, self.parcel), daemon=True)
+        # What is held back here stays so in the process: Ctrl-C is for the one who asks.
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        theirs.close()
+        self.busy[ours] = _Worker(process, ours, task)
+        with suppress(OSError):  # dead already: listening to it will tell
+            ours.send(task)
+
+    def give(self, worker: _Worker[Task], task: Task) -> None:
+        """Give the next task to a worker, or to its successor if it has died."""
+        if worker.pipe not in self.busy:
+            self.start(task)
+            return
+        worker.task = task
+        with suppress(OSError):
+            worker.pipe.send(task)
+
+    def listen(self, worker: _Worker[Task]) -> Any:
+        try:
+            kind, answer = worker.pipe.recv()
+        except (EOFError, OSError):
+            return self.bury(worker)
+        if kind == "failed":
+            raise JobError(f"the work failed in another process: {answer}")
+        if kind == "ready":
+            worker.ready, self.false_starts = True, 0
+            return _READY
+        return answer
+
+    def bury(self, worker: _Worker[Task]) -> Lost[Task]:
+        del self.busy[worker.pipe]
+        worker.pipe.close()
+        worker.process.join()
+        reason = _how_it_died(worker.process.exitcode)
+        self.false_starts += not worker.ready
+        if self.false_starts >= _FALSE_STARTS:
+            raise JobError(
+                f"{_FALSE_STARTS} processes in a row died before they were ready, the last of "
+                f"them {reason}; is there memory for as many models?"
+            )
+        return Lost(worker.task, reason)
+
+    def dismiss(self, worker: _Worker[Task]) -> None:
+        if self.busy.pop(worker.pipe, None):
+            worker.pipe.close()  # the end of its tasks
+            worker.process.join(_GRACE)
+
+    def stop(self) -> None:
+        """End all that are still at work, and wait until they are gone."""
+        for worker in self.busy.values():
+            worker.process.terminate()
+        for worker in self.busy.values():
+            worker.process.join(_GRACE)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.pipe.close()
+
+
+_READY = object()
+
+
+def _how_it_died(exitcode: int) -> str:
+    if exitcode >= 0:
+        return f"by exit code {exitcode}"
+    return f"by signal {-exitcode} ({signal.Signals(-exitcode).name})"
+
+
+class _Parcel:
+    """What makes workers ready, with its arrays in one file that all of them map into memory.
+
+    The file has no name, so it is gone with the last process that holds it, whatever ends them.
+    """
+
+    def __init__(self, prepare: Callable[[], Any], file: IO[bytes]) -> None:
+        buffers: list[pickle.PickleBuffer] = []
+        try:
+            self._head = pickle.dumps(prepare, protocol=5, buffer_callback=buffers.append)
+        except Exception as error:  # pickle raises whatever the object's own methods raise
+            raise JobError(
+                f"the explainer cannot be sent to another process ({type(error).__name__}: "
+                f"{error}); use functions and classes defined in a module, or give a function "
+                f"that makes the explainer, such as 'my_module:make_explainer'"
+            ) from error
+        self._file = file
+        self._places = [_append(file, buffer.raw()) for buffer in buffers]
+        file.flush()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        # Pickled only while a process is started, which is when a file can be handed down.
+        return _unpacked, (self._head, self._places, reduction.DupFd(self._file.fileno()))
+
+
+def _append(file: IO[bytes], raw: memoryview) -> tuple[int, int]:
+    start = -(-file.tell() // _ALIGNED) * _ALIGNED
+    file.seek(start)
+    file.write(raw)
+    return start, start + raw.nbytes
+
+
+def _unpacked(head: bytes, places: list[tuple[int, int]], handle: Any) -> Any:
+    descriptor = handle.detach()
+    empty = not any(stop for _, stop in places)
+    whole = memoryview(b"" if empty else mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
+    os.close(descriptor)
+    return pickle.loads(head, buffers=[whole[start:stop] for start, stop in places])
+
+
+def _serve(pipe: Any, prepare: Callable[[], Callable[[Any], Any]]) -> None:
+    """What a worker does: answer tasks until there are no more, or nobody is there to ask."""
+    try:
+        work = prepare()
+        pipe.send(("ready", None))
+        while True:
+            pipe.send(("done", work(pipe.recv())))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return
+    except PGMExplainerError as error:
+        pipe.send(("failed", str(error)))
+    except Exception as error:  # a fault of ours or of the factory: its text must not get lost
+        pipe.send(("failed", f"{type(error).__name__}: {error}"))

@@ -1,0 +1,143 @@
+"""A Ray cluster: one of this machine, started for the job, or a real one by its address."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..arrays import check_whole_number
+from ..errors import InputError, JobError
+from .base import Answer, Lost, Prepare, Task, available_cores
+
+__all__ = ["RayEngine"]
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Spreads tasks over Ray actors; graph and model go into the object store once.
+
+    Attributes:
+        workers: how many actors; None for as many as the cluster has room for.
+        address: of the cluster, such as ``"auto"`` or ``"ray://head:10001"``; None uses the one
+            this process is connected to, or starts one on this machine.
+        gpus: how many GPUs each actor asks for, a fraction to share one. The model itself is put
+            on them by the function that makes the explainer.
+    """
+
+    workers: int | None = None
+    address: str | None = None
+    gpus: float = 0
+
+    def __post_init__(self) -> None:
+        if self.workers is not None:
+            check_whole_number(self.workers, "workers", at_least=1)
+        if not isinstance(self.gpus, (int, float)) or not 0 <= self.gpus < float("inf"):
+            raise InputError(f"gpus must be a number of at least 0, not {self.gpus!r}")
+
+    def map(
+        self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
+    ) -> Iterator[Answer | Lost[Task]]:
+        with self.cluster() as ray:
+            stored = _put(ray, prepare)
+            remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
+            # An actor that died is replaced by a new one, which needs the same two.
+            yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
+
+    @contextmanager
+    def cluster(self) -> Iterator[Any]:
+        """Stay connected, so that several jobs share what was started for the first.
+
+        Raises:
+            JobError: there is no Ray, or no cluster at the address.
+        """
+        try:
+            import ray
+        except ImportError as error:
+            raise JobError(
+                "the engine 'ray' needs Ray: pip install 'pgm-explainer[ray]'"
+            ) from error
+        if ray.is_initialized():
+            yield ray
+            return
+        options: dict[str, Any] = {"address": self.address}
+        if self.address is None:
+            cores = max(self.workers or 0, available_cores())
+            # Workers of this machine find what this process finds.
+            paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            options = {"address": "local", "num_cpus": cores, "runtime_env": {"env_vars": paths}}
+        try:
+            ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            raise JobError(f"no Ray cluster at {self.address!r}: {error}") from error
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+    def _count(self, ray: Any) -> int:
+        if self.workers is not None:
+            return self.workers
+        has = ray.cluster_resources()
+        room = has.get("CPU", 1)
+        return max(1, int(min(room, has.get("GPU", 0) / self.gpus) if self.gpus else room))
+
+
+class _Worker:
+    """What runs in an actor."""
+
+    def __init__(self, prepare: Callable[[], Callable[[Any], Any]]) -> None:
+        self._work = prepare()
+
+    def work(self, task: Any) -> Any:
+        return self._work(task)
+
+
+def _put(ray: Any, prepare: Callable[[], Any]) -> Any:
+    try:
+        return ray.put(prepare)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise JobError(
+            f"the explainer cannot be sent to a cluster ({error}); give a function that makes it, "
+            f"such as 'my_module:make_explainer'"
+        ) from error
+
+
+def _run(
+    ray: Any, hire: Callable[[], Any], tasks: Iterator[Any], workers: int
+) -> Iterator[Any | Lost[Any]]:
+    asked: dict[Any, tuple[Any, Any]] = {}
+
+    def ask(actor: Any, task: Any) -> None:
+        actor = actor or hire()
+        asked[actor.work.remote(task)] = (actor, task)
+
+    for _, task in zip(range(workers), tasks, strict=False):
+        ask(None, task)
+    while asked:
+        (answered, *_), _ = ray.wait(list(asked), num_returns=1)
+        actor, task = asked.pop(answered)
+        answer = _answer(ray, answered, task)
+        yield answer
+        if isinstance(answer, Lost):
+            actor = None
+        for task in tasks:  # one, if there is one
+            ask(actor, task)
+            break
+
+
+def _answer(ray: Any, answered: Any, task: Any) -> Any:
+    died = ray.exceptions
+    try:
+        return ray.get(answered)
+    except died.ActorDiedError as error:
+        if "creation task" in str(error):
+            raise JobError(f"a worker cannot be made ready on the cluster: {error}") from error
+        return Lost(task, "with its Ray actor")
+    except (died.ActorUnavailableError, died.ObjectLostError, died.NodeDiedError):
+        return Lost(task, "with its machine of the Ray cluster")
+    except died.RayTaskError as error:
+        raise JobError(f"the work failed on the cluster: {error}") from error

@@ -1,0 +1,321 @@
+"""A job makes the explanations that ``explain`` makes, whatever happens to it meanwhile."""
+
+import json
+import logging
+import math
+
+import numpy as np
+import pytest
+from job_models import MARKED, NODES, deadly_near_marked, explainer, fails_near_marked, gnn, ring
+
+from pgm_explainer import FileError, InputError, JobError, PGMExplainer
+from pgm_explainer.dataset import ExplanationDataset, explain_dataset, grouping, job
+from pgm_explainer.engines import Lost, ProcessEngine
+
+
+def content(folder):
+    """What a data set holds, byte for byte."""
+    return {path.name: path.read_bytes() for path in sorted((folder / "shards").iterdir())}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A job that nothing ever happened to."""
+    folder = tmp_path_factory.mktemp("whole")
+    explain_dataset(explainer(), None, folder, shard_size=20, keep_candidates=100)
+    return folder
+
+
+def test_every_explanation_is_that_of_its_target_alone(whole):
+    data = ExplanationDataset(whole)
+    assert len(data) == NODES
+    assert data.complete
+    assert data.failures() == {}
+    alone = explainer()
+    for target in (0, 7, 31):
+        kept, made = data[target], alone.explain(target)
+        assert kept == made
+        assert (kept.values, kept.warnings, kept.settings) == (
+            made.values,
+            made.warnings,
+            made.settings,
+        )
+        assert kept.network is None or kept.query() == made.query()
+    assert sorted(each.target for each in data) == list(range(NODES))
+
+
+def test_processes_give_the_same_bytes(whole, tmp_path):
+    engine = ProcessEngine(2)
+    explain_dataset(explainer(), None, tmp_path, engine=engine, shard_size=20, keep_candidates=100)
+    assert content(tmp_path) == content(whole)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 10**6])
+def test_groups_that_share_samples_change_nothing(whole, tmp_path, monkeypatch, at_once):
+    monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", at_once)
+    explain_dataset(explainer(), None, tmp_path, shard_size=20, keep_candidates=100)
+    assert content(tmp_path) == content(whole)
+
+
+def test_a_finished_job_asks_the_model_no_more_than_who_it_is(whole):
+    calls = []
+
+    def counted(x, edge_index):
+        calls.append(len(x))
+        return gnn(x, edge_index)
+
+    before = content(whole)
+    explain_dataset(explainer(counted), None, whole, shard_size=20, keep_candidates=100)
+    assert sum(calls) < 60, "fewer questions than the samples of a single explanation"
+    assert content(whole) == before
+
+
+class Stops:
+    """An engine that breaks down after some answers."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def map(self, prepare, tasks):
+        work = prepare()
+        for number, task in enumerate(tasks):
+            if number == self.after:
+                raise KeyboardInterrupt
+            yield work(task)
+
+
+def test_a_stopped_job_goes_on_with_what_is_missing(whole, tmp_path):
+    options = {"shard_size": 20, "keep_candidates": 100}
+    for after in (1, 0, 1):
+        with pytest.raises(KeyboardInterrupt):
+            explain_dataset(explainer(), None, tmp_path, engine=Stops(after), **options)
+    partial = ExplanationDataset(tmp_path)
+    assert (len(partial), partial.complete) == (40, False)
+    explain_dataset(explainer(), None, tmp_path, **options)
+    assert content(tmp_path) == content(whole)
+    assert len((tmp_path / "journal.jsonl").read_text().split()) > 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "changed", "removed"])
+def test_a_damaged_shard_is_recognised_and_done_again(whole, tmp_path, damage):
+    options = {"shard_size": 20, "keep_candidates": 100}
+    explain_dataset(explainer(), None, tmp_path, **options)
+    path = tmp_path / "shards" / "000001.parquet"
+    data = path.read_bytes()
+    changed = data[:1000] + bytes([data[1000] ^ 1]) + data[1001:]
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": data[:-10], "emptied": b"", "changed": changed}[damage])
+    with pytest.raises(FileError, match=r"000001\.parquet"):
+        list(ExplanationDataset(tmp_path))
+    (tmp_path / "shards" / ".leftover.part").write_bytes(b"half")
+    explain_dataset(explainer(), None, tmp_path, **options)
+    assert content(tmp_path) == content(whole)
+
+
+def test_a_journal_cut_short_by_a_crash_costs_one_shard(whole, tmp_path, caplog):
+    options = {"shard_size": 20, "keep_candidates": 100}
+    explain_dataset(explainer(), None, tmp_path, **options)
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-25])
+    with caplog.at_level(logging.INFO):
+        explain_dataset(explainer(), None, tmp_path, **options)
+    assert "1 of 3 shards to do" in caplog.text
+    assert content(tmp_path) == content(whole)
+    assert ExplanationDataset(tmp_path).complete
+
+
+def shifted_ring():
+    x, edges = ring()
+    return x + 1e-9, edges
+
+
+def rewired_ring():
+    x, edges = ring()
+    edges[0, 0] = 9
+    return x, edges
+
+
+CHANGES = {
+    "the model changed": lambda: explainer(lambda x, edge_index: gnn(-x, edge_index)),
+    "the edges changed": lambda: PGMExplainer(gnn, *rewired_ring(), num_layers=2, num_samples=60),
+    "the features changed": lambda: PGMExplainer(
+        gnn, *shifted_ring(), num_layers=2, num_samples=60
+    ),
+    "settings seed was 0 and is 1": lambda: explainer(seed=1),
+    "settings num_samples was 60 and is 61": lambda: explainer(num_samples=61),
+    "settings no_child was True and is False": lambda: explainer(no_child=False),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_changed_model_graph_or_setting_is_refused_by_name(whole, what):
+    before = content(whole)
+    with pytest.raises(JobError, match=what) as error:
+        explain_dataset(CHANGES[what](), None, whole, shard_size=20, keep_candidates=100)
+    assert str(whole) in str(error.value)
+    assert content(whole) == before
+
+
+def test_other_targets_and_another_way_of_storing_are_refused(whole):
+    with pytest.raises(JobError, match="the targets changed"):
+        explain_dataset(explainer(), [1, 2], whole, shard_size=20, keep_candidates=100)
+    with pytest.raises(JobError, match="storing keep_candidates was 100 and is 5"):
+        explain_dataset(explainer(), None, whole, shard_size=20, keep_candidates=5)
+
+
+def test_a_module_is_known_by_its_weights(tmp_path):
+    import torch
+    from torch_geometric.nn import GCN
+
+    torch.manual_seed(0)
+    module = GCN(3, 4, num_layers=2, out_channels=3)
+    x, edges = ring()
+
+    def run():
+        made = PGMExplainer(module, x, edges, num_samples=40)
+        return explain_dataset(made, range(5), tmp_path)
+
+    run()
+    assert run().complete
+    with torch.no_grad():
+        next(module.parameters())[0] += 1e-3
+    with pytest.raises(JobError, match="the model changed"):
+        run()
+
+
+def test_targets_that_fail_are_recorded_and_the_rest_goes_on(tmp_path, whole):
+    made = explainer(fails_near_marked)
+    data = explain_dataset(made, [*range(NODES), -1, NODES], tmp_path, shard_size=20)
+    failures = data.failures()
+    assert {MARKED, -1, NODES} <= failures.keys()
+    assert "no service for the marked node" in failures[MARKED]
+    assert "out of range" in failures[NODES]
+    assert len(data) == NODES + 2
+    assert len(list(data)) == NODES + 2 - len(failures)
+    for explanation in data:
+        assert explanation.nodes == ExplanationDataset(whole)[explanation.target].nodes
+    with pytest.raises(FileError, match=f"target {MARKED} .*no service"):
+        data[MARKED]
+
+
+def test_what_failed_is_done_again_only_if_asked(tmp_path):
+    broken = True
+
+    def service(x, edge_index):
+        if broken:
+            raise ConnectionError("down")
+        return gnn(x, edge_index)
+
+    assert len(explain_dataset(explainer(service), range(4), tmp_path).failures()) == 4
+    broken = False
+    assert len(explain_dataset(explainer(service), range(4), tmp_path).failures()) == 4
+    mended = explain_dataset(explainer(service), range(4), tmp_path, retry_failed=True)
+    assert mended.failures() == {}
+    assert len(mended) == 4
+
+
+class Deaths:
+    """An engine whose worker dies over some targets, as often as told."""
+
+    def __init__(self, deadly, times=math.inf):
+        self.deadly, self.times = deadly, times
+
+    def map(self, prepare, tasks):
+        work = prepare()
+        for task in tasks:
+            if self.times > 0 and np.isin(task.targets, self.deadly).any():
+                self.times -= 1
+                yield Lost(task, "by signal 9 (SIGKILL)")
+            else:
+                yield work(task)
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_workers_that_die_by_chance_leave_no_trace(whole, tmp_path, times):
+    engine = Deaths([3, 50], times)
+    explain_dataset(explainer(), None, tmp_path, engine=engine, shard_size=20, keep_candidates=100)
+    assert content(tmp_path) == content(whole)
+
+
+def test_a_target_that_no_worker_survives_is_found_and_recorded(whole, tmp_path):
+    data = explain_dataset(explainer(), None, tmp_path, engine=Deaths([3, 50]), shard_size=20)
+    error = "JobError: 3 workers died over this target, the last by signal 9 (SIGKILL)"
+    assert data.failures() == {3: error, 50: error}
+    assert len(list(data)) == NODES - 2
+
+
+def test_a_model_that_really_kills_its_process_is_survived(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "_DEADLY", 2)
+    made = explainer(deadly_near_marked)
+    targets = [MARKED, (MARKED + NODES // 2) % NODES]
+    data = explain_dataset(made, targets, tmp_path, engine=ProcessEngine(1))
+    assert list(data.failures()) == [MARKED]
+    assert "SIGKILL" in data.failures()[MARKED]
+    assert [each.target for each in data] == [targets[1]]
+
+
+def test_one_folder_has_one_job_at_a_time(tmp_path):
+    class Meanwhile:
+        def map(self, prepare, tasks):
+            with pytest.raises(JobError, match="another job is at work"):
+                explain_dataset(explainer(), [1], tmp_path)
+            return map(prepare(), tasks)
+
+    assert explain_dataset(explainer(), [1], tmp_path, engine=Meanwhile()).complete
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "job.json").write_text('{"format": "something else"}')
+    with pytest.raises(FileError, match="does not describe a data set"):
+        explain_dataset(explainer(), [1], tmp_path)
+    (tmp_path / "job.json").write_text(
+        json.dumps({"format": "pgm-explainer data set", "version": 99})
+    )
+    with pytest.raises(FileError, match="version 99"):
+        ExplanationDataset(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("shard_size", 0),
+        ("shard_size", 2.5),
+        ("keep_candidates", -1),
+        ("engine", "cluster"),
+        ("features", 1),
+        ("retry_failed", "yes"),
+    ],
+)
+def test_a_bad_option_is_named_before_anything_is_written(tmp_path, option, value):
+    with pytest.raises(InputError, match=str(value)):
+        explain_dataset(explainer(), [1], tmp_path / "new", **{option: value})
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_explainer_may_be_made_by_a_function_or_by_its_place(whole, tmp_path):
+    options = {"shard_size": 20, "keep_candidates": 100}
+    explain_dataset(explainer, None, tmp_path / "a", **options)
+    explain_dataset("job_models:explainer", None, tmp_path / "b", **options)
+    assert content(tmp_path / "a") == content(tmp_path / "b") == content(whole)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("job_models", "'job_models' should be 'module:attribute'"),
+        ("no_such_module:make", "no_such_module"),
+        ("job_models:absent", "absent"),
+        ("job_models:broken_factory", "weights are not there"),
+        ("job_models:NODES", "must be a PGMExplainer"),
+        (dict, "no PGMExplainer"),
+        (3, "3"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_explainer_is_named(tmp_path, given, named):
+    from pgm_explainer import PGMExplainerError
+
+    with pytest.raises(PGMExplainerError, match=named):
+        explain_dataset(given, None, tmp_path)

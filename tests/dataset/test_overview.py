@@ -1,0 +1,124 @@
+"""The view over a whole data set: counted right, shown as text, picture and page."""
+
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+from job_models import NODES, explainer, fails_near_marked
+
+from pgm_explainer import InputError
+from pgm_explainer.dataset import ExplanationDataset, Influence, Overview, Shared, explain_dataset
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    made = explainer(fails_near_marked, max_nodes=2)
+    return explain_dataset(made, None, folder, shard_size=25, features=True)
+
+
+def test_it_counts_what_the_explanations_say(data):
+    view = data.overview(top=1000)
+    explanations = list(data)
+    assert (view.explained, view.failed) == (len(explanations), len(data.failures()))
+    assert view.explained + view.failed == NODES == view.targets
+    assert sum(view.errors.values()) == view.failed
+    assert view.unchanged == sum(each.held == 1 for each in explanations)
+    assert view.unexplained == sum(each.held < 1 and not each.nodes for each in explanations)
+    counted = Counter(node for each in explanations for node in each.nodes)
+    assert {each.what: each.explains for each in view.nodes} == counted
+    direct = Counter(node for each in explanations for node in each.markov_blanket)
+    assert {each.what: each.direct for each in view.nodes if each.direct} == direct
+    assert [each.explains for each in view.nodes] == sorted(counted.values(), reverse=True)
+    sets = Counter(frozenset(each.nodes) for each in explanations if each.nodes)
+    shared = {frozenset(each.nodes): len(each.targets) for each in view.shared}
+    assert shared == {nodes: count for nodes, count in sets.items() if count > 1}
+    assert {each.what for each in view.features} <= {0, 1, 2}
+    assert view.kinds == []
+    assert view.throughput == pytest.approx((view.explained + view.failed) / view.seconds)
+
+
+def test_top_is_how_many(data):
+    assert len(data.overview(top=3).nodes) == 3
+    with pytest.raises(InputError, match="top"):
+        data.overview(top=0)
+
+
+def test_the_words_say_what_stands_out(data):
+    text = str(data.overview())
+    assert f"{NODES} of {NODES}" in text
+    assert "no service for the marked node" in text
+    assert "Nodes that explain most predictions" in text
+
+
+def test_the_picture_has_a_panel_for_each_question(data):
+    figure = data.overview().plot()
+    titles = [axes.get_title() for axes in figure.axes]
+    assert any("nodes that explain most" in title for title in titles)
+    assert any("features" in title for title in titles)
+
+
+def test_a_data_set_that_says_nothing_can_be_shown_too(tmp_path):
+    made = explainer(lambda x, edge_index: 0 * x)
+    view = explain_dataset(made, [1, 2], tmp_path).overview()
+    assert (view.unchanged, view.nodes, view.shared) == (2, [], [])
+    assert "2 predictions" in str(view)
+    assert len(view.plot().axes) == 1
+    view.to_html(tmp_path / "page.html")
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.words = Counter(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        assert not any(name.startswith("on") or name in ("src", "href") for name, _ in attrs)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_page_is_whole_static_and_escaped(tmp_path):
+    evil = "<script>alert('&')</script>"
+    view = Overview(
+        folder=evil,
+        targets=2,
+        explained=1,
+        failed=1,
+        errors={evil: 1},
+        unchanged=0,
+        unexplained=0,
+        seconds=1.5,
+        nodes=[Influence((evil, 1), 3, 0.5, 2)],
+        kinds=[Influence(evil, 3, 0.5, 0)],
+        features=[Influence(4, 2, 0.25)],
+        shared=[Shared((evil,), tuple(range(100)))],
+    )
+    view.to_html(tmp_path / "page.html")
+    page = Tags()
+    page.feed((tmp_path / "page.html").read_text())
+    assert page.open == []
+    assert page.tags["script"] == 0
+    assert page.tags["table"] == 5
+    assert any(evil in words for words in page.words)
+    assert any("and 94 more" in words for words in page.words)
+
+
+def test_a_data_set_may_be_read_while_it_is_made(tmp_path):
+    seen = []
+
+    class Watched:
+        def map(self, prepare, tasks):
+            for answer in map(prepare(), tasks):
+                seen.append(len(ExplanationDataset(tmp_path)))
+                yield answer
+
+    explain_dataset(explainer(), range(30), tmp_path, engine=Watched(), shard_size=10)
+    assert seen == [0, 10, 20]

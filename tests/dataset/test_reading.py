@@ -1,0 +1,148 @@
+"""What is read back: targets, tables, pairs, kinds, features; and never a damaged file's word."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from job_models import NODES, explainer
+
+from pgm_explainer import FileError, InputError, PGMExplainer, PGMExplainerError
+from pgm_explainer.dataset import ExplanationDataset, explain_dataset
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    return explain_dataset(explainer(), None, folder, shard_size=25, features=True)
+
+
+def test_the_columns_say_what_the_explanations_say(data):
+    frame = data.to_pandas().set_index("target")
+    assert len(frame) == NODES
+    for explanation in data:
+        row = frame.loc[explanation.target]
+        chosen = [ranked for ranked in explanation.ranking if ranked.selected]
+        assert list(row["nodes"]) == explanation.nodes
+        assert list(row["log_p"]) == [ranked.log_p for ranked in chosen]
+        assert list(row["effect_size"]) == [ranked.effect_size for ranked in chosen]
+        assert list(row["markov_blanket"]) == explanation.markov_blanket
+        assert (row["probability"], row["held"]) == (explanation.probability, explanation.held)
+        assert json.loads(row["settings"]) == explanation.settings
+        if explanation.network is not None:
+            assert row["network"] == explanation.network.factorisation
+    assert (frame["seconds"] > 0).all()
+    assert set(data.to_pandas(["target"]).columns) == {"target", "seconds"}
+
+
+def test_any_parquet_reader_reads_it(data):
+    table = pq.read_table(data.path / "shards")
+    assert len(table) == NODES
+    assert sorted(table["target"].to_pylist()) == list(range(NODES))
+
+
+def test_features_are_those_of_explain_features(data):
+    alone = explainer()
+    row = next(row for row in data.rows() if row["features"])
+    effects = alone.explain_features(alone.explain(row["target"]))
+    first = row["features"][0]
+    at = list(effects.nodes).index(first["node"]), first["feature"]
+    assert effects.log_p[at] == first["log_p"] == effects.log_p.min()
+    assert len(row["features"]) == effects.significant.sum()
+
+
+def test_a_ranking_that_was_cut_says_so(tmp_path):
+    data = explain_dataset(explainer(max_nodes=1), [7], tmp_path, keep_candidates=2)
+    whole = explainer(max_nodes=1).explain(7)
+    kept = data[7]
+    assert len(kept.ranking) == 2 < len(whole.ranking)
+    assert kept.nodes == whole.nodes
+    assert kept.query() == whole.query()
+    assert kept.warnings[-1] == (
+        f"the data set kept the first 2 of {len(whole.ranking)} candidates only"
+    )
+
+
+@pytest.mark.parametrize("target", [NODES, -1, "a", None, (1, 2), 2**70, [1]], ids=str)
+def test_a_target_that_is_not_there_is_named(data, target):
+    with pytest.raises(InputError, match="target"):
+        data[target]
+
+
+def test_pairs_are_stored_as_pairs(tmp_path):
+    x, edges = np.eye(5), np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
+    made = PGMExplainer(
+        lambda x, pairs: 3 * np.stack((x[:, pairs[0], 1], x[:, pairs[1], 2]), axis=-1),
+        x,
+        edges,
+        task="edge",
+        num_layers=1,
+        num_samples=50,
+    )
+    data = explain_dataset(made, [(2, 3), (1, 2)], tmp_path, shard_size=1)
+    assert data[1, 2] == made.explain((1, 2))
+    assert {each.target for each in data} == {(1, 2), (2, 3)}
+    assert data.to_pandas()["target"].map(tuple).tolist() == [each.target for each in data]
+
+
+def test_nodes_of_kinds_keep_their_names(tmp_path):
+    torch = pytest.importorskip("torch")
+    from torch_geometric.data import HeteroData
+    from torch_geometric.nn import SAGEConv
+
+    torch.manual_seed(0)
+    graph = HeteroData()
+    graph["paper"].x, graph["author"].x = torch.randn(12, 4), torch.randn(8, 3)
+    graph["author", "writes", "paper"].edge_index = torch.stack(
+        (torch.arange(24) % 8, torch.arange(24) % 12)
+    )
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = SAGEConv((3, 4), 2)
+
+        def forward(self, x_dict, edge_index_dict):
+            ends = (x_dict["author"], x_dict["paper"])
+            return 3 * self.conv(ends, edge_index_dict["author", "writes", "paper"])
+
+    made = PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
+    data = explain_dataset(made, None, tmp_path)
+    assert (len(data), data.failures()) == (12, {})
+    assert data["paper", 3] == data[3]
+    assert data[3].target == ("paper", 3)
+    assert data[3].nodes == made.explain(3).nodes
+    view = data.overview()
+    assert [each.what for each in view.kinds] == ["author"]
+    assert view.nodes[0].what[0] == "author"
+    assert explain_dataset(made, [("paper", 1)], tmp_path / "one")[1].target == ("paper", 1)
+    with pytest.raises(InputError, match="no prediction of"):
+        explain_dataset(made, [("author", 1)], tmp_path / "two")
+
+
+def test_a_folder_without_a_data_set_is_told(tmp_path):
+    with pytest.raises(FileError, match="holds no data set"):
+        ExplanationDataset(tmp_path / "absent")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(choice=st.data())
+def test_a_changed_file_gives_a_clear_error_or_the_right_answer(data, tmp_path, choice):
+    """Of any file of the folder: bytes changed, cut, put in or taken out."""
+    import shutil
+
+    shutil.copytree(data.path, tmp_path, dirs_exist_ok=True)
+    names = ["job.json", "journal.jsonl", "shards/000000.parquet", "shards/000002.parquet"]
+    path = tmp_path / choice.draw(st.sampled_from(names))
+    before = path.read_bytes()
+    start = choice.draw(st.integers(0, len(before)))
+    stop = choice.draw(st.sampled_from([start, start + 1, start + 8, len(before)]))
+    path.write_bytes(before[:start] + choice.draw(st.binary(max_size=8)) + before[stop:])
+    try:
+        read = list(ExplanationDataset(tmp_path))
+    except PGMExplainerError:
+        return
+    assert all(each == data[each.target] for each in read[:1])
+    assert len({each.target for each in read}) == len(read)

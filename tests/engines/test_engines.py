@@ -1,0 +1,128 @@
+"""Every engine answers each task once, replaces workers that die, and stops when asked to.
+
+Tasks are Python expressions, so that a test can have a worker do anything, dying included.
+"""
+
+import math
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from job_models import Shown, evaluating
+
+from pgm_explainer import InputError, JobError
+from pgm_explainer.engines import (
+    LocalEngine,
+    Lost,
+    ProcessEngine,
+    RayEngine,
+    as_engine,
+    processes,
+)
+
+DIE = "__import__('os').kill(__import__('os').getpid(), 9)"
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(), ProcessEngine(2)], ids=str)
+def test_every_task_is_answered_once(engine):
+    answers = engine.map(evaluating, (f"{number} ** 2" for number in range(20)))
+    assert sorted(answers) == [number**2 for number in range(20)]
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(), ProcessEngine(2)], ids=str)
+def test_nothing_to_do_is_done(engine):
+    assert list(engine.map(evaluating, [])) == []
+
+
+def test_tasks_are_taken_up_only_as_workers_become_free():
+    taken = []
+
+    def tasks():
+        for number in range(100):
+            taken.append(number)
+            yield str(number)
+
+    answers = ProcessEngine(1).map(evaluating, tasks())
+    next(answers)
+    assert len(taken) <= 2
+    answers.close()
+
+
+def test_a_process_killed_over_a_task_is_replaced_and_the_task_told_as_lost():
+    tasks = ["1", DIE, "2", "3", DIE]
+    answers = list(ProcessEngine(1).map(evaluating, tasks))
+    lost = [each for each in answers if isinstance(each, Lost)]
+    assert [each.task for each in lost] == [DIE, DIE]
+    assert all("SIGKILL" in each.reason for each in lost)
+    assert sorted(each for each in answers if not isinstance(each, Lost)) == [1, 2, 3]
+
+
+def test_an_exit_code_is_told():
+    [lost] = ProcessEngine(1).map(evaluating, ["__import__('os')._exit(7)"])
+    assert lost.reason == "by exit code 7"
+
+
+def test_processes_that_never_come_up_end_the_job(monkeypatch):
+    monkeypatch.setattr(processes, "_FALSE_STARTS", 2)
+    never_ready = partial(os._exit, 3)
+    with pytest.raises(JobError, match=r"2 processes in a row died.*exit code 3.*memory"):
+        list(ProcessEngine(2).map(never_ready, [1] * 100))
+
+
+def test_a_fault_in_the_work_itself_is_told_with_its_text():
+    with pytest.raises(JobError, match="ZeroDivisionError: division by zero"):
+        list(ProcessEngine(1).map(evaluating, ["1 / 0"]))
+    with pytest.raises(JobError, match=r"cannot be sent to another process.*module:make_explainer"):
+        list(ProcessEngine(1).map(lambda: None, ["1"]))
+
+
+def test_arrays_are_mapped_from_one_file_and_cannot_be_written():
+    array = np.arange(1_000_000.0)
+    answers = list(ProcessEngine(1).map(Shown(array), ["max", "writeable", "maps"]))
+    assert answers[0] == 999_999.0
+    assert answers[1] is False
+    assert answers[2], "the array should be in a mapped file without a name"
+
+
+def test_closing_stops_the_processes_at_once():
+    pids = "__import__('os').getpid()"
+    answers = ProcessEngine(1).map(evaluating, [pids, "__import__('time').sleep(60)"])
+    pid = next(answers)
+    started = time.monotonic()
+    answers.close()
+    assert time.monotonic() - started < 10
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize(
+    ("choice", "named"),
+    [("cluster", "'cluster'"), (None, "None"), (3, "3"), (ProcessEngine, "ProcessEngine")],
+    ids=str,
+)
+def test_an_engine_that_is_none_is_named(choice, named):
+    with pytest.raises(InputError, match=named):
+        as_engine(choice)
+
+
+def test_an_engine_of_the_users_own_is_taken_as_it_is():
+    class Backwards:
+        def map(self, prepare, tasks):
+            return map(prepare(), list(tasks)[::-1])
+
+    assert list(as_engine(Backwards()).map(evaluating, ["1", "2"])) == [2, 1]
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "two", True], ids=str)
+@pytest.mark.parametrize("engine", [ProcessEngine, RayEngine])
+def test_a_bad_number_of_workers_is_named(engine, workers):
+    with pytest.raises(InputError, match="workers"):
+        engine(workers=workers)
+
+
+@pytest.mark.parametrize("gpus", [-1, math.inf, math.nan, "all"], ids=str)
+def test_a_bad_number_of_gpus_is_named(gpus):
+    with pytest.raises(InputError, match="gpus"):
+        RayEngine(gpus=gpus)

@@ -1,0 +1,46 @@
+"""A real Ray cluster of this machine: same rows, actors replaced, failures told."""
+
+import filecmp
+
+import pytest
+from job_models import evaluating, explainer, ring
+
+from pgm_explainer import JobError
+from pgm_explainer.dataset import explain_dataset
+from pgm_explainer.engines import Lost, RayEngine
+
+ray = pytest.importorskip("ray")
+DIE = "__import__('os').kill(__import__('os').getpid(), 9)"
+ENGINE = RayEngine(workers=2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    with ENGINE.cluster():
+        yield
+
+
+def test_the_rows_are_those_of_this_process(tmp_path):
+    data = explain_dataset(explainer(), None, tmp_path / "ray", engine=ENGINE, shard_size=20)
+    explain_dataset(explainer(), None, tmp_path / "local", shard_size=20)
+    shards = sorted(path.name for path in (tmp_path / "ray" / "shards").iterdir())
+    assert len(data) == len(ring()[0])
+    assert filecmp.cmpfiles(
+        tmp_path / "ray" / "shards", tmp_path / "local" / "shards", shards, shallow=False
+    ) == (shards, [], [])
+
+
+def test_an_actor_that_dies_is_replaced_and_a_fault_in_the_work_is_told():
+    answers = RayEngine(workers=1).map(evaluating, ["1", DIE, "2", "1 / 0"])
+    assert next(answers) == 1
+    assert next(answers) == Lost(DIE, "with its Ray actor")
+    assert next(answers) == 2
+    with pytest.raises(JobError, match="division by zero"):
+        next(answers)
+
+
+def test_an_actor_that_cannot_be_made_ready_is_told():
+    from job_models import broken_factory
+
+    with pytest.raises(JobError, match="weights are not there"):
+        list(RayEngine(workers=1).map(broken_factory, ["1"]))
