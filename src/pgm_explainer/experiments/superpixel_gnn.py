@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 
 import numpy as np
 import torch
+from safetensors.torch import load
 from torch import Tensor, nn
 
 from ..arrays import IntArray
@@ -74,6 +76,16 @@ def _mean_matrix(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tens
     pairs = torch.stack((target, source))
     weights = arriving.reciprocal()[target]
     return torch.sparse_coo_tensor(pairs, weights, shape, check_invariants=False).coalesce()
+
+
+def load_superpixel_gcn() -> SuperpixelGCN:
+    """Return the network with the weights that come with the package.
+
+    They were made by ``pgm-explainer reproduce mnist --train``.
+    """
+    model = SuperpixelGCN()
+    model.load_state_dict(load((files(__package__) / _WEIGHTS).read_bytes()))
+    return model.eval()
 
 
 def train_superpixel_gcn(

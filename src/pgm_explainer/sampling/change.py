@@ -207,7 +207,7 @@ class LargeFall:
     case one of more than ``most``. Falls of no more than ``noise`` never count.
     """
 
-    share: float = 0.5
+    share: float = 0.4
     most: float = 0.2
     noise: float = 1e-6
     name: str = field(default="large_fall", init=False)
@@ -344,9 +344,9 @@ def _read_back(choice: Any) -> Any:
 def as_change(choice: Any, scores: str) -> Change:
     """Return the indicator meant by a name, an instance, a threshold or a user's own function.
 
-    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a large fall,
-    by the standard of each prediction's own falls; for values it is the half of the samples in
-    which they moved most.
+    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a large
+    fall, by the standard of each prediction's own falls; for values it is the half of the samples
+    in which they moved most.
     """
     auto: Change = TopDeviation() if scores == "values" else LargeFall()
     choice = _read_back(choice)

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _PROBES = 16
+_DRAWS = 4
 _FLOATS_AT_ONCE = 1 << 20
 
 
@@ -92,13 +93,24 @@ class _Uniform:
 
 @dataclass(frozen=True)
 class _Permute:
-    """The features of another node, each other node being as likely."""
+    """The features of another node; of one that differs, if a few draws find one.
+
+    Else perturbing a node with common features (an atom of carbon) would rarely change anything.
+    """
 
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        donors = population.another(draws.nodes, draws.uniforms("donor")[..., 0])
-        return np.asarray(population.x[donors])
+        own, uniforms = population.x[draws.nodes], draws.uniforms("donor", _DRAWS)
+        donors = population.another(draws.nodes, uniforms[..., 0])
+        new = np.asarray(population.x[donors])
+        for attempt in range(1, _DRAWS):
+            same = (new == own).all(axis=-1)
+            if not same.any():
+                break
+            donors = population.another(draws.nodes, uniforms[..., attempt])
+            new[same] = population.x[donors[same]]
+        return new
 
 
 @dataclass(frozen=True)
