@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import PGMExplainerError
-from . import demo, run
+from . import demo, reproduce, run
 
 __all__ = ["main"]
 
@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     demo.add_to(commands)
     run.add_to(commands)
+    reproduce.add_to(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
