@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from ...arrays import IntArray
 from ...io.files import write_text
 from ...progress import Progress
 from .. import gnn
@@ -28,12 +29,21 @@ from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Rival, Shapley
 from ..synthetic import SYNTHETIC, make_synthetic
 from .judge import judge, pgm_findings, rival_findings
 
-__all__ = ["DATA_SETS", "PGM", "RIVALS", "Cell", "Plan", "compute"]
+__all__ = [
+    "DATA_SETS",
+    "PGM",
+    "RIVALS",
+    "Cell",
+    "Plan",
+    "compute",
+    "load_node_data",
+    "spread_out",
+    "trained",
+]
 
 DATA_SETS = (*SYNTHETIC, *BITCOIN)
 PGM = "PGM-Explainer"
 RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree")
-_LAYERS = 3
 
 
 @dataclass(frozen=True)
@@ -98,14 +108,14 @@ def _compute_one(cell: Cell, plan: Plan) -> None:
 
 def _measure(cell: Cell, plan: Plan) -> dict[str, Any]:
     data = load_node_data(cell.data, cell.seed, plan)
-    model, training = _trained(data, cell, plan)
+    model, training = trained(data, cell, plan)
     start = time.perf_counter()
     if cell.explainer == PGM:
         targets = data.targets
         findings = pgm_findings(model, data, targets, cell.hops, cell.seed)
         queries: dict[str, Any] = {}
     else:
-        targets = _spread_out(data.targets, plan.rival_targets)
+        targets = spread_out(data.targets, plan.rival_targets)
         rival = _rival(cell)
         case = Case(model, data.x, data.edge_index, hops=cell.hops)
         findings = rival_findings(rival, case, targets)
@@ -129,7 +139,7 @@ def load_node_data(name: str, seed: int, plan: Plan) -> NodeDataset:
     return make_synthetic(name, seed)
 
 
-def _trained(data: NodeDataset, cell: Cell, plan: Plan) -> tuple[gnn.NodeGNN, float]:
+def trained(data: NodeDataset, cell: Cell, plan: Plan) -> tuple[gnn.NodeGNN, float]:
     """Return the trained model, from its file if it was trained before, and how long it took."""
     path = plan.folder / "models" / f"{cell.data}-{cell.seed}-{plan.epochs}.safetensors"
     if path.is_file():
@@ -145,7 +155,8 @@ def _trained(data: NodeDataset, cell: Cell, plan: Plan) -> tuple[gnn.NodeGNN, fl
     return model, seconds
 
 
-def _spread_out(targets: Any, count: int) -> Any:
+def spread_out(targets: IntArray, count: int) -> IntArray:
+    """Return some of the targets, evenly spread."""
     return targets[np.unique(np.linspace(0, len(targets) - 1, count).round().astype(int))]
 
 

@@ -28,12 +28,11 @@ class Found:
 
 
 def pgm_findings(
-    model: NodeGNN, data: NodeDataset, targets: IntArray, hops: int, seed: int
+    model: NodeGNN, data: NodeDataset, targets: IntArray, hops: int, seed: int, **options: Any
 ) -> list[Found]:
     """Explain by the package's defaults; only the networks, which no table needs, are left out."""
-    explainer = PGMExplainer(
-        model, data.x, data.edge_index, hops=hops, seed=seed, structure=None, progress=False
-    )
+    options = {"hops": hops, "seed": seed, "structure": None, "progress": False, **options}
+    explainer = PGMExplainer(model, data.x, data.edge_index, **options)
     return [
         Found(each.ranking.nodes.tolist(), int(each.ranking.significant.sum()))
         for each in explainer.explain_many(targets)

@@ -46,20 +46,25 @@ _PAPER_RIVALS = {
 }
 
 
-def write_report(results: Results, path: Path, command: str) -> str:
-    """Write what was found as a page of Markdown; return it."""
+def write_report(results: Results, more: Sequence[str], path: Path, command: str) -> str:
+    """Write what was found as a page of Markdown; return it.
+
+    Args:
+        results: cells of the tables.
+        more: further sections, in Markdown.
+        command: what made it.
+    """
     seeds = sorted({each["seed"] for each in results})
     blocks = [
         "# The paper's experiments",
         f"Written by `{command}` on {datetime.date.today()}, not by hand. Seeds of data, model and "
-        f"explanations: {', '.join(map(str, seeds))}. {_versions()}",
+        f"explanations: {', '.join(map(str, seeds)) or 0}. {_versions()}",
         "Every PGM-Explainer figure is of the package's defaults: one configuration for all sets. "
         "± is the standard deviation over seeds.",
-        *_table1(results),
-        *_table2(results),
-        *_table3(results),
-        *_costs(results),
     ]
+    if results:
+        blocks += [*_table1(results), *_table2(results), *_table3(results), *_costs(results)]
+    blocks += more
     text = "\n\n".join(blocks) + "\n"
     write_text(path, text)
     return text
@@ -126,7 +131,10 @@ def _table3(results: Results) -> Iterable[str]:
         rows = [[f"{protocol}, {hops} hop(s)", *header]]
         if protocol == "paper":
             rows.append(
-                ["PGM-Explainer (paper)", *(f"{_PAPER_BITCOIN[name][at]:.3f}" for name, at, _ in columns)]
+                [
+                    "PGM-Explainer (paper)",
+                    *(f"{_PAPER_BITCOIN[name][at]:.3f}" for name, at, _ in columns),
+                ]
             )
         for explainer in (PGM, *RIVALS):
             row = [
