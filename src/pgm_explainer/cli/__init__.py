@@ -33,13 +33,14 @@ _WRONG, _BROKEN_PIPE, _INTERRUPTED = 2, 141, 130
 _EPILOG = """\
 examples:
   pgm-explainer demo
-  pgm-explainer explain --model mymodel:net --graph graph.npz --target 304 --output why.html
-  pgm-explainer explain --model mymodel:net --graph graph.npz --target 304 --output why.json
+  pgm-explainer explain --model mymodel:net --graph graph.npz --target 304 \\
+      --output why.html --output why.json
   pgm-explainer show why.json
   pgm-explainer query why.json --given 300=kept
 
 Each command has more to say: pgm-explainer explain --help
-Exit codes: 0 done, 1 a measurement was not met, 2 wrong usage or input, 130 interrupted.
+Exit codes: 0 done, 1 a measurement was not met, 2 wrong usage or input,
+130 interrupted. Warnings and errors go to standard error.
 """
 
 
@@ -61,11 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
 
 
+class _Help(argparse.HelpFormatter):
+    """Help that wraps paragraphs, and leaves the lines of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 class _Parser(argparse.ArgumentParser):
-    """A parser whose help keeps the lines of its examples, and whose errors are one line."""
+    """A parser whose help can hold examples, and whose errors are one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(formatter_class=_Help, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(_WRONG, f"pgm-explainer: error: {_one_line(message)}; see {self.prog} --help\n")

@@ -33,27 +33,33 @@ _SETTINGS = (
 
 _EPILOG = """\
 the model is one of
-  mymodel:net         the object 'net' of mymodel.py (or of an installed module): a PyTorch module,
-                      or a function of features; or a class or function without arguments that
-                      makes one. IMPORTING A MODULE EXECUTES IT.
-  model.pt2           a program of torch.export     } these may do anything once they are loaded,
-  model.pt            a program in TorchScript      } so they are read only with --trust
+  mymodel:net      the object 'net' of mymodel.py, or of an installed module: a
+                   PyTorch module or a function of features; or a class or
+                   function without arguments that makes one.
+                   IMPORTING A MODULE EXECUTES IT.
+  model.pt2        a program of torch.export   } may do anything once loaded,
+  model.pt         a program in TorchScript    } so only with --trust
 
 the graph is one of
-  --graph graph.npz   arrays x [nodes, features], edge_index [2, edges], names if there are any;
-                      further arrays that the model takes by name, such as edge_weight, go to it
-  --graph data.pt     a Data or HeteroData object of PyTorch Geometric, written by torch.save
+  --graph g.npz    arrays x [nodes, features] and edge_index [2, edges]; 'names'
+                   if the nodes have any; others, such as edge_weight, go to
+                   the model if it takes them by that name
+  --graph data.pt  a Data or HeteroData object of PyTorch Geometric, written by
+                   torch.save
   --features n.csv --edges e.csv
-                      a line for each node: its name, its features; for each edge: source, target
+                   a line for each node: its name, its features; for each edge:
+                   source, target
 
 examples:
-  pgm-explainer explain --model mymodel:net --graph graph.npz --target 304
-  pgm-explainer explain --model mymodel:Net --weights net.safetensors --graph data.pt \\
-      --target 300-310 400 --output why.html --output why.json
-  pgm-explainer explain --model mymodel:net --features people.csv --edges friends.csv \\
-      --undirected --target Ann Bob --class-names casual,loyal
-  pgm-explainer explain --model mymodel:links --graph graph.npz --task edge --target 3,5
-  pgm-explainer explain --model model.pt2 --trust --graph molecule.npz --task graph --json
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304
+  pgm-explainer explain --model mymodel:Net --weights net.safetensors \\
+      --graph data.pt --target 300-310 400 --output why.html --output why.json
+  pgm-explainer explain --model mymodel:net --features people.csv \\
+      --edges friends.csv --undirected --target Ann Bob --class-names yes,no
+  pgm-explainer explain --model mymodel:links --graph g.npz --task edge \\
+      --target 3,5
+  pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
+      --task graph --json
 """
 
 
@@ -63,6 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Explain predictions of a model on a graph: which nodes each depends on, and how. Without "
         "--output the explanations are printed in words."
     )
+    parser.usage = "%(prog)s --model MODEL --graph PATH --target TARGET ... [options]"
     parser.epilog = _EPILOG
     _add_inputs(parser.add_argument_group("the model and its graph"))
     _add_targets(parser.add_argument_group("what to explain"))

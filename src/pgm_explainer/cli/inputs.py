@@ -78,7 +78,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
 
 
 def _imported(module: str, attribute: str) -> Any:
-    sys.path.insert(0, str(Path.cwd()))  # as "python -m" does: the user's own modules come first
+    sys.path.insert(0, str(Path.cwd()))  # as "python -m" does, and for what they import later
     try:
         found: Any = importlib.import_module(module)
     except Exception as error:  # the module is the user's, and so is what it raises
@@ -86,8 +86,6 @@ def _imported(module: str, attribute: str) -> Any:
             f"importing {module} failed with {type(error).__name__}: {error}; it must be "
             f"importable from {Path.cwd()}"
         ) from error
-    finally:
-        sys.path.pop(0)
     for name in attribute.split("."):
         if not hasattr(found, name):
             raise InputError(f"{module} has no attribute {attribute!r}")
@@ -119,13 +117,14 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
     if path.suffix == ".npz":
         return read_file(path, _npz)
     data = load_tensors(path, trust)
-    if not hasattr(data, "edge_index") and not hasattr(data, "edge_index_dict"):
+    try:
+        names, num_nodes = data.to_dict().get("names"), data.num_nodes
+    except (AttributeError, RuntimeError, TypeError) as error:  # or a data object without content
         raise FileError(
             f"{path} holds a {type(data).__name__}, not a graph: save one Data object, such as "
             f"dataset[0], with torch.save"
-        )
-    names = data.names if "names" in data else None
-    return GraphInput(data, names=None if names is None else _checked_names(names, data.num_nodes))
+        ) from error
+    return GraphInput(data, names=None if names is None else _checked_names(names, num_nodes))
 
 
 def _npz(document: bytes) -> GraphInput:

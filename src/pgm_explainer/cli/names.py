@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from shlex import quote
 
 from ..errors import InputError
 from ..sampling import VariableId
 
-__all__ = ["find", "read_targets", "spelled"]
+__all__ = ["find", "read_targets", "some", "spelled"]
 
 _MOST_LISTED = 8
 
@@ -121,7 +122,12 @@ def _is_node(text: str, number: Callable[[str], int]) -> bool:
 def _instead(text: str, known: Sequence[str]) -> str:
     """What else could have been meant."""
     close = get_close_matches(text, known, n=3)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    return (
+        f"did you mean {' or '.join(map(quote, close))}?" if close else f"there are {some(known)}"
+    )
+
+
+def some(known: Sequence[str]) -> str:
+    """List names as they are typed in a shell, the first few if there are many."""
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
-    return f"there are {', '.join(known[:_MOST_LISTED])}{more}"
+    return f"{', '.join(map(quote, known[:_MOST_LISTED]))}{more}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +33,11 @@ def check_outputs(paths: Sequence[Path], count: int) -> None:
 
 
 def write_outputs(paths: Sequence[Path], explanations: Sequence[Explanation]) -> None:
-    """Write the explanations to each file, in the format that its ending says."""
+    """Write the explanations to each file, in the format that its ending says, and say so."""
+    number = "1 explanation" if len(explanations) == 1 else f"{len(explanations)} explanations"
     for path in paths:
         _WRITERS[path.suffix](path, explanations)
+        print(f"pgm-explainer: {number} written to {path}", file=sys.stderr)
 
 
 def print_json(explanations: Sequence[Explanation]) -> None:

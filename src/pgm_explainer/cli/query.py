@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, QueryError
+from .names import find, some, spelled
 from .saved import add_file, chosen
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ..report.facts import Fact
 
 __all__ = ["configure", "run"]
-
-_MOST_LISTED = 8
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,11 +47,9 @@ def run(options: argparse.Namespace) -> None:
     """Read, choose, ask and print."""
     explanations = chosen(options)
     if len(explanations) != 1:
-        targets = [str(each.target) for each in explanations]
-        more = ", …" if len(targets) > _MOST_LISTED else ""
         raise InputError(
-            f"{options.file} holds {len(targets)} explanations; say which one by --target: "
-            f"{', '.join(targets[:_MOST_LISTED])}{more}"
+            f"{options.file} holds {len(explanations)} explanations; say which one by --target: "
+            f"{some([spelled(each.target) for each in explanations])}"
         )
     explanation = explanations[0]
     before = explanation.query()
@@ -66,7 +63,6 @@ def run(options: argparse.Namespace) -> None:
 def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
     """What is known, with what follows from it."""
     from ..report.facts import Fact
-    from .names import find
 
     network = explanation.network
     assert network is not None  # or the explanation would have refused to be asked

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .names import find
+
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
@@ -22,7 +24,6 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 def chosen(options: argparse.Namespace) -> list[Explanation]:
     """Return the explanations of the file, or only that of the target."""
     from ..io import load_explanations
-    from .names import find
 
     explanations = load_explanations(options.file)
     if options.target is None:

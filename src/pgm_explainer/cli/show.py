@@ -20,11 +20,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = """\
 examples:
-  pgm-explainer show why.json                                   in words
-  pgm-explainer show why.json --target 304                      only one of many
-  pgm-explainer show why.json --output why.html                 a page that can be asked
-  pgm-explainer show why.json --target 304 --output why.png     a picture
-  pgm-explainer show why.json --json | jq '.[].target'          for machines
+  pgm-explainer show why.json                              in words
+  pgm-explainer show many.json --target 304                one of many
+  pgm-explainer show many.json --output why.html           a page to ask
+  pgm-explainer show why.json --output why.png             a picture
+  pgm-explainer show why.json --json | jq .held            for machines
 """
     add_file(parser)
     parser.add_argument(

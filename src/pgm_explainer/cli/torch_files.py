@@ -6,6 +6,7 @@ import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 from ..errors import FileError, InputError, PGMExplainerError
 
@@ -104,13 +105,15 @@ def load_program(path: Path, trust: bool) -> nn.Module:
 
     exported = path.suffix == ".pt2"
     try:
+        if not is_zipfile(path):
+            raise FileError("not a zip archive")
         load: Any = torch.export.load if exported else torch.jit.load
         loaded = load(os.fspath(path))
     except Exception as error:  # torch raises all sorts of things on files that are broken
         kind = "torch.export" if exported else "TorchScript"
         raise FileError(
-            f"{path} is no model in {kind}: {error}. A file of weights goes to --weights, with the "
-            f"model named as module:attribute"
+            f"{path} is no model in {kind} ({str(error).split('. ')[0]}); a file of weights goes "
+            f"to --weights, with the model named as module:attribute"
         ) from error
     if exported:
         _check_any_size(loaded, path)
