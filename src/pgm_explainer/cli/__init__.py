@@ -1,37 +1,115 @@
-"""The command line."""
+"""The command line: a table of commands, and what a shell expects of each of them.
+
+A command is a module with ``configure(parser)``, which adds its options, and ``run(options)``,
+which imports what is heavy, does the work and returns an exit code, or None for success.
+"""
 
 from __future__ import annotations
 
 import argparse
-import signal
+import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from ..errors import PGMExplainerError
-from . import demo, reproduce, run
+from . import bench, demo, explain, query, reproduce, run, show
 
 __all__ = ["main"]
 
-_INTERRUPTED = 128 + signal.SIGINT
+COMMANDS: dict[str, tuple[Any, str]] = {
+    "demo": (demo, "train a small model and explain one of its predictions"),
+    "explain": (explain, "explain predictions of your own model"),
+    "show": (show, "show saved explanations in words, or turn them into a page or a picture"),
+    "query": (query, "ask a saved explanation how likely the prediction holds"),
+    "run": (run, "explain many targets into a data set; run it again to go on after a stop"),
+    "reproduce": (reproduce, "the paper's experiments; run it again to go on after a stop"),
+    "bench": (bench, "measure this package against its peers"),
+}
+
+_WRONG, _BROKEN_PIPE, _INTERRUPTED = 2, 141, 130
+"""Exit codes; the last two are what a shell reports for the signals PIPE and INT."""
+
+_EPILOG = """\
+examples:
+  pgm-explainer demo
+  pgm-explainer explain --model mymodel:net --graph graph.npz --target 304 \\
+      --output why.html --output why.json
+  pgm-explainer show why.json
+  pgm-explainer query why.json --given 300=kept
+  pgm-explainer run mymodel:explainer --output explanations
+
+Each command has more to say: pgm-explainer explain --help
+Exit codes: 0 done, 1 a measurement was not met, 2 wrong usage or input,
+130 interrupted, 143 ended. Warnings and errors go to standard error.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    parser = argparse.ArgumentParser(
+    try:
+        with _short_warnings():
+            options = _parser().parse_args(arguments)
+            code = options.run(options)
+            sys.stdout.flush()
+        return code or 0
+    except PGMExplainerError as error:
+        print(f"pgm-explainer: error: {_one_line(error)}", file=sys.stderr)
+        return _WRONG
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:  # whoever read our output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+
+
+class _Help(argparse.HelpFormatter):
+    """Help that wraps paragraphs, and leaves the lines of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help can hold examples, and whose errors are one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Help, **options)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_WRONG, f"pgm-explainer: error: {_one_line(message)}; see {self.prog} --help\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .. import __version__
+
+    parser = _Parser(
         prog="pgm-explainer",
         description="Explain the predictions of graph neural networks with Bayesian networks.",
+        epilog=_EPILOG,
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    demo.add_to(commands)
-    run.add_to(commands)
-    reproduce.add_to(commands)
-    options = parser.parse_args(arguments)
-    try:
-        options.run(options)
-    except PGMExplainerError as error:
-        print(f"pgm-explainer: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("pgm-explainer: stopped", file=sys.stderr)
-        return _INTERRUPTED
-    return 0
+    for name, (command, summary) in COMMANDS.items():
+        subparser = commands.add_parser(name, help=summary)
+        subparser.set_defaults(run=command.run)
+        command.configure(subparser)
+    return parser
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Say warnings in a line each on standard error, without the place in the source."""
+
+    def say(message: Warning | str, *_place: Any, **_more: Any) -> None:
+        print(f"pgm-explainer: warning: {_one_line(message)}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = say
+        yield
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())

@@ -13,26 +13,30 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..sampling import VariableId
 
-__all__ = ["add_to"]
+__all__ = ["configure", "run"]
 
 _TARGET = 304
 
 
-def add_to(commands: Any) -> None:
-    """Add this command to the parser's."""
-    parser = commands.add_parser(
-        "demo",
-        help="train a small model and explain one of its predictions",
-        description="Train the paper's network on Syn 6, explain one node with and without the "
-        "no-child constraint, ask a few questions and draw a picture.",
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.description = (
+        "Train the paper's network on Syn 6, explain one node with and without the no-child "
+        "constraint, ask a few questions and draw a picture of each explanation. Takes about a "
+        "minute."
     )
+    parser.epilog = """\
+examples:
+  pgm-explainer demo
+  pgm-explainer demo --seed 1 --output pictures
+"""
     parser.add_argument("--output", type=Path, default=Path("out"), help="folder for the pictures")
     parser.add_argument("--epochs", type=int, default=1000, help="epochs of training")
     parser.add_argument("--seed", type=int, default=0, help="for data, model and samples")
-    parser.set_defaults(run=_run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Train, explain, ask and draw."""
     try:
         from .. import PGMExplainer
         from ..experiments import gnn, synthetic

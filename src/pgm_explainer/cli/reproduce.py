@@ -14,23 +14,21 @@ from ..io.files import write_text
 if TYPE_CHECKING:
     from ..experiments.reproduce import Plan
 
-__all__ = ["add_to"]
+__all__ = ["configure", "run"]
 
 _TRAINED_ON = 55_000  # the other 5,000 choose the epoch
 _TABLES = ("table1", "table2", "table3")
 _SECTIONS = ("figures", "beyond", "ablation", "mnist")
 
 
-def add_to(commands: Any) -> None:
-    """Add this command to the parser's."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="the paper's experiments; run it again to go on after a stop",
-        description="Compute the paper's tables by the package's defaults, with the paper's "
-        "figures and the rivals beside. What is computed is kept in the output folder: after a "
-        "stop the same command goes on where it was.",
-        epilog="Example: pgm-explainer reproduce table2 --seeds 5 --no-rivals",
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.description = (
+        "Compute the paper's tables by the package's defaults, with the paper's figures and the "
+        "rivals beside. What is computed is kept in the output folder: after a stop the same "
+        "command goes on where it was."
     )
+    parser.epilog = "Example: pgm-explainer reproduce table2 --seeds 5 --no-rivals"
     parser.add_argument("name", choices=(*_TABLES, *_SECTIONS, "all"), help="what to reproduce")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds (default: 5)")
     parser.add_argument("--quick", action="store_true", help="one seed, few targets for rivals")
@@ -46,10 +44,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--data", type=Path, help="data folder (default: PGM_EXPLAINER_DATA)")
     parser.add_argument("--output", type=Path, default=Path("reproduced"), help="folder of results")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
-    parser.set_defaults(run=_run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Compute what is missing, and write the page."""
     from ..experiments.reproduce import Plan, compute, write_report
 
     plan = Plan(options.output, options.data, 5 if options.quick else options.rival_targets)

@@ -14,20 +14,20 @@ from typing import Any
 from ..errors import InputError
 from .loading import ExplainerPlace, load_targets, read_options
 
-__all__ = ["add_to"]
+__all__ = ["configure", "run"]
 
 _TERMINATED = 128 + signal.SIGTERM
 
 
-def add_to(commands: Any) -> None:
-    """Add this command to the parser's."""
-    parser = commands.add_parser(
-        "run",
-        help="explain many targets into a data set; run it again to go on after a stop",
-        description="Explain many targets into a folder of Parquet files. The job may be stopped "
-        "at any time: the same command goes on where it was, and the result is the same.",
-        epilog="Exit codes: 0 done, 1 stopped by an error (what is finished is safe), "
-        "130 stopped by Ctrl-C, 143 by SIGTERM.",
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.description = (
+        "Explain many targets into a folder of Parquet files. The job may be stopped at any time: "
+        "the same command goes on where it was, and the result is the same."
+    )
+    parser.epilog = (
+        "Exit codes: 0 done, 2 stopped by an error (what is finished is safe), 130 stopped by "
+        "Ctrl-C, 143 by SIGTERM."
     )
     parser.add_argument("model", help="module:attribute of a model or explainer, or of its factory")
     parser.add_argument("--graph", type=Path, help=".npz file with x and edge_index")
@@ -47,10 +47,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--features", action="store_true", help="explain features too")
     parser.add_argument("--retry-failed", action="store_true", help="do failed shards anew")
     parser.add_argument("--verbose", action="store_true", help="log every shard")
-    parser.set_defaults(run=_run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Do the job, or what is left of it."""
     from ..dataset import explain_dataset
 
     logging.basicConfig(

@@ -1,0 +1,104 @@
+"""A graph as two tables in CSV: nodes with their features, and edges."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..errors import FileError
+from ..io.files import as_text, read_file
+from ..sampling import VariableId
+from .inputs import GraphInput
+
+__all__ = ["read_csv_graph"]
+
+
+def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
+    """Read a table of nodes (name, features …) and one of edges (source, target, …).
+
+    A first line that does not fit is a header. Further columns of the edges need one: it says which
+    input of the model each of them is. If ``undirected``, each edge is there both ways.
+    """
+    names, x = read_file(features, _features)
+    numbers = {str(name): at for at, name in enumerate(names)}
+    edge_index, more = read_file(edges, lambda document: _edges(document, numbers))
+    if undirected:
+        one_way = edge_index[0] != edge_index[1]  # a loop is the same both ways
+        edge_index = np.concatenate((edge_index, edge_index[::-1, one_way]), axis=1)
+        more = {name: np.concatenate((each, each[one_way])) for name, each in more.items()}
+    plain = names == list(range(len(names)))
+    return GraphInput(x, edge_index, None if plain else names, more)
+
+
+def _features(document: bytes) -> tuple[list[VariableId], FloatArray]:
+    lines = _lines(document)
+    if not _are_numbers(lines[0][1][1:]):
+        lines = lines[1:]
+    if not lines or len(lines[0][1]) < 2:
+        raise FileError("each line must have a node's name and its features")
+    x = np.array([_numbers(cells[1:], line) for line, cells in lines])
+    names = [cells[0] for _, cells in lines]
+    seen: set[str] = set()
+    for line, cells in lines:
+        if cells[0] in seen:
+            raise FileError(f"line {line}: the node {cells[0]!r} is there twice")
+        seen.add(cells[0])
+    # "007" is a name, 7 a number.
+    numbered = all(name.isdecimal() and str(int(name)) == name for name in names)
+    return [int(name) for name in names] if numbered else list(names), x
+
+
+def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[str, FloatArray]]:
+    lines = _lines(document)
+    header: list[str] = []
+    if not any(cell in numbers or cell.isdecimal() for cell in lines[0][1][:2]):
+        header, lines = lines[0][1], lines[1:]
+    if lines and len(lines[0][1]) < 2:
+        raise FileError("each line must have a source and a target")
+    if lines and len(lines[0][1]) > 2 and not header:
+        raise FileError("columns after source and target need a header, such as edge_weight")
+    for line, cells in lines:
+        unknown = [cell for cell in cells[:2] if cell not in numbers]
+        if unknown:
+            raise FileError(f"line {line}: the node {unknown[0]!r} has no features")
+    pairs = [[numbers[source], numbers[target]] for _, (source, target, *_rest) in lines]
+    columns = np.array([_numbers(cells[2:], line) for line, cells in lines]).T
+    more = dict(zip(header[2:], columns.astype(np.float32), strict=True)) if lines else {}
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T, more
+
+
+def _lines(document: bytes) -> list[tuple[int, list[str]]]:
+    """The lines that are not empty, with their numbers; as many cells in each as in the first."""
+    text = as_text(document)
+    tabs = "\t" in text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    try:
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if cells]
+    except csv.Error as error:
+        raise FileError(f"line {reader.line_num}: {error}") from error
+    if not lines:
+        raise FileError("the file is empty")
+    for line, cells in lines:
+        if len(cells) != len(lines[0][1]):
+            raise FileError(f"line {line} has {len(cells)} cells, the first {len(lines[0][1])}")
+    return lines
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    try:
+        _numbers(cells, 0)
+    except FileError:
+        return False
+    return True
+
+
+def _numbers(cells: Sequence[str], line: int) -> list[float]:
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError as error:  # it says which
+        raise FileError(f"line {line}: {error}") from None

@@ -1,0 +1,133 @@
+"""Nodes and targets as they are typed in a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from shlex import quote
+
+from ..errors import InputError
+from ..sampling import VariableId
+
+__all__ = ["find", "read_targets", "some", "spelled"]
+
+_MOST_LISTED = 8
+
+
+def spelled(name: VariableId) -> str:
+    """Return a name as it is typed.
+
+    Examples:
+        >>> spelled(304), spelled("Zoë"), spelled((2, 5)), spelled(("author", 5))
+        ('304', 'Zoë', '2,5', 'author,5')
+    """
+    return ",".join(map(spelled, name)) if isinstance(name, tuple) else str(name)
+
+
+def find(text: str, names: Iterable[VariableId], what: str) -> VariableId:
+    """Return the name that was typed.
+
+    Raises:
+        InputError: there is none; the error says which there are, or which come close.
+
+    Examples:
+        >>> find("2, 5", [(1, 2), (2, 5)], "target")
+        (2, 5)
+    """
+    by_text = {spelled(name): name for name in names}
+    tidy = re.sub(r"\s*,\s*", ",", text.strip())
+    for spelling in (text, tidy):
+        if spelling in by_text:
+            return by_text[spelling]
+    raise InputError(f"there is no {what} {text!r}; {_instead(text, list(by_text))}")
+
+
+def read_targets(
+    texts: Sequence[str], task: str, num_nodes: int, names: Sequence[VariableId] | None
+) -> list[int | tuple[int, int]]:
+    """Return the numbers of the targets that were typed, in that order, each once.
+
+    In a node task a target is a number, a name, a range ``300-310`` or ``all``; in an edge task a
+    pair ``3,5``.
+
+    Examples:
+        >>> read_targets(["2-4", "0", "3"], "node", 6, None)
+        [2, 3, 4, 0]
+        >>> read_targets(["Ann,Bob"], "edge", 2, ["Ann", "Bob"])
+        [(0, 1)]
+    """
+    number = _by_number(num_nodes) if names is None else _by_name(names)
+    if task == "edge":
+        return list(dict.fromkeys(_pair(text, number) for text in texts))
+    numbers: dict[int, None] = {}
+    for text in texts:
+        every = text == "all"
+        numbers.update(dict.fromkeys(range(num_nodes) if every else _nodes(text, number)))
+    return list(numbers)
+
+
+def _by_number(num_nodes: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not re.fullmatch(r"[0-9]+", text.strip()) or int(text) >= num_nodes:
+            raise InputError(f"there is no node {text!r}; the graph has nodes 0 to {num_nodes - 1}")
+        return int(text)
+
+    return number
+
+
+def _by_name(names: Sequence[VariableId]) -> Callable[[str], int]:
+    numbers = {spelled(name): at for at, name in enumerate(names)}
+
+    def number(text: str) -> int:
+        if text not in numbers:
+            raise InputError(f"there is no node {text!r}; {_instead(text, list(numbers))}")
+        return numbers[text]
+
+    return number
+
+
+def _nodes(text: str, number: Callable[[str], int]) -> list[int]:
+    """The node of a name, or those of a range; a name with a dash in it comes first."""
+    bounds = re.fullmatch(r"([0-9]+)-([0-9]+)", text)
+    try:
+        return [number(text)]
+    except InputError:
+        if bounds is None:
+            raise
+    first, last = bounds.groups()
+    if int(first) > int(last):
+        raise InputError(f"the range {text!r} ends before it starts")
+    number(last)  # before a range to a typing error is counted out
+    return [number(str(each)) for each in range(int(first), int(last) + 1)]
+
+
+def _pair(text: str, number: Callable[[str], int]) -> tuple[int, int]:
+    """The two nodes of a pair; the comma between them is the first that ends a name."""
+    commas = [at for at, letter in enumerate(text) if letter == ","]
+    if not commas:
+        raise InputError(f"the target of an edge task is a pair such as 3,5, not {text!r}")
+    at = next((at for at in commas if _is_node(text[:at], number)), commas[0])
+    return number(text[:at].strip()), number(text[at + 1 :].strip())
+
+
+def _is_node(text: str, number: Callable[[str], int]) -> bool:
+    try:
+        number(text.strip())
+    except InputError:
+        return False
+    return True
+
+
+def _instead(text: str, known: Sequence[str]) -> str:
+    """What else could have been meant."""
+    close = get_close_matches(text, known, n=3)
+    return (
+        f"did you mean {' or '.join(map(quote, close))}?" if close else f"there are {some(known)}"
+    )
+
+
+def some(known: Sequence[str]) -> str:
+    """List names as they are typed in a shell, the first few if there are many."""
+    more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
+    return f"{', '.join(map(quote, known[:_MOST_LISTED]))}{more}"

@@ -1,0 +1,99 @@
+"""``pgm-explainer query``: ask a saved explanation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import InputError, QueryError
+from .names import find, some, spelled
+from .saved import add_file, chosen
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+    from ..report.facts import Fact
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.description = (
+        "Ask a saved explanation how likely the prediction holds, before and after something is "
+        "known of the nodes in its network. What is known of a node is whether its features are "
+        "original or perturbed and, in a node task, whether its own prediction is kept or changed."
+    )
+    parser.epilog = """\
+examples:
+  pgm-explainer query why.json
+  pgm-explainer query why.json --given 300=kept
+  pgm-explainer query why.json --given 300=original,kept --given 301=perturbed
+  pgm-explainer query many.json --target 304 --given 300=kept --json
+"""
+    add_file(parser)
+    parser.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        metavar="NODE=WHAT",
+        help="what is known: original or perturbed, kept or changed, or two of them with a comma; "
+        "repeatable",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, choose, ask and print."""
+    explanations = chosen(options)
+    if len(explanations) != 1:
+        raise InputError(
+            f"{options.file} holds {len(explanations)} explanations; say which one by --target: "
+            f"{some([spelled(each.target) for each in explanations])}"
+        )
+    explanation = explanations[0]
+    before = explanation.query()
+    fact = _fact(explanation, options.given)
+    if options.json:
+        _print_json(explanation, before, fact)
+    else:
+        _print_words(explanation, before, fact)
+
+
+def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
+    """What is known, with what follows from it."""
+    from ..report.facts import Fact
+
+    network = explanation.network
+    assert network is not None  # or the explanation would have refused to be asked
+    known = []
+    for text in given:
+        name, equals, words = text.rpartition("=")
+        if not equals or not name:
+            raise QueryError(f"--given {text}: say NODE=WHAT, such as 300=kept")
+        node = find(name, network.nodes, "node in the network called")
+        known += [(node, word.strip()) for word in words.split(",")]
+    evidence = Fact(tuple(known), holds=0.0, likelihood=0.0).evidence
+    return Fact(tuple(known), explanation.query(evidence), network.probability(evidence))
+
+
+def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
+    from ..report.text import fact_words, summarise
+
+    print(summarise(explanation).partition(". ")[0] + ".")
+    print("How likely does the prediction hold?")
+    print(f"  {before:6.1%}  when nothing is known")
+    if fact.known:
+        print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
+        print(f"          (which was so in {fact.likelihood:.1%} of the perturbed graphs)")
+
+
+def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
+    answer = {
+        "target": explanation.target,
+        "given": [{"node": node, "known": words} for node, words in fact.evidence.items()],
+        "before": before,
+        "after": fact.holds,
+        "probability_of_given": fact.likelihood,
+    }
+    print(json.dumps(answer))

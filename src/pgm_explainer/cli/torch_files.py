@@ -1,0 +1,166 @@
+"""Files of PyTorch: weights and data without executing code, programs only if trusted."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
+
+from ..errors import FileError, InputError, PGMExplainerError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["load_program", "load_tensors", "load_weights", "need_torch"]
+
+_CHECKPOINT_KEYS = ("state_dict", "model_state_dict")
+
+
+def need_torch(what: str) -> None:
+    """Raise an error that says what to install, unless PyTorch is there."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise PGMExplainerError(f"{what} needs PyTorch: pip install torch ({error})") from error
+
+
+def load_tensors(path: Path, trust: bool) -> Any:
+    """Return what ``torch.save`` wrote: tensors, plain values and PyTorch Geometric's data objects.
+
+    Anything else is refused, because reading it may execute code, unless the file is trusted.
+    """
+    need_torch(f"reading {path}")
+    import torch
+
+    if not path.is_file():
+        raise FileError(f"{path} is not there")
+    try:
+        with torch.serialization.safe_globals(_data_classes()):
+            return torch.load(path, map_location="cpu", weights_only=not trust)
+    except Exception as error:  # torch raises all sorts of things on files that are broken
+        if trust:
+            raise FileError(f"{path} cannot be read: {error}") from error
+        raise FileError(
+            f"{path} is broken, or holds more than tensors and data objects, so that reading it "
+            f"could execute code: save model.state_dict() or a Data object instead, or, if you "
+            f"trust whoever made the file, say --trust"
+        ) from error
+
+
+def _data_classes() -> list[Any]:
+    """What a data object of PyTorch Geometric is made of: containers that execute nothing."""
+    try:
+        from torch_geometric.data import Data, HeteroData, storage
+        from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+    except ImportError:
+        return []
+    stores = [storage.BaseStorage, storage.NodeStorage, storage.EdgeStorage, storage.GlobalStorage]
+    return [Data, HeteroData, DataEdgeAttr, DataTensorAttr, *stores]
+
+
+def load_weights(module: nn.Module, path: Path, trust: bool) -> None:
+    """Load weights, from safetensors or a state_dict, into a module."""
+    if path.suffix == ".safetensors":
+        weights = _safetensors(path)
+    else:
+        weights = load_tensors(path, trust)
+        if isinstance(weights, dict):
+            inner = [weights[key] for key in _CHECKPOINT_KEYS if key in weights]
+            weights = inner[0] if inner else weights
+    if not isinstance(weights, dict):
+        raise FileError(f"{path} holds a {type(weights).__name__}, not the weights of a module")
+    try:
+        module.load_state_dict(weights)
+    except (AttributeError, RuntimeError, TypeError) as error:
+        raise InputError(f"the weights in {path} do not fit the model: {error}") from error
+
+
+def _safetensors(path: Path) -> dict[str, Any]:
+    try:
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise PGMExplainerError(f"{path} needs safetensors: pip install safetensors") from error
+    try:
+        return dict(load_file(path))
+    except Exception as error:  # its own error class is not to be had from all versions
+        raise FileError(f"{path} cannot be read: {error}") from error
+
+
+def load_program(path: Path, trust: bool) -> nn.Module:
+    """Return a model saved as a program: by ``torch.export`` (``.pt2``) or as TorchScript.
+
+    Raises:
+        FileError: it is not trusted, or no program.
+    """
+    need_torch(f"reading {path}")
+    if not trust:
+        raise FileError(
+            f"{path} holds a program, which may do anything once it is loaded: if you trust "
+            f"whoever made it, say --trust; if not, name a model of your own as module:attribute "
+            f"and give its --weights"
+        )
+    import torch
+
+    exported = path.suffix == ".pt2"
+    try:
+        if not is_zipfile(path):
+            raise FileError("not a zip archive")
+        load: Any = torch.export.load if exported else torch.jit.load
+        loaded = load(os.fspath(path))
+    except Exception as error:  # torch raises all sorts of things on files that are broken
+        kind = "torch.export" if exported else "TorchScript"
+        raise FileError(
+            f"{path} is no model in {kind} ({str(error).split('. ')[0]}); a file of weights goes "
+            f"to --weights, with the model named as module:attribute"
+        ) from error
+    if exported:
+        _check_any_size(loaded, path)
+        program = loaded.module()
+        return _as_module(program, inspect.signature(program.forward))
+    program = loaded.eval()
+    return _as_module(program, _script_signature(program))
+
+
+def _check_any_size(exported: Any, path: Path) -> None:
+    """Refuse a program that was exported for one graph: perturbed parts have other sizes."""
+    import torch
+
+    inputs = set(exported.graph_signature.user_inputs)
+    found = [node.meta["val"] for node in exported.graph.nodes if node.name in inputs]
+    sizes = [size for value in found if hasattr(value, "shape") for size in value.shape]
+    if not any(isinstance(size, torch.SymInt) for size in sizes):
+        raise FileError(
+            f"{path} was exported for one size of graph only; export it with dynamic_shapes=("
+            f'{{0: Dim("nodes")}}, {{1: Dim("edges")}}) for x and edge_index'
+        )
+
+
+def _script_signature(program: Any) -> inspect.Signature:
+    """The arguments of a TorchScript module, which does not tell Python of them."""
+    arguments = program.forward.schema.arguments[1:]  # without self
+    empty, kind = inspect.Parameter.empty, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                each.name, kind, default=each.default_value if each.has_default_value() else empty
+            )
+            for each in arguments
+        ]
+    )
+
+
+def _as_module(program: Any, signature: inspect.Signature) -> nn.Module:
+    """A module that calls the program, with arguments that can be looked up."""
+    from torch import nn
+
+    def forward(*arguments: Any, **named: Any) -> Any:
+        # By position: an exported program does not take by name what it was exported with by place.
+        return program(*signature.bind(*arguments, **named).args)
+
+    forward.__signature__ = signature  # type: ignore[attr-defined]
+    module = nn.Module()
+    # Not as a part of the module: an exported program refuses to be put into evaluation mode.
+    module.forward = forward
+    return module
