@@ -135,7 +135,7 @@ def put(document, place, value):
 WRONG = [
     (("format",), "other", "is not an explanation: it has no field 'format' that says"),
     (("format",), ..., "is not an explanation"),
-    (("version",), 3, "version 3, and this pgm-explainer reads up to version 2: install a newer"),
+    (("version",), 2, "version 2, and this pgm-explainer reads up to version 1: install a newer"),
     (("version",), "1", r"\.version should be a whole number of at least 1, but it is '1'"),
     (("version",), ..., "has no field 'version'"),
     (("surprise",), 1, "has a field 'surprise', which this version does not know"),

@@ -155,7 +155,9 @@ def _graph(image: NDArray[np.float32], segments: IntArray, label: int) -> Superp
 
 def _most_alike(centre: NDArray[np.float64], intensity: NDArray[np.float64]) -> IntArray:
     """Return edges to each node from the few most like it, by place and by intensity."""
-    weight = sum(-((distance / _scale(distance)) ** 2) for distance in map(_apart, (centre, intensity)))
+    weight = sum(
+        -((distance / _scale(distance)) ** 2) for distance in map(_apart, (centre, intensity))
+    )
     alike = np.exp(weight)
     alike = (alike + alike.T) / 2
     np.fill_diagonal(alike, -1)
