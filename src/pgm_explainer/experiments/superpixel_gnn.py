@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib.resources import as_file, files
 import logging
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from ..arrays import IntArray

@@ -53,7 +53,7 @@ _SETTINGS_NEEDED: dict[str, Callable[[Checked], Any]] = {
     "significance": Checked.fraction,
     "correction": lambda correction: correction.one_of(tuple(CORRECTIONS)),
     "output": lambda output: output.or_none(Checked.whole_number),
-    "class_names": lambda names: names.or_none(lambda all: [name.text() for name in all.items()]),
+    "class_names": lambda names: names.or_none(Checked.texts),
 }
 """What words and pictures ask for; the other options are only told."""
 
@@ -85,7 +85,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         ranking=ranking if names is None else ranking.named(names),
         network=fields["network"].or_none(_read_network),
         settings=settings,
-        warnings=tuple(warning.text() for warning in fields["warnings"].items()),
+        warnings=tuple(fields["warnings"].texts()),
         graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
         ends=ends,
         node_classes=_read_classes(fields["node_classes"], len(nodes)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BLUE",
+    "CLASSES",
     "GREY",
     "INK",
     "ORANGE",
@@ -20,8 +21,11 @@ BLUE, ORANGE, YELLOW, PURPLE = "#0072B2", "#E69F00", "#F0E442", "#CC79A7"
 GREEN, SKY, VERMILLION = "#009E73", "#56B4E9", "#D55E00"
 INK, GREY = "#333333", "#D0D0D0"
 
-_CLASSES = (BLUE, ORANGE, YELLOW, PURPLE, GREEN, SKY, VERMILLION, INK)
+CLASSES = (BLUE, ORANGE, YELLOW, PURPLE, GREEN, SKY, VERMILLION, INK)
 """In this order the first few differ most in lightness, so that they differ in grey print too."""
+
+_DARK = 100
+"""Of 255: darker colours are so dark that white can be read on them better than black."""
 
 
 def class_colours(classes: Iterable[int], first: int | None) -> dict[int, str]:
@@ -31,13 +35,13 @@ def class_colours(classes: Iterable[int], first: int | None) -> dict[int, str]:
     without a colour are not in the answer.
     """
     present = sorted(set(classes))
-    if not present or present[-1] < len(_CLASSES):
-        return {number: _CLASSES[number] for number in present}
+    if not present or present[-1] < len(CLASSES):
+        return {number: CLASSES[number] for number in present}
     present.sort(key=lambda number: number != first)
-    return dict(zip(present, _CLASSES, strict=False))
+    return dict(zip(present, CLASSES, strict=False))
 
 
 def ink_on(colour: str) -> str:
     """Return black or white, whichever can be read on a colour."""
     red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 128 else "black"
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"

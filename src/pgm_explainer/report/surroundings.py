@@ -46,7 +46,7 @@ class Surroundings:
     @cached_property
     def at(self) -> Positions:
         """Where each node stands, ``[n, 2]``, with more room among those that are marked."""
-        return place_nodes(len(self.nodes), self.edges, np.flatnonzero(self.is_marked))
+        return place_nodes(len(self.nodes), self.edges, np.flatnonzero(self.is_marked).tolist())
 
     @cached_property
     def is_target(self) -> NDArray[np.bool_]:

@@ -53,9 +53,9 @@ function drawDisc(node, [x, y], variable, ofClass) {
     group.append(filled(shape("circle", { r: DISC.other }), fill));
     return { group };
   }
-  const outline = (r, kind) =>
-    shape("path", { d: outlineOf(node.role, r), class: kind, pathLength: 100 });
+  const outline = (r, kind) => shape("path", { d: outlineOf(node.role, r), class: kind });
   const arc = outline(DISC.ring, "arc");
+  arc.setAttribute("pathLength", 100);
   if (variable >= 0) {
     group.append(outline(DISC.ring + 4, "halo"), outline(DISC.ring, "ring"), arc);
     makeButton(group, variable);
