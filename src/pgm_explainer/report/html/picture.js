@@ -57,7 +57,7 @@ function drawDisc(node, [x, y], variable, ofClass) {
   const arc = outline(DISC.ring, "arc");
   arc.setAttribute("pathLength", 100);
   if (variable >= 0) {
-    group.append(outline(DISC.ring + 4, "halo"), outline(DISC.ring, "ring"), arc);
+    group.append(outline(DISC.ring + 5, "halo"), outline(DISC.ring, "ring"), arc);
     makeButton(group, variable);
   }
   const inside = fitsDisc(node.name);
