@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from .report.html.payload import ClassNames
-
 __all__ = ["Explanation"]
 
 
@@ -99,11 +97,16 @@ class Explanation:
         return [] if self.network is None else self.network.markov_blanket(self.target)
 
     @property
+    def around(self) -> IntArray:
+        """The numbers of the nodes of the neighbourhood, ascending: candidates and target."""
+        return np.union1d(self.ranking.nodes, self.ends).astype(np.int64)
+
+    @property
     def neighbourhood(self) -> Subgraph | None:
         """The candidates, the target and the edges among them; None if no graph is at hand."""
         if not isinstance(self.graph, Graph):
             return self.graph
-        return self.graph.induced(np.union1d(self.ranking.nodes, self.ends))
+        return self.graph.induced(self.around)
 
     def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
         """Return the probability that the prediction holds, given what is known.
@@ -193,20 +196,14 @@ class Explanation:
 
         return ranking_to_pandas(self.ranking)
 
-    def to_html(
-        self, path: str | PathLike[str] | None = None, *, class_names: ClassNames | None = None
-    ) -> str | None:
+    def to_html(self, path: str | PathLike[str] | None = None) -> str | None:
         """Write one self-contained page that can be asked; without a path, return it as text.
-
-        Args:
-            path: the file to write.
-            class_names: what the classes are called, by their numbers.
 
         See :func:`pgm_explainer.to_html` for a page of many.
         """
         from .report.html import to_html
 
-        return to_html(self, path, class_names=class_names)
+        return to_html(self, path)
 
     def __repr__(self) -> str:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"

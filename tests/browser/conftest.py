@@ -75,9 +75,9 @@ def read(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
         if not request.url.startswith(("file:", "data:")):
             wrong.append(f"asked for {request.url}")
 
-    def open_page(explanations: Any, *, class_names: Any = None, **options: Any) -> Reader:
+    def open_page(explanations: Any, **options: Any) -> Reader:
         path = tmp_path / f"page-{len(contexts)}.html"
-        to_html(explanations, path, class_names=class_names)
+        to_html(explanations, path)
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -96,7 +96,9 @@ def read(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
 
 @pytest.fixture(scope="session")
 def node_explanation(toy: Any) -> Explanation:
-    return PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(14)
+    names = ["red", "green", "blue"]
+    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, class_names=names)
+    return explainer.explain(14)
 
 
 @pytest.fixture(scope="session")

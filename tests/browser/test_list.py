@@ -9,7 +9,7 @@ from pgm_explainer import PGMExplainer
 
 COUNT = 200
 OPENS_IN, ANSWERS_IN = 2.0, 0.1  # seconds
-BUSY = 3  # how much slower a machine may be that others use too
+TRIES = 6
 COLOURS = ["red", "green", "blue"]
 
 
@@ -19,7 +19,8 @@ def many(toy):
     copies = -(-COUNT // len(toy.x))
     x = np.concatenate([toy.x + 0.1 * copy for copy in range(copies)])
     edges = np.concatenate([toy.edge_index + len(toy.x) * copy for copy in range(copies)], axis=1)
-    return PGMExplainer(toy.part, x, edges, num_layers=2).explain_many(range(COUNT))
+    options = {"num_layers": 2, "class_names": COLOURS}
+    return PGMExplainer(toy.part, x, edges, **options).explain_many(range(COUNT))
 
 
 def listed(reader):
@@ -46,7 +47,7 @@ def test_the_keyboard_walks_the_list(read, many):
 
 
 def test_searching_leaves_what_fits(read, many):
-    reader = read(many[:30], class_names=COLOURS)
+    reader = read(many[:30])
     reader.page.locator("#search").fill("GREEN")
     green = [str(each.target) for each in many[:30] if each.explained_class == 1]
     assert listed(reader) == green
@@ -67,7 +68,7 @@ def test_sorting_and_reversing(read, many):
         "held": lambda each: -each.held,
         "found": lambda each: -len(each.nodes),
     }
-    reader = read(some, class_names=COLOURS)
+    reader = read(some)
     for by, key in orders.items():
         reader.page.locator("#sort").select_option(by)
         expected = [str(each.target) for each in sorted(some, key=key)]
@@ -77,34 +78,31 @@ def test_sorting_and_reversing(read, many):
         reader.page.get_by_role("button", name="Reverse the order").click()
 
 
+_CLICK_ALL = """async (selector) => {
+    const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const times = [];
+    for (const one of [...document.querySelectorAll(selector)].slice(0, 4)) {
+        const start = performance.now();
+        one.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+        await painted();
+        times.push(performance.now() - start);
+    }
+    return Math.min(...times);
+}"""
+
+
 def test_two_hundred_open_and_answer_at_once(read, many):
-    opening, answering = [], []
-    reader = read(many)
-    for _ in range(3):  # the best of three is the page's own
-        reader.page.reload()
-        opening.append(
-            reader.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        )
-        times = reader.page.evaluate(
-            """async () => {
-                const painted = () => new Promise((done) =>
-                    requestAnimationFrame(() => setTimeout(done)));
-                const times = [];
-                for (const entry of [...document.querySelectorAll("#entries button")].slice(0, 5)) {
-                    const start = performance.now();
-                    entry.click();
-                    await painted();
-                    times.push(performance.now() - start);
-                }
-                for (const row of [...document.querySelectorAll("#network [data-word]")]) {
-                    const start = performance.now();
-                    row.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-                    await painted();
-                    times.push(performance.now() - start);
-                }
-                return times;
-            }"""
-        )
-        answering.append(float(np.median(times)))
-    assert min(opening) < 1000 * BUSY * OPENS_IN
-    assert min(answering) < 1000 * BUSY * ANSWERS_IN
+    """Timed by the page's own clock; the best of a few is the page's, the rest the machine's."""
+    page = read(many).page
+    promised = {"open": OPENS_IN, "pick": ANSWERS_IN, "ask": ANSWERS_IN}
+    best = dict.fromkeys(promised, np.inf)
+    for _ in range(TRIES):
+        opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        picked = page.evaluate(_CLICK_ALL, "#entries button")
+        asked = page.evaluate(_CLICK_ALL, "#network [data-word]")
+        for what, time in zip(best, (opened, picked, asked), strict=True):
+            best[what] = min(best[what], time / 1000)
+        if all(best[what] < promised[what] for what in best):
+            break
+        page.reload()
+    assert all(best[what] < promised[what] for what in best), best

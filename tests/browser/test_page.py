@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.report.colours import CLASSES
 
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
 
 def test_the_page_says_what_was_found(read, node_explanation):
-    reader = read(node_explanation, class_names=["red", "green", "blue"])
-    assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be blue"
+    reader = read(node_explanation)
+    assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be of class blue"
     assert f"held in {node_explanation.held:.1%} of 800 samples" in reader.text("#lead")
     assert reader.text("#holds") == f"{node_explanation.query():.1%}"
     for node in node_explanation.nodes:
@@ -151,6 +152,19 @@ def test_pointing_at_a_pair_lights_both_of_its_nodes(read, explanations):
     assert sorted(lit) == ["14", "2"]
 
 
+def test_nodes_have_the_colours_of_their_classes(read, node_explanation):
+    reader, explanation = read(node_explanation), node_explanation
+    assert reader.text("#picture-legend .classes").split() == ["red", "green", "blue"]
+    for node, number in zip(explanation.around, explanation.node_classes, strict=True):
+        mark = reader.page.locator(f"#picture [data-key=n{node}] :is(.disc, circle)").last
+        fill = to_hex(mark.evaluate("mark => getComputedStyle(mark).fill"))
+        assert fill == CLASSES[number]
+
+
+def to_hex(rgb):
+    return "#" + "".join(f"{int(part):02X}" for part in rgb[4:-1].split(","))
+
+
 def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanation):
     reader = read(node_explanation)
     for name in ("ranking", "tables", "words", "making"):
@@ -170,7 +184,8 @@ def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanati
 
 def test_names_are_text_and_nothing_else(read, node_explanation):
     names = [f"{EVIL[at % len(EVIL)]} {at}" for at in range(16)]
-    reader = read(node_explanation.named(names), class_names=EVIL)
+    settings = {**node_explanation.settings, "class_names": EVIL}
+    reader = read(replace(node_explanation, settings=settings).named(names))
     for node in node_explanation.nodes:
         reader.node(f"n{node}").locator(".title").click()
         assert reader.text("#asking-title") == names[node]
@@ -191,7 +206,7 @@ def test_the_policy_stops_what_should_never_get_in(browser, node_explanation, tm
     page, asked = browser.new_page(), []
     page.on("requestfinished", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
-    assert page.title() == "Node 14 is predicted to be class 2"
+    assert page.title() == "Node 14 is predicted to be of class blue"
     assert asked == [path.as_uri()]
     with pytest.raises(Exception, match="TrustedHTML"):
         page.evaluate("document.body.innerHTML = '<b>x</b>'")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -57,6 +59,7 @@ def kinds(toy, explain):
 def crowd():
     """A function that explains the middle of a star, of any size and with any number of causes."""
 
+    @cache
     def explained(size: int, causes: int = 5, **options):
         spokes = np.stack((np.arange(1, size), np.zeros(size - 1, dtype=int)))
         rng = np.random.default_rng(0)

@@ -13,7 +13,8 @@ from matplotlib.patches import FancyBboxPatch
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
-from pgm_explainer.report.plots import plot_superpixels, style
+from pgm_explainer.report.colours import BLUE, CLASSES, ORANGE, class_colours, ink_on
+from pgm_explainer.report.plots import plot_superpixels
 from pgm_explainer.report.plots.superpixels import draw_superpixels
 
 LONG = [f"Department of Computational $x_1$ Biology {number}" for number in range(600)]
@@ -47,11 +48,10 @@ def overlap(boxes):
     return worst
 
 
-def test_every_kind_of_explanation_can_be_drawn_in_every_way(kinds):
-    for explanation in kinds.values():
-        for kind in ("both", "ranking"):
-            explanation.plot(kind).draw_without_rendering()
-            plt.close("all")
+@pytest.mark.parametrize("kind", ["children", "levels", "graph", "edge", "values", "alone"])
+def test_every_kind_of_explanation_can_be_drawn_in_every_way(kinds, kind):
+    for plot in ("both", "ranking"):
+        kinds[kind].plot(plot).draw_without_rendering()
 
 
 def test_another_kind_of_plot_is_refused(kinds):
@@ -74,18 +74,18 @@ def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
     axes = explanation.plot("neighbourhood").axes[0]
     classes = toy.whole(toy.x[None])[0].argmax(axis=-1)
     around = explanation.neighbourhood.nodes
-    expected = sorted(to_rgb(style._CLASSES[classes[node]]) for node in around)
+    expected = sorted(to_rgb(CLASSES[classes[node]]) for node in around)
     assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
     shown = [names[number] for number in sorted(set(classes[around].tolist()))]
     assert legend_of(axes) == ["target", "explaining node", *shown]
 
 
 def test_more_classes_than_colours_leave_the_rest_grey():
-    colours = style.class_colours(range(12), first=9)
+    colours = class_colours(range(12), first=9)
     assert len(colours) == len(set(colours.values())) == 8
     assert 9 in colours
-    assert style.class_colours([5, 2], first=5) == {2: style._CLASSES[2], 5: style._CLASSES[5]}
-    assert style.class_colours([], None) == {}
+    assert class_colours([5, 2], first=5) == {2: CLASSES[2], 5: CLASSES[5]}
+    assert class_colours([], None) == {}
 
 
 def test_colours_differ_in_grey_print_too():
@@ -96,9 +96,11 @@ def test_colours_differ_in_grey_print_too():
         luminance = float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
         return 116 * np.cbrt(luminance) - 16
 
-    first = [lightness(colour) for colour in style._CLASSES[:4]]
+    first = [lightness(colour) for colour in CLASSES[:4]]
     assert min(abs(a - b) for a, b in combinations(first, 2)) > 8
-    assert abs(lightness(style.BLUE) - lightness(style.ORANGE)) > 20
+    assert abs(lightness(BLUE) - lightness(ORANGE)) > 20
+    for colour in CLASSES:
+        assert abs(lightness(colour) - lightness(ink_on(colour))) > 45
 
 
 @pytest.mark.parametrize("size", [6, 60, 501])

@@ -16,7 +16,7 @@ BEGINNINGS = {
     "label": "Node 14 is predicted not to have label 1 with probability 0.50",
     "values": "Node 14 has the value -5.572, -0.0",
     "value": "Node 14 has the value 3.011 of output 2.",
-    "other class": "Node 14 is of class 1 with probability 0.0",
+    "other class": "Node 14 could be of class 1 with probability 0.0",
     "alone": "Node 15 is predicted to be of class ",
     "constant": "Node 14 is predicted to be of class 0 with probability 0.500. "
     "The prediction held in all 800 perturbed graphs.",
@@ -82,10 +82,13 @@ def test_classes_have_the_names_given_to_them(explain):
     names = ["base", "top", "middle"]
     assert "of class middle with" in str(explain(class_names=names))
     other = summarise(explain(class_names=names, explained_class=1))
-    assert "is of class top with" in other
-    assert "(predicted is class middle)" in other
+    assert "Node 14 could be of class top with probability" in other
+    assert ", but is predicted to be of class middle." in other
     label = explain(class_names=names, output=1, scores="logits")
-    assert "not to have label top with" in summarise(label)
+    assert "is predicted not to have label top with" in summarise(label)
+    label = explain(class_names=names, output=1, scores="logits", explained_class=1)
+    assert "could have label top with probability" in summarise(label)
+    assert ", but is predicted not to have label top." in summarise(label)
     values = explain(class_names=names, scores="values")
     assert summarise(values).startswith("Node 14 has base -5.572, top -0.01569 and middle 3.011.")
     value = explain(class_names=names, scores="values", output=2)

@@ -92,6 +92,9 @@ class Checked:
             self.refuse("a text")
         return str(self.value)
 
+    def texts(self) -> list[str]:
+        return [item.text() for item in self.items()]
+
     def one_of(self, known: Collection[str]) -> str:
         """A text that is one of some."""
         if not isinstance(self.value, str) or self.value not in known:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
-from ..arrays import IntArray
 from ..errors import InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
@@ -15,10 +12,10 @@ from ..network import BayesianNetwork
 from ..selection import Ranking
 from .checked import plain_name
 
-__all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict", "local_nodes"]
+__all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 2
+VERSION = 1
 RANKING_COLUMNS = ("nodes", "statistic", "dof", "log_p", "effect_size", "significant", "selected")
 
 
@@ -43,7 +40,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "held": explanation.held,
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),
-        "node_classes": explanation.node_classes.tolist() or None,
+        "node_classes": explanation.node_classes.tolist(),
         "network": None if network is None else _plain_network(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
         "settings": {name: _plain(value) for name, value in explanation.settings.items()},
@@ -72,17 +69,11 @@ def _plain_ranking(ranking: Ranking) -> dict[str, list[Any]]:
     return columns
 
 
-def local_nodes(ranking: Ranking, ends: IntArray) -> IntArray:
-    """Return the nodes of the neighbourhood, ascending: the candidates and the ends."""
-    return np.union1d(ranking.nodes, ends).astype(np.int64)
-
-
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
     ranking = explanation.ranking
     if ranking.names is None:
         return None
-    numbers = local_nodes(ranking, explanation.ends).tolist()
-    return [[number, plain_name(ranking.called(number))] for number in numbers]
+    return [[node, plain_name(ranking.called(node))] for node in explanation.around.tolist()]
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:

@@ -5,6 +5,7 @@ They are checked to the last field before they are believed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable
 from ..sampling import Variable, VariableId
-from ..selection import Ranking
+from ..selection import CORRECTIONS, Ranking
 from ..structure import DAG
 from ..tasks import TASKS
 from ..versions import current_versions
 from .checked import Checked
-from .schema import FORMAT, RANKING_COLUMNS, VERSION, local_nodes
+from .schema import FORMAT, RANKING_COLUMNS, VERSION
 
 __all__ = ["explanation_from_dict"]
 
@@ -45,6 +46,16 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
+_SETTINGS_NEEDED: dict[str, Callable[[Checked], Any]] = {
+    "task": lambda task: task.one_of(tuple(TASKS)),
+    "num_samples": lambda count: count.whole_number(at_least=1),
+    "seed": Checked.whole_number,
+    "significance": Checked.fraction,
+    "correction": lambda correction: correction.one_of(tuple(CORRECTIONS)),
+    "output": lambda output: output.or_none(Checked.whole_number),
+    "class_names": lambda names: names.or_none(Checked.texts),
+}
+"""What words and pictures ask for; the other options are only told."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -62,7 +73,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     settings = _read_settings(fields["settings"])
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings["task"]],), Checked.whole_number, np.int64)
-    nodes = local_nodes(ranking, ends)
+    nodes = np.union1d(ranking.nodes, ends)
     names = fields["names"].or_none(lambda names: _read_names(names, nodes))
     values = tuple(value.number() for value in fields["values"].items())
     explanation = Explanation(
@@ -74,10 +85,10 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         ranking=ranking if names is None else ranking.named(names),
         network=fields["network"].or_none(_read_network),
         settings=settings,
-        warnings=tuple(warning.text() for warning in fields["warnings"].items()),
+        warnings=tuple(fields["warnings"].texts()),
         graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
         ends=ends,
-        node_classes=_read_classes(fields.get("node_classes"), len(nodes)),
+        node_classes=_read_classes(fields["node_classes"], len(nodes)),
         versions=_read_versions(fields["made_with"]),
     )
     _check_whole(explanation, place)
@@ -91,7 +102,6 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         raise FileError(
             f"{document.place} is not an explanation: it has no field 'format' that says {FORMAT!r}"
         )
-    version = VERSION
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
         if version > VERSION:
@@ -99,14 +109,13 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} is of version {version}, and this pgm-explainer reads up to "
                 f"version {VERSION}: install a newer one"
             )
-    return document.fields(*(name for name in _FIELDS if version > 1 or name != "node_classes"))
+    return document.fields(*_FIELDS)
 
 
-def _read_classes(classes: Checked | None, count: int) -> IntArray:
-    """The nodes' predicted classes; none in files of version 1, and where none are known."""
-    if classes is None or classes.value is None:
-        return np.empty(0, dtype=np.int64)
-    return classes.array((count,), lambda each: each.whole_number(at_least=-1), np.int64)
+def _read_classes(classes: Checked, count: int) -> IntArray:
+    """The class of each of ``count`` nodes; of none, where they are not known."""
+    shape = (count if classes.items() else 0,)
+    return classes.array(shape, lambda each: each.whole_number(at_least=-1), np.int64)
 
 
 def _read_versions(versions: Checked) -> dict[str, str]:
@@ -116,12 +125,10 @@ def _read_versions(versions: Checked) -> dict[str, str]:
 def _read_settings(settings: Checked) -> dict[str, Any]:
     """The options by name; those of another version may be others, but the task must be known."""
     known = dict(settings.entries())
-    for name in ("task", "num_samples", "seed"):
+    for name, check in _SETTINGS_NEEDED.items():
         if name not in known:
             raise FileError(f"{settings.place} has no field {name!r}: the file is not complete")
-    known["task"].one_of(tuple(TASKS))
-    known["num_samples"].whole_number(at_least=1)
-    known["seed"].whole_number()
+        check(known[name])
     return {name: value.plain() for name, value in known.items()}
 
 
@@ -214,6 +221,7 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
             f"which does not fit its {len(values)} values"
         )
+    _check_class_names(explanation, place)
     network = explanation.network
     if network is None:
         return
@@ -224,3 +232,11 @@ def _check_whole(explanation: Explanation, place: str) -> None:
         )
     if network.variable(explanation.target).levels < 2:
         raise FileError(f"{place}.network knows nothing of the target's prediction")
+
+
+def _check_class_names(explanation: Explanation, place: str) -> None:
+    names, output = (explanation.settings[name] for name in ("class_names", "output"))
+    classes = max(len(explanation.values), int(explanation.node_classes.max(initial=-1)) + 1)
+    needed = classes if output is None else output + 1
+    if names is not None and len(names) < needed:
+        raise FileError(f"{place}.settings.class_names has {len(names)} names, not {needed}")

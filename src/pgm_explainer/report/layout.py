@@ -1,35 +1,28 @@
-"""Where things go in a picture, as plain coordinates; NumPy and SciPy only."""
+"""Where the nodes around a prediction go in a picture; NumPy and SciPy only."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, shortest_path
+from scipy.spatial.distance import cdist
 
 from ..arrays import IntArray
 from ..explanation import Explanation
-from ..network import BayesianNetwork
-from ..sampling import VariableId
-from ..structure import DAG
 
-__all__ = ["Layers", "Point", "layer_dag", "place_network", "place_nodes", "visible_nodes"]
+__all__ = ["Positions", "edges_among", "place_nodes", "visible_nodes"]
 
 Positions = NDArray[np.float64]
-Point = tuple[float, float]
 
-_STEPS = 120
+_STEPS = 80
 """Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
-_NUDGE = 0.2
-"""Nodes that classical scaling puts in one place must be moved apart to be told apart."""
-_SWEEPS = 12
-_MOST_IN_LAYER = 6
-_BEND_WIDTH = 0.25
-"""Room for an arrow that passes a layer, where a variable takes 1."""
+_APART = 0.1
+"""How far nodes with the same distances to all others start from each other."""
+_ROOM = 2.0
+"""The length of an edge between nodes that need room, where others have 1."""
 
 
 def visible_nodes(explanation: Explanation, most: int) -> IntArray:
@@ -52,11 +45,23 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     return np.asarray(part.nodes[np.sort(order[: max(most, len(shown))])])
 
 
-def _links(size: int, edges: IntArray) -> csr_array:
-    """The edges as a matrix, in both directions and without self-loops."""
-    source, target = edges[:, edges[0] != edges[1]]
+def edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
+    """Return the pairs of nodes that an edge joins, ``[2, e]``, by their positions, each once."""
+    part = explanation.neighbourhood
+    if part is None:
+        return np.empty((2, 0), dtype=np.int64)
+    ends = part.nodes[part.edge_index]
+    inside = ends[:, np.isin(ends, nodes).all(axis=0)]
+    return np.unique(np.sort(np.searchsorted(nodes, inside), axis=0), axis=1)
+
+
+def _links(size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None) -> csr_array:
+    """The lengths of edges (1 by default) as a matrix, in both directions, without self-loops."""
+    proper = edges[0] != edges[1]
+    source, target = edges[:, proper]
     both = (np.append(source, target), np.append(target, source))
-    return csr_array((np.ones(len(both[0])), both), shape=(size, size))
+    one_way = np.ones(len(source)) if lengths is None else lengths[proper]
+    return csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
 def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
@@ -71,166 +76,56 @@ def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
     return np.array(sorted(shown), dtype=np.int64)
 
 
-def place_nodes(size: int, edges: IntArray) -> Positions:
+def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positions:
     """Return positions ``[size, 2]`` in which distances are as in the graph, as far as may be.
 
-    Stress majorisation (Gansner, Koren and North, 2004), turned so that the picture is wider than
-    high. The same graph is always placed the same.
+    The picture is wider than high, and the same for the same graph.
+
+    Args:
+        size: how many nodes there are.
+        edges: ``[2, e]``, the pairs of nodes that belong together, each once.
+        roomy: nodes that need more room: edges among them are drawn longer.
     """
+    angle = 2 * np.pi * np.arange(size) / max(size, 1)
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
-        return _circle(size)
-    wanted = shortest_path(_links(size, edges), unweighted=True)
+        return circle
+    lengths = np.where(np.isin(edges, roomy).all(axis=0), _ROOM, 1.0)
+    wanted = shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
-    at = _scaled_down(wanted) + _NUDGE * _circle(size)
-    off_diagonal = ~np.eye(size, dtype=bool)
-    weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
-    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
-    for _ in range(_STEPS):
-        apart = np.linalg.norm(at[:, None] - at[None], axis=-1)
-        pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
-        at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
-    _, _, axes = np.linalg.svd(at - at.mean(axis=0))
+    starts = (circle * wanted.max() / 2, _scaled(wanted) + _APART * circle)
+    tried = [_settle(start, wanted) for start in starts]
+    at = min(tried, key=lambda each: _stress(each, wanted))
+    _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
     # A principal axis has no sign of its own; without one the picture might come out mirrored.
     return np.asarray(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T)
 
 
-def _circle(size: int) -> Positions:
-    angle = 2 * np.pi * np.arange(size) / max(size, 1)
-    return np.column_stack((np.cos(angle), np.sin(angle)))
+def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
+    """Move nodes until they are as far apart as wanted, as far as may be.
 
-
-def _scaled_down(distances: NDArray[np.float64]) -> Positions:
-    """Classical scaling: a start from which majorisation seldom ends in a folded picture."""
-    centred = distances**2
-    centred = centred - centred.mean(axis=0)
-    centred = -(centred - centred.mean(axis=1, keepdims=True)) / 2
-    values, vectors = np.linalg.eigh(centred)
-    return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0)))
-
-
-@dataclass(frozen=True)
-class Layers:
-    """A directed acyclic graph in layers, every arrow pointing to a later one.
-
-    Attributes:
-        layer: the layer of each variable, from 0.
-        x: where each variable stands in its layer, in widths of a variable.
-        bends: for each arrow, where it passes each of the layers in between.
+    This is stress majorisation (Gansner, Koren and North, 2004): no step makes it worse.
     """
-
-    layer: list[int]
-    x: list[float]
-    bends: dict[tuple[int, int], list[float]]
-
-
-def place_network(
-    network: BayesianNetwork,
-) -> tuple[dict[VariableId, Point], list[list[Point]]]:
-    """Return the centre of each variable, and the points each arrow passes, both ends included.
-
-    One unit is the room of a variable across, and of a layer down.
-    """
-    layers, ids = layer_dag(network.dag), network.nodes
-    at = {
-        node: (x, -float(layer)) for node, x, layer in zip(ids, layers.x, layers.layer, strict=True)
-    }
-    routes = []
-    for (parent, child), bends in layers.bends.items():
-        passing = [(x, at[ids[parent]][1] - 1 - step) for step, x in enumerate(bends)]
-        routes.append([at[ids[parent]], *passing, at[ids[child]]])
-    return at, routes
+    off_diagonal = ~np.eye(len(at), dtype=bool)
+    weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
+    # The Laplacian has constants as its kernel: filling that makes it invertible.
+    inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / len(at))
+    for _ in range(_STEPS):
+        apart = cdist(at, at)
+        pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
+        at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
+    return at
 
 
-def layer_dag(dag: DAG) -> Layers:
-    """Place a network in layers with few crossings (Sugiyama's method).
-
-    Examples:
-        >>> layer_dag(DAG(3, [(0, 1), (1, 2), (0, 2)])).layer
-        [0, 1, 2]
-    """
-    layer = _depths(dag)
-    size = dag.num_variables
-    layers: list[list[int]] = [[] for _ in range(max(layer) + 1)]
-    for variable in range(size):
-        layers[layer[variable]].append(variable)
-    chains: dict[tuple[int, int], list[int]] = {}
-    for parent, child in dag.edges:  # a stand-in wherever an arrow passes a layer
-        between = range(layer[parent] + 1, layer[child])
-        chains[parent, child] = list(range(size, size + len(between)))
-        for stand_in, level in zip(chains[parent, child], between, strict=True):
-            layers[level].append(stand_in)
-        size += len(between)
-    above: list[list[int]] = [[] for _ in range(size)]
-    below: list[list[int]] = [[] for _ in range(size)]
-    for (parent, child), chain in chains.items():
-        for upper, lower in zip([parent, *chain], [*chain, child], strict=True):
-            below[upper].append(lower)
-            above[lower].append(upper)
-    width = np.where(np.arange(size) < dag.num_variables, 1.0, _BEND_WIDTH)
-    x = _spread(layers, above, below, width)
-    bends = {edge: [float(x[each]) for each in chain] for edge, chain in chains.items()}
-    return Layers(layer, [float(each) for each in x[: dag.num_variables]], bends)
+def _stress(at: Positions, wanted: NDArray[np.float64]) -> float:
+    pairs = np.triu_indices(len(at), 1)
+    return float(((cdist(at, at)[pairs] / wanted[pairs] - 1) ** 2).sum())
 
 
-def _depths(dag: DAG) -> list[int]:
-    """The layer of each variable: as high as its parents allow, then as near its children.
-
-    A layer that is full is passed over.
-    """
-    depth = [0] * dag.num_variables
-    taken: Counter[int] = Counter()
-    for at in dag.order:
-        depth[at] = max((depth[parent] + 1 for parent in dag.parents(at)), default=0)
-        while taken[depth[at]] == _MOST_IN_LAYER:
-            depth[at] += 1
-        taken[depth[at]] += 1
-    for at in reversed(dag.order):
-        lowest = min((depth[child] - 1 for child in dag.children(at)), default=depth[at])
-        free = [level for level in range(depth[at], lowest + 1) if taken[level] < _MOST_IN_LAYER]
-        taken[depth[at]] -= 1
-        depth[at] = max([depth[at], *free])
-        taken[depth[at]] += 1
-    return depth
-
-
-def _spread(
-    layers: Sequence[list[int]],
-    above: Sequence[list[int]],
-    below: Sequence[list[int]],
-    width: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Order each layer by its neighbours' centres, then pull everyone to them."""
-    x = np.zeros(len(width))
-    for order in layers:
-        x[order] = np.arange(len(order)) - (len(order) - 1) / 2
-    for sweep in range(2 * _SWEEPS):
-        downwards = sweep % 2 == 0
-        for order in layers if downwards else reversed(layers):
-            near = above if downwards else below
-            if sweep >= _SWEEPS:  # the order is settled
-                near = [[*up, *down] for up, down in zip(above, below, strict=True)]
-            wish = np.array([_centre(x, near[each], x[each]) for each in order])
-            if sweep < _SWEEPS:
-                order[:] = [order[at] for at in np.argsort(wish, kind="stable")]
-                wish.sort()
-            x[order] = _apart(wish, width[order])
-    return x - (x.min() + x.max()) / 2
-
-
-def _centre(x: NDArray[np.float64], nodes: Iterable[int], otherwise: float) -> float:
-    near = list(nodes)
-    return float(x[near].mean()) if near else otherwise
-
-
-def _apart(wish: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move sorted positions as little as need be for each to have its width.
-
-    Halfway between pushing everyone right and pushing everyone left: both keep clear, so their
-    mean does.
-    """
-    start = np.concatenate(([0.0], np.cumsum((width[1:] + width[:-1]) / 2)))
-    free = wish - start
-    right = np.maximum.accumulate(free)
-    left = np.minimum.accumulate(free[::-1])[::-1]
-    return np.asarray((right + left) / 2 + start)
+def _scaled(distances: NDArray[np.float64]) -> Positions:
+    """Classical multidimensional scaling: a start from which no fold has to be undone."""
+    squares = distances**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    sizes, axes = np.linalg.eigh(-centred / 2)
+    return np.asarray(axes[:, -2:] * np.sqrt(np.maximum(sizes[-2:], 0)))

@@ -11,7 +11,16 @@ from ..sampling import VariableId
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["label_of", "listed", "pad", "printable", "shorten", "variable_label", "width"]
+__all__ = [
+    "class_label",
+    "label_of",
+    "listed",
+    "pad",
+    "printable",
+    "shorten",
+    "variable_label",
+    "width",
+]
 
 
 def printable(text: object) -> str:
@@ -30,6 +39,16 @@ def printable(text: object) -> str:
 def label_of(node: VariableId) -> str:
     """Return what a picture calls a node: ``5``, or ``paper 4`` for ``("paper", 4)``."""
     return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
+
+
+def class_label(explanation: Explanation, number: int) -> str:
+    """Return what a picture calls a class: by its name or, where it has none, ``class 2``."""
+    if explanation.settings.get("class_names") is not None:
+        return printable(explanation.class_name(number))
+    output = explanation.settings.get("output")
+    if output is None:
+        return f"class {number}"
+    return f"label {output}" if number == 1 else f"not label {output}"
 
 
 def variable_label(explanation: Explanation, node: VariableId) -> str:

@@ -10,8 +10,9 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from .colours import ORANGE, SKY, VERMILLION
 from .facts import own_chance, telling_facts, told_nodes
-from .layout import Point, place_network
+from .layers import Point, place_network
 from .names import printable, shorten, variable_label
 from .text import chances, fact_words, summarise
 
@@ -23,7 +24,6 @@ __all__ = ["to_notebook_html"]
 
 _ACROSS, _DOWN = 124, 74
 _BOX = (104, 44)
-_KEPT, _CHANGED, _TARGET = "#56B4E9", "#E69F00", "#D55E00"
 _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
 
 
@@ -124,7 +124,7 @@ def _box(explanation: Explanation, node: VariableId, centre: Point) -> str:
     left, top = x - width / 2, y - height / 2
     share, word = own_chance(explanation, node)
     is_target = node == explanation.target
-    frame = f'stroke="{_TARGET}" stroke-width="3"' if is_target else 'stroke="currentColor"'
+    frame = f'stroke="{VERMILLION}" stroke-width="3"' if is_target else 'stroke="currentColor"'
     name = variable_label(explanation, node)
     bar, kept = width - 12, round(share * (width - 12), 1)
     return (
@@ -133,6 +133,6 @@ def _box(explanation: Explanation, node: VariableId, centre: Point) -> str:
         f'<g fill="currentColor" font-size="12" text-anchor="middle">'
         f'<text x="{x}" y="{top + 15}" font-weight="bold">{_text(shorten(name, 14))}</text>'
         f'<text x="{x}" y="{top + 29}" font-size="10">{word} {share:.0%}</text></g>'
-        f'<rect x="{left + 6}" y="{top + 34}" width="{bar}" height="5" fill="{_CHANGED}"/>'
-        f'<rect x="{left + 6}" y="{top + 34}" width="{kept}" height="5" fill="{_KEPT}"/></g>'
+        f'<rect x="{left + 6}" y="{top + 34}" width="{bar}" height="5" fill="{ORANGE}"/>'
+        f'<rect x="{left + 6}" y="{top + 34}" width="{kept}" height="5" fill="{SKY}"/></g>'
     )

@@ -13,7 +13,7 @@ from .names import listed, pad, printable, shorten, width
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["chances", "describe", "fact_words", "summarise"]
+__all__ = ["chances", "describe", "fact_words", "headline", "summarise"]
 
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
@@ -33,7 +33,9 @@ def describe(explanation: Explanation) -> str:
 def summarise(explanation: Explanation) -> str:
     """Say in one paragraph what was predicted and what it depends on."""
     samples = explanation.settings["num_samples"]
-    predicted = _prediction(explanation)
+    likely = explanation.probability
+    chance = "" if likely is None else f" with probability {likely:.3f}"
+    predicted = f"{headline(explanation, _name(explanation.target), chance)}."
     if explanation.held == 1:
         return f"{predicted} The prediction held in all {samples} perturbed graphs."
     held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs."
@@ -63,33 +65,33 @@ def _counted(nodes: int) -> str:
     return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
-def _prediction(explanation: Explanation) -> str:
-    """What was predicted, in the words of the task: a class, a label of many, or a value."""
-    target = explanation.target
-    subject = {
-        "graph": "The graph",
-        "edge": f"The pair {_name(target)}",
-        "node": f"Node {_name(target)}",
-    }[explanation.task]
-    if explanation.explained_class is None:
-        return f"{subject} has {_values(explanation)}."
+def headline(explanation: Explanation, target: str, chance: str = "") -> str:
+    """Say what was predicted, in the words of the task: a class, a label of many, or a value.
+
+    Args:
+        explanation: what is told of.
+        target: what to call the target.
+        chance: what to say of how likely the explained class is.
+    """
+    named = {"graph": "The graph", "edge": f"The pair {target}", "node": f"Node {target}"}
+    subject = named[explanation.task]
     explained, predicted = explanation.explained_class, explanation.predicted_class
-    chance = f"with probability {explanation.probability:.3f}"
+    if explained is None or predicted is None:
+        return f"{subject} has {_values(explanation)}"
+    negation, quality = _quality(explanation, predicted)
+    is_predicted = f"is predicted {negation}to {quality}"
     if explained == predicted:
-        return f"{subject} is predicted {_to_be(explanation)} {chance}."
-    what = "class" if explanation.settings.get("output") is None else "label"
-    verb = "is of class" if what == "class" else "has label"
-    assert predicted is not None
-    called = [printable(explanation.class_name(number)) for number in (explained, predicted)]
-    return f"{subject} {verb} {called[0]} {chance} (predicted is {what} {called[1]})."
+        return f"{subject} {is_predicted}{chance}"
+    return (
+        f"{subject} could {''.join(_quality(explanation, explained))}{chance}, but {is_predicted}"
+    )
 
 
-def _to_be(explanation: Explanation) -> str:
-    assert explanation.explained_class is not None
+def _quality(explanation: Explanation, number: int) -> tuple[str, str]:
+    """What it is to be of a class, and before it ``not`` if it is not to have a label."""
     if explanation.settings.get("output") is None:
-        return f"to be of class {printable(explanation.class_name(explanation.explained_class))}"
-    has = "to have" if explanation.explained_class == 1 else "not to have"
-    return f"{has} label {printable(explanation.class_name(1))}"
+        return "", f"be of class {printable(explanation.class_name(number))}"
+    return "" if number == 1 else "not ", f"have label {printable(explanation.class_name(1))}"
 
 
 def _values(explanation: Explanation) -> str:

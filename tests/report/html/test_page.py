@@ -8,21 +8,31 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from pgm_explainer import Explanation, FileError, InputError, PGMExplainer, to_html
+from pgm_explainer.report.colours import CLASSES
 from pgm_explainer.report.html.payload import page_payload
+from pgm_explainer.report.names import printable
 
 LARGEST = 500_000
 EVIL = "</script><script>alert(1)</script><!-- ]]> \u2028 \ud800"
 
 
+COLOURS = ["red", "green", "blue"]
+
+
 @pytest.fixture(scope="module")
-def explanation(toy):
-    return PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(14)
+def explanation(kinds):
+    return kinds["node"]
+
+
+def with_classes(explanation, names):
+    return replace(explanation, settings={**explanation.settings, "class_names": names})
 
 
 class Parts(HTMLParser):
@@ -76,11 +86,11 @@ def test_the_script_turns_no_text_into_markup(explanation):
 
 def test_whatever_a_name_holds_stays_within_the_data(explanation):
     names = [f"{EVIL} {at}" for at in range(16)]
-    parts = Parts(to_html(explanation.named(names), class_names=[EVIL] * 3))
+    parts = Parts(to_html(with_classes(explanation, [EVIL] * 3).named(names)))
     assert len(parts.texts) == 3
     told = json.loads(parts.texts[1][2])["explanations"][0]
-    assert told["target"] == names[14]
-    assert told["class"] == EVIL
+    assert told["target"] == printable(names[14])
+    assert told["class"] == printable(EVIL)
 
 
 def test_a_page_is_written_or_returned(explanation, tmp_path):
@@ -120,17 +130,15 @@ def test_what_cannot_be_shown_is_named(explanation, tmp_path):
         to_html([explanation, 7])
     with pytest.raises(FileError, match="cannot be written"):
         explanation.to_html(tmp_path / "nowhere" / "why.html")
-    with pytest.raises(InputError, match="1 names, but none for class 2"):
-        explanation.to_html(class_names=["red"])
 
 
 def test_the_page_is_told_all_that_was_found(explanation):
-    payload = page_payload([explanation], {0: "red", 1: "green", 2: "blue"})
+    payload = page_payload([with_classes(explanation, COLOURS)])
     told = payload["explanations"][0]
-    assert told["headline"] == "Node 14 is predicted to be blue"
+    assert told["headline"] == "Node 14 is predicted to be of class blue"
     assert told["answer"] == [
         [name, pytest.approx(score, rel=1e-5)]
-        for name, score in zip(["red", "green", "blue"], explanation.values, strict=True)
+        for name, score in zip(COLOURS, explanation.values, strict=True)
     ]
     assert [row[1] for row in told["ranking"]["rows"]] == [str(r.node) for r in explanation.ranking]
     for variable, node in zip(told["network"]["variables"], explanation.network.nodes, strict=True):
@@ -144,6 +152,7 @@ def test_the_page_is_told_all_that_was_found(explanation):
         np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
     making = payload["makings"][told["making"]]
     assert making["settings"]["seed"] == "0"
+    assert making["settings"]["class_names"] == "red, green, blue"
     assert making["versions"]["numpy"] == np.__version__
 
 
@@ -158,26 +167,38 @@ def test_what_explanations_share_is_told_once(explanation):
     assert len(payload["makings"]) == len(payload["kinds"]) == 1
 
 
-def test_a_class_that_is_not_the_predicted_one_is_said_so(toy):
-    options = {"num_layers": 2, "explained_class": 0}
-    found = PGMExplainer(toy.whole, toy.x, toy.edge_index, **options).explain(14)
-    headline = page_payload([found])["explanations"][0]["headline"]
-    assert headline == "Node 14 could be class 0, but is predicted to be class 2"
+def test_nodes_have_the_classes_and_colours_of_the_plots(explanation):
+    picture = page_payload([with_classes(explanation, COLOURS)])["explanations"][0]["picture"]
+    present = sorted(set(explanation.node_classes.tolist()))
+    assert [each["name"] for each in picture["classes"]] == [COLOURS[each] for each in present]
+    assert [each["colour"] for each in picture["classes"]] == [CLASSES[each] for each in present]
+    around = dict(zip(explanation.around.tolist(), explanation.node_classes, strict=True))
+    for node in picture["nodes"]:
+        assert present[node["class"]] == around[int(node["name"])]
 
 
-def test_a_regression_shows_its_value(toy):
-    found = PGMExplainer(
-        lambda x: toy.whole(x)[..., :1], toy.x, toy.edge_index, scores="values"
-    ).explain(14)
+@pytest.mark.parametrize("kind", ["graph", "edge", "values"])
+def test_nodes_without_a_class_have_none(kinds, kind):
+    picture = page_payload([kinds[kind]])["explanations"][0]["picture"]
+    assert picture["classes"] == []
+    assert {node["class"] for node in picture["nodes"]} == {None}
+
+
+def test_a_class_that_is_not_the_predicted_one_is_said_so(kinds):
+    headline = page_payload([kinds["other class"]])["explanations"][0]["headline"]
+    assert headline == "Node 14 could be of class 1, but is predicted to be of class 2"
+
+
+def test_a_regression_shows_its_value(kinds):
+    found = kinds["value"]
     told = page_payload([found])["explanations"][0]
-    assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g}"
+    assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g} of output 2"
     assert told["class"] is told["probability"] is None
     assert told["answer"][0][0] == "value 0"
 
 
-def test_a_node_that_stands_alone_has_a_page_too(toy):
-    alone = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2).explain(15)
-    told = page_payload([alone])["explanations"][0]
+def test_a_node_that_stands_alone_has_a_page_too(kinds):
+    told = page_payload([kinds["alone"]])["explanations"][0]
     assert [node["name"] for node in told["picture"]["nodes"]] == ["15"]
     assert told["picture"]["edges"] == told["explaining"] == []
 

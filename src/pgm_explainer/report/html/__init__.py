@@ -1,4 +1,4 @@
-"""The self-contained page: what it is told (``payload``), where things go (``layout``), the file.
+"""The self-contained page: what it is told (``payload``), and the file (``page``).
 
 The page's own parts are ``page.html``, ``page.css`` and the scripts: ``inference.js`` asks the
 network, ``knowledge.js`` keeps what is known, ``picture.js`` and ``network.js`` draw, ``panels.js``

@@ -56,7 +56,7 @@ function drawAll(explanation) {
   const { picture, network } = explanation;
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
-  $("picture-legend").textContent = pictureLegend(picture, network);
+  $("picture-legend").replaceChildren(...pictureLegend(picture, network));
   shown.drawings = [around];
   for (const id of ["hero", "telling-panel"]) $(id).hidden = !network;
   if (network) {
@@ -72,17 +72,6 @@ function drawAll(explanation) {
   for (const { svg } of shown.drawings) {
     svg.querySelector("[data-variable]")?.setAttribute("tabindex", "0");
   }
-}
-
-function pictureLegend({ nodes, hidden }, network) {
-  const has = (wanted) => nodes.some(({ role }) => role === wanted);
-  const told = [
-    has("end") ? "Red is what the prediction is about." : "",
-    has("explaining") ? "Blue are the nodes that explain it." : "",
-    network ? "A ring tells how likely a node is as it was." : "",
-    hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
-  ];
-  return told.filter(Boolean).join(" ");
 }
 
 function renewDetails(explanation) {

@@ -8,14 +8,10 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from ...explanation import Explanation
 from ...io.files import PathLike, write_text
-
-if TYPE_CHECKING:
-    from .payload import ClassNames
 
 __all__ = ["to_html"]
 
@@ -33,21 +29,16 @@ _SCRIPTS = (
 
 
 def to_html(
-    explanations: Explanation | Iterable[Explanation],
-    path: PathLike | None = None,
-    *,
-    class_names: ClassNames | None = None,
+    explanations: Explanation | Iterable[Explanation], path: PathLike | None = None
 ) -> str | None:
     """Show explanations on one self-contained page that can be asked.
 
     Args:
         explanations: one, or many, which the page lists with search and sort.
         path: the file to write. Without one, the page is returned as text.
-        class_names: what the classes are called; nodes are named by
-            :meth:`~pgm_explainer.Explanation.named`.
 
     Raises:
-        InputError: there is nothing to show, or a class without a name.
+        InputError: there is nothing to show.
         FileError: the file cannot be written.
 
     Examples:
@@ -67,7 +58,7 @@ def to_html(
         raise InputError("there is no explanation to show: the list is empty")
     from .payload import page_payload  # here, for the sake of those who only import the package
 
-    page = _assemble(page_payload(many, class_names))
+    page = _assemble(page_payload(many))
     if path is None:
         return page
     write_text(path, page)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...arrays import IntArray
-from ...errors import InputError
 from ...explanation import Explanation
 from ...network import BayesianNetwork, ConditionalTable
 from ...sampling import Variable, VariableId
-from ..text import describe
-from .layout import layer_dag, place_nodes, visible_nodes
+from ..colours import ink_on
+from ..layers import layer_dag
+from ..names import class_label, label_of, variable_label
+from ..surroundings import Surroundings
+from ..text import describe, headline
 
-__all__ = ["ClassNames", "page_payload"]
-
-ClassNames = Sequence[str] | Mapping[int, str]
-"""What the classes are called, by their numbers."""
+__all__ = ["page_payload"]
 
 _MOST_DRAWN = 60
 _MOST_RANKED = 200
@@ -28,16 +26,14 @@ _DIGITS = 12
 """Of a probability: far more than anyone compares, and shorter than all that a double has."""
 
 
-def page_payload(
-    explanations: Sequence[Explanation], class_names: ClassNames | None = None
-) -> dict[str, Any]:
+def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
     """Return all that the page shows, as numbers, texts, lists and dictionaries.
 
     What explanations have in common, which are kinds of variables and settings, is told once: they
     refer to it by its position.
     """
     shared = _Shared()
-    told = [_explanation(each, class_names, shared) for each in explanations]
+    told = [_explanation(each, shared) for each in explanations]
     return {
         "explanations": told,
         "kinds": [_kind(each) for each in shared.kinds],
@@ -63,19 +59,19 @@ def _position(item: Any, items: list[Any]) -> int:
     return items.index(item)
 
 
-def _explanation(
-    explanation: Explanation, class_names: ClassNames | None, shared: _Shared
-) -> dict[str, Any]:
+def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
     network, ranking = explanation.network, explanation.ranking
+    explained = explanation.explained_class
+    target = variable_label(explanation, explanation.target)
     return {
-        "target": _target_name(explanation),
-        "headline": _headline(explanation, class_names),
-        "class": _class_name(explanation.explained_class, class_names),
+        "target": target,
+        "headline": headline(explanation, target),
+        "class": None if explained is None else class_label(explanation, explained),
         "probability": explanation.probability,
-        "answer": _answer(explanation, class_names),
+        "answer": _answer(explanation),
         "held": explanation.held,
         "explaining": [
-            [_node_key(int(ranking.nodes[at])), _name(ranking.name(int(at)))]
+            [_node_key(int(ranking.nodes[at])), label_of(ranking.name(int(at)))]
             for at in np.flatnonzero(ranking.selected)
         ],
         "words": describe(explanation),
@@ -87,40 +83,13 @@ def _explanation(
     }
 
 
-def _headline(explanation: Explanation, class_names: ClassNames | None) -> str:
-    name = _target_name(explanation)
-    subject = {"graph": "The graph", "edge": f"The pair {name}", "node": f"Node {name}"}
-    who = subject[explanation.task]
-    if explanation.explained_class is None:
-        return f"{who} has the value {', '.join(f'{each:.4g}' for each in explanation.values)}"
-    explained = _class_name(explanation.explained_class, class_names)
-    if explanation.explained_class == explanation.predicted_class:
-        return f"{who} is predicted to be {explained}"
-    predicted = _class_name(explanation.predicted_class, class_names)
-    return f"{who} could be {explained}, but is predicted to be {predicted}"
-
-
-def _class_name(number: int | None, class_names: ClassNames | None) -> str | None:
-    if number is None:
-        return None
-    if class_names is None:
-        return f"class {number}"
-    try:
-        return str(class_names[number])
-    except (IndexError, KeyError):
-        raise InputError(
-            f"class_names has {len(class_names)} names, but none for class {number}"
-        ) from None
-
-
-def _answer(explanation: Explanation, class_names: ClassNames | None) -> list[list[Any]]:
+def _answer(explanation: Explanation) -> list[list[Any]]:
     """The model's answer on the unperturbed features: what each score is of, and the score."""
     regression = explanation.explained_class is None
-    names = [
-        f"value {at}" if regression else _class_name(at, class_names)
-        for at in range(len(explanation.values))
+    return [
+        [f"value {at}" if regression else class_label(explanation, at), _number(score)]
+        for at, score in enumerate(explanation.values)
     ]
-    return [[name, _number(score)] for name, score in zip(names, explanation.values, strict=True)]
 
 
 def _making(explanation: Explanation) -> dict[str, Any]:
@@ -133,6 +102,8 @@ def _making(explanation: Explanation) -> dict[str, Any]:
 
 
 def _setting(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_setting, value))
     return "yes" if value is True else "no" if value is False else str(value)
 
 
@@ -146,7 +117,7 @@ def _ranking(explanation: Explanation) -> dict[str, Any]:
         "rows": [
             [
                 _node_key(int(ranking.nodes[at])),
-                _name(ranking.name(at)),
+                label_of(ranking.name(at)),
                 *map(_number, row),
                 int(ranking.dof[at]),
                 bool(ranking.significant[at]),
@@ -159,39 +130,42 @@ def _ranking(explanation: Explanation) -> dict[str, Any]:
 
 def _picture(explanation: Explanation) -> dict[str, Any]:
     """The neighbourhood: nodes with their places between 0 and 1, and the edges among them."""
-    ranking, ends = explanation.ranking, explanation.ends.tolist()
-    nodes = visible_nodes(explanation, _MOST_DRAWN)
-    edges = _edges_among(nodes, explanation)
-    selected = set(ranking.nodes[ranking.selected].tolist())
-    special = [at for at, node in enumerate(nodes.tolist()) if node in selected or node in ends]
-    at = place_nodes(len(nodes), edges, special)
-    spread = max(np.ptp(at, axis=0).max(), 1.0) if len(nodes) else 1.0
-    at = np.round((at - at.min(axis=0)) / spread, 3) if len(nodes) else at
-    # A prediction about two nodes is neither of them, but lights up with both.
-    about = [_TARGET_KEY] if explanation.task == "edge" else []
+    view = Surroundings(explanation, _MOST_DRAWN)
+    classes = sorted(view.palette)
+    at = view.at
+    if len(at):
+        at = np.round((at - at.min(axis=0)) / max(np.ptp(at, axis=0).max(), 1.0), 3)
     return {
         "nodes": [
-            {
-                "keys": [_node_key(node), *(about if node in ends else [])],
-                "name": _name(_node_name(explanation, node)),
-                "role": "end" if node in ends else "explaining" if node in selected else "other",
-                "at": place,
-            }
-            for node, place in zip(nodes.tolist(), at.tolist(), strict=True)
+            _drawn(view, place, classes) | {"at": xy} for place, xy in enumerate(at.tolist())
         ],
-        "edges": edges.T.tolist(),
-        "hidden": len(np.union1d(ranking.nodes, explanation.ends)) - len(nodes),
+        "edges": view.edges.T.tolist(),
+        "classes": [
+            {
+                "name": class_label(explanation, number),
+                "colour": view.palette[number],
+                "ink": ink_on(view.palette[number]),
+            }
+            for number in classes
+        ],
+        "grey": view.has_grey,
+        "hidden": view.hidden,
     }
 
 
-def _edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
-    """The pairs of nodes that an edge joins, by their positions, each once."""
-    part = explanation.neighbourhood
-    if part is None:
-        return np.empty((2, 0), dtype=np.int64)
-    ends = part.nodes[part.edge_index]
-    inside = ends[:, np.isin(ends, nodes).all(axis=0)]
-    return np.unique(np.sort(np.searchsorted(nodes, inside), axis=0), axis=1)
+def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any]:
+    """A node: its keys, name and role, and where its class is among those with a colour."""
+    node = int(view.nodes[at])
+    is_end = bool(view.is_target[at])
+    number = view.classes.get(node)
+    # A prediction about two nodes is neither of them, but lights up with both.
+    about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
+    return {
+        "keys": [_node_key(node), *about],
+        "name": label_of(view.explanation.ranking.called(node)),
+        "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
+        "class": classes.index(number) if number in classes else None,
+    }
 
 
 def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
@@ -205,7 +179,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
         variables.append(
             {
                 "key": _node_key(numbers[variable.id]) if own else _TARGET_KEY,
-                "name": _name(variable.id) if own else _target_name(explanation),
+                "name": variable_label(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
                 "rows": _rows(network.cpt(variable.id)),
@@ -249,24 +223,7 @@ def _node_key(number: int) -> str:
 
 def _numbers(explanation: Explanation) -> dict[VariableId, int]:
     """The number of each node that may be a variable, by its name."""
-    numbers = [*explanation.ranking.nodes.tolist(), *explanation.ends.tolist()]
-    return {_node_name(explanation, number): number for number in numbers}
-
-
-def _node_name(explanation: Explanation, number: int) -> VariableId:
-    names = explanation.ranking.names
-    return number if names is None else names[number]
-
-
-def _target_name(explanation: Explanation) -> str:
-    if explanation.task == "edge":
-        return " – ".join(_name(_node_name(explanation, int(end))) for end in explanation.ends)
-    return _name(explanation.target)
-
-
-def _name(node: VariableId) -> str:
-    """A node as people write it: ``("author", 5)`` is ``author 5``."""
-    return " ".join(map(str, node)) if isinstance(node, tuple) else str(node)
+    return {explanation.ranking.called(number): number for number in explanation.around.tolist()}
 
 
 def _kind(variable: Variable) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 /* The neighbourhood as a picture: drawn once; `paint` then shows what is believed. */
 
 const PICTURE = { width: 560, margin: 36, namedMargin: 72 };
-const DISC = { special: 17, ring: 21, other: 5 };
+const DISC = { special: 17, ring: 21, other: 5.5 };
 const FITS_A_DISC = 4;
 const FITS_BELOW = 18;
 
 /**
- * The neighbourhood: discs for the target and the explaining nodes, dots for others.
+ * The neighbourhood: a square for the target, discs for the explaining nodes, dots for others, all
+ * in the colour of the class that is predicted of them.
  * @returns {{svg: SVGElement, paint: function}}
  */
 function drawPicture(picture, network) {
@@ -30,7 +31,7 @@ function drawPicture(picture, network) {
   for (const at of order) {
     const node = picture.nodes[at];
     const variable = network ? network.variables.findIndex(({ key }) => key === node.keys[0]) : -1;
-    const disc = drawDisc(node, places[at], variable);
+    const disc = drawDisc(node, places[at], variable, picture.classes[node.class]);
     svg.append(disc.group);
     if (variable >= 0) discs.push({ ...disc, variable, node });
   }
@@ -43,29 +44,66 @@ function drawLink(picture, places, from, to) {
   return shape("line", { x1, y1, x2, y2, class: marked ? "link marked" : "link" });
 }
 
-function drawDisc(node, [x, y], variable) {
-  const special = node.role !== "other";
-  const inside = fitsDisc(node.name);
+function drawDisc(node, [x, y], variable, ofClass) {
+  const fill = ofClass?.colour;
   const group = shape("g", { class: `node ${node.role}`, "data-key": node.keys.join(" ") });
   group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-  group.append(shape("title", {}, node.name));
-  if (!special) {
-    group.append(shape("circle", { r: DISC.other }));
+  group.append(shape("title", {}, ofClass ? `${node.name}: ${ofClass.name}` : node.name));
+  if (node.role === "other") {
+    group.append(filled(shape("circle", { r: DISC.other }), fill));
     return { group };
   }
-  const circle = { r: DISC.ring, pathLength: 100, transform: "rotate(-90)" };
-  const arc = shape("circle", { ...circle, class: "arc" });
+  const outline = (r, kind) => shape("path", { d: outlineOf(node.role, r), class: kind });
+  const arc = outline(DISC.ring, "arc");
+  arc.setAttribute("pathLength", 100);
   if (variable >= 0) {
-    group.append(shape("circle", { r: DISC.ring + 4, class: "halo" }));
-    group.append(shape("circle", { r: DISC.ring, class: "ring" }), arc);
+    group.append(outline(DISC.ring + 5, "halo"), outline(DISC.ring, "ring"), arc);
     makeButton(group, variable);
   }
+  const inside = fitsDisc(node.name);
   const label = { class: inside ? "name in" : "name", y: inside ? 0 : DISC.ring + 14 };
+  const name = shape("text", label, shortened(node.name, FITS_BELOW));
   group.append(
-    shape("circle", { r: DISC.special, class: "disc" }),
-    shape("text", label, shortened(node.name, FITS_BELOW)),
+    filled(outline(DISC.special, "disc"), fill),
+    inside ? filled(name, ofClass?.ink) : name,
   );
   return { group, arc };
+}
+
+/** A square for what the prediction is about, a circle for others, clockwise from the top. */
+function outlineOf(role, r) {
+  const side = 0.9 * r;
+  return role === "end"
+    ? `M0 ${-side}H${side}V${side}H${-side}V${-side}Z`
+    : `M0 ${-r}A${r} ${r} 0 0 1 0 ${r}A${r} ${r} 0 0 1 0 ${-r}Z`;
+}
+
+function filled(drawn, colour) {
+  if (colour) drawn.style.fill = colour;
+  return drawn;
+}
+
+/** What the marks and colours of the picture mean. */
+function pictureLegend({ nodes, classes, grey, hidden }, network) {
+  const has = (wanted) => nodes.some(({ role }) => role === wanted);
+  const [end, explaining] = classes.length ? ["A square", "Discs"] : ["Red", "Blue"];
+  const told = [
+    has("end") ? `${end} is what the prediction is about.` : "",
+    has("explaining") ? `${explaining} are the nodes that explain it.` : "",
+    network ? "A ring tells how likely a node is as it was." : "",
+    hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
+  ];
+  return [told.filter(Boolean).join(" "), classLegend(classes, grey)];
+}
+
+function classLegend(classes, grey) {
+  const entries = grey ? [...classes, { name: "another class, or none" }] : classes;
+  const items = entries.map(({ name, colour }) => {
+    const dot = shape("svg", { viewBox: "-6 -6 12 12", width: 12, height: 12, class: "key" },
+      filled(shape("circle", { r: 5 }), colour));
+    return element("li", {}, dot, name);
+  });
+  return element("ul", { class: "classes", "aria-label": "Predicted classes" }, ...items);
 }
 
 /** A ring tells how likely the node is as it was; an outline, that something is known of it. */

@@ -10,7 +10,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
-from .style import INK
+from ..colours import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,10 +11,11 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from ..colours import BLUE, INK, ORANGE, VERMILLION
 from ..facts import own_chance
-from ..layout import Point, place_network
+from ..layers import Point, place_network
 from ..names import variable_label
-from .style import BLUE, INK, ORANGE, VERMILLION, finish, say, wrapped, write
+from .style import finish, say, wrapped, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

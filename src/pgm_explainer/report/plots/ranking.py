@@ -10,8 +10,9 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from ...selection import critical_log_p
+from ..colours import BLUE, GREY, INK, SKY, VERMILLION
 from ..names import label_of, shorten, variable_label
-from .style import BLUE, GREY, INK, SKY, VERMILLION, finish, legend, say, write
+from .style import finish, legend, say, write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

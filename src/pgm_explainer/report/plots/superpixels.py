@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ...arrays import IntArray, as_array
 from ...errors import InputError
 from ...explanation import Explanation
-from .style import ORANGE, SKY, finish, write
+from ..colours import ORANGE, SKY
+from .style import finish, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

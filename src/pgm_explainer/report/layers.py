@@ -1,0 +1,186 @@
+"""A Bayesian network in layers, every arrow pointing down, as plain coordinates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..network import BayesianNetwork
+from ..sampling import VariableId
+from ..structure import DAG
+
+__all__ = ["Layers", "Point", "layer_dag", "place_network"]
+
+Point = tuple[float, float]
+
+_SWEEPS = 12
+_MOST_IN_LAYER = 6
+_BEND_WIDTH = 0.25
+"""Room for an arrow that passes a layer, where a variable takes 1."""
+_STRAIGHTNESS = 24
+"""How much more the pieces of a long arrow want to stand above each other than variables do."""
+_IN_A_ROW = 3
+"""Of variables that nothing depends on; more if the layers are wider."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A directed acyclic graph in layers, every arrow pointing to a later one.
+
+    Attributes:
+        layer: the layer of each variable, from 0.
+        x: where each variable stands in its layer, in widths of a variable.
+        bends: for each arrow, where it passes each of the layers in between.
+    """
+
+    layer: list[int]
+    x: list[float]
+    bends: dict[tuple[int, int], list[float]]
+
+
+def place_network(
+    network: BayesianNetwork,
+) -> tuple[dict[VariableId, Point], list[list[Point]]]:
+    """Return the centre of each variable, and the points each arrow passes, both ends included.
+
+    One unit is the room of a variable across, and of a layer down.
+    """
+    layers, ids = layer_dag(network.dag), network.nodes
+    at = {
+        node: (x, -float(layer)) for node, x, layer in zip(ids, layers.x, layers.layer, strict=True)
+    }
+    routes = []
+    for (parent, child), bends in layers.bends.items():
+        passing = [(x, at[ids[parent]][1] - 1 - step) for step, x in enumerate(bends)]
+        routes.append([at[ids[parent]], *passing, at[ids[child]]])
+    return at, routes
+
+
+def layer_dag(dag: DAG) -> Layers:
+    """Place a network in layers with few crossings (Sugiyama's method).
+
+    Variables without any arrow stand in rows of their own, last.
+
+    Examples:
+        >>> layer_dag(DAG(3, [(0, 1), (1, 2), (0, 2)])).layer
+        [0, 1, 2]
+    """
+    tied = [at for at in dag.order if dag.parents(at) or dag.children(at)]
+    depth = _depths(dag, tied)
+    layers = [
+        [at for at in sorted(tied) if depth[at] == level] for level in sorted(set(depth.values()))
+    ]
+    depth = {at: level for level, layer in enumerate(layers) for at in layer}
+    chains = _chains(dag, depth, layers)
+    x = _spread(layers, chains, dag.num_variables)
+    alone = [at for at in range(dag.num_variables) if at not in depth]
+    width = round(float(np.ptp(x[tied]))) + 1 if tied else 0
+    in_a_row = min(max(_IN_A_ROW, width), _MOST_IN_LAYER)
+    for place, at in enumerate(alone):
+        row, column = divmod(place, in_a_row)
+        depth[at] = len(layers) + row
+        x[at] = column - (min(in_a_row, len(alone) - row * in_a_row) - 1) / 2
+    bends = {edge: _straightened(x[chain].tolist()) for edge, chain in chains.items()}
+    variables = range(dag.num_variables)
+    return Layers([depth[at] for at in variables], [float(x[at]) for at in variables], bends)
+
+
+def _straightened(bends: list[float]) -> list[float]:
+    """Bends that are nearly above each other, exactly so."""
+    nearly = len(bends) > 1 and max(bends) - min(bends) < _BEND_WIDTH / 2
+    return [sum(bends) / len(bends)] * len(bends) if nearly else bends
+
+
+def _chains(
+    dag: DAG, depth: Mapping[int, int], layers: Sequence[list[int]]
+) -> dict[tuple[int, int], list[int]]:
+    """Put a stand-in, numbered on from the variables, wherever an arrow passes a layer."""
+    chains: dict[tuple[int, int], list[int]] = {}
+    free = dag.num_variables
+    for parent, child in dag.edges:
+        passed = range(depth[parent] + 1, depth[child])
+        chains[parent, child] = list(range(free, free + len(passed)))
+        for stand_in, level in zip(chains[parent, child], passed, strict=True):
+            layers[level].append(stand_in)
+        free += len(passed)
+    return chains
+
+
+def _depths(dag: DAG, tied: Sequence[int]) -> dict[int, int]:
+    """The layer of each variable: as high as its parents allow, then as near its children.
+
+    A layer that is full is passed over.
+    """
+    depth: dict[int, int] = {}
+    taken: Counter[int] = Counter()
+    for at in tied:
+        depth[at] = max((depth[parent] + 1 for parent in dag.parents(at)), default=0)
+        while taken[depth[at]] == _MOST_IN_LAYER:
+            depth[at] += 1
+        taken[depth[at]] += 1
+    for at in reversed(tied):
+        lowest = min((depth[child] - 1 for child in dag.children(at)), default=depth[at])
+        free = [level for level in range(depth[at], lowest + 1) if taken[level] < _MOST_IN_LAYER]
+        taken[depth[at]] -= 1
+        depth[at] = max([depth[at], *free])
+        taken[depth[at]] += 1
+    return depth
+
+
+def _spread(
+    layers: Sequence[list[int]], chains: Mapping[tuple[int, int], list[int]], num_variables: int
+) -> NDArray[np.float64]:
+    """Order each layer by its neighbours' centres, then pull everyone to them."""
+    above, below = _neighbours(chains, num_variables)
+    both = [up + down for up, down in zip(above, below, strict=True)]
+    width = np.where(np.arange(len(both)) < num_variables, 1.0, _BEND_WIDTH)
+    x = np.zeros(len(both))
+    for order in layers:
+        x[order] = np.arange(len(order)) - (len(order) - 1) / 2
+    for sweep in range(2 * _SWEEPS):
+        ordering, downwards = sweep < _SWEEPS, sweep % 2 == 0
+        near = both if not ordering else above if downwards else below
+        for order in layers if downwards else reversed(layers):
+            wish = np.array([_centre(x, near[each], x[each]) for each in order])
+            if ordering:
+                order[:] = [order[at] for at in np.argsort(wish, kind="stable")]
+                wish.sort()
+            x[order] = _apart(wish, width[order])
+    used = x[[each for order in layers for each in order]]
+    return x - (used.min() + used.max()) / 2 if len(used) else x
+
+
+def _neighbours(
+    chains: Mapping[tuple[int, int], list[int]], num_variables: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return who is above and who is below each; who counts more is there more often."""
+    size = num_variables + sum(map(len, chains.values()))
+    above: list[list[int]] = [[] for _ in range(size)]
+    below: list[list[int]] = [[] for _ in range(size)]
+    for (parent, child), chain in chains.items():
+        for upper, lower in zip([parent, *chain], [*chain, child], strict=True):
+            times = _STRAIGHTNESS if min(upper, lower) >= num_variables else 1
+            below[upper] += [lower] * times
+            above[lower] += [upper] * times
+    return above, below
+
+
+def _centre(x: NDArray[np.float64], near: list[int], otherwise: float) -> float:
+    return float(x[near].mean()) if near else otherwise
+
+
+def _apart(wish: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move sorted positions as little as need be for each to have its width.
+
+    Halfway between pushing everyone right and pushing everyone left: both keep clear, so their
+    mean does.
+    """
+    start = np.concatenate(([0.0], np.cumsum((width[1:] + width[:-1]) / 2)))
+    free = wish - start
+    right = np.maximum.accumulate(free)
+    left = np.minimum.accumulate(free[::-1])[::-1]
+    return np.asarray((right + left) / 2 + start)
