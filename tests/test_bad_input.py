@@ -75,6 +75,9 @@ BAD_ARGUMENTS = [
     ("num_layers", -1, "-1"),
     ("num_layers", 1.5, "1.5"),
     ("num_layers", "three", "'three'"),
+    ("hops", 0, "0"),
+    ("hops", 1.5, "1.5"),
+    ("hops", "two", "'two'"),
     ("num_samples", 0, "0"),
     ("num_samples", 10, "num_samples=10"),
     ("num_samples", 1e3, "1000.0"),
@@ -105,7 +108,7 @@ BAD_ARGUMENTS = [
     ("change", None, "None"),
     ("change", 1.5, "1.5"),
     ("change", Fall, "Fall"),
-    ("change", lambda before, after: after, "(800, 4, 2)"),
+    ("change", lambda before, after: after, "(1000, 4, 2)"),
     ("change", lambda before, after: np.full(after.shape[:2], 7), "7"),
     ("change", lambda before, after: "changed", "<U7"),
     ("scores", "odds", "'odds'"),
@@ -282,7 +285,9 @@ def test_only_a_node_task_has_a_class_for_each_node(task):
         explainer.explain((0, 1) if task == "edge" else None)
 
 
-@pytest.mark.parametrize("change", ["fall", "flip", "levels", "absolute", "top_fraction"])
+@pytest.mark.parametrize(
+    "change", ["large_fall", "fall", "flip", "levels", "absolute", "top_fraction"]
+)
 def test_values_have_no_changes_of_probabilities(change):
     with pytest.raises(PGMExplainerError, match=f"'{change}' is about probabilities.*Deviation"):
         PGMExplainer(model, X, EDGES, scores="values", change=change)

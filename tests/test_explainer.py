@@ -24,11 +24,17 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.sampling import Deviation, Fall, Levels, TopDeviation, TopFraction
+from pgm_explainer.sampling import Deviation, Fall, LargeFall, Levels, TopDeviation, TopFraction
 from pgm_explainer.selection import GTest
 from pgm_explainer.structure import DAG, hill_climb
 
-OPTIONS = {"num_layers": 2, "num_samples": 200, "perturbation": "permute"}
+OPTIONS = {
+    "num_layers": 2,
+    "num_samples": 200,
+    "perturbation": "permute",
+    "perturb_probability": 0.25,
+    "change": 0.05,
+}
 RICH, ISOLATED = 14, 15  # a target of the toy with many candidates, and one with none
 
 
@@ -67,7 +73,9 @@ def test_any_group_of_targets_gives_what_each_gets_alone(toy, alone, form, group
 
 @pytest.mark.parametrize("test", ["chi_square", "g"])
 @pytest.mark.parametrize("no_child", [True, False])
-@pytest.mark.parametrize("change", ["fall", "flip", "absolute", "top_fraction", "levels"])
+@pytest.mark.parametrize(
+    "change", ["large_fall", "fall", "flip", "absolute", "top_fraction", "levels"]
+)
 def test_all_targets_at_once_give_what_each_gets_alone(toy, test, no_child, change):
     explainer = explainer_of(toy, test=test, no_child=no_child, change=change)
     for each in explainer.explain_many(range(11)):
@@ -352,9 +360,9 @@ def test_queries_move_as_the_planted_rule_says(no_child):
     explanation = explain_planted(no_child=no_child, num_samples=2000)
     one, other = CAUSES
     assert explanation.query() == pytest.approx(explanation.held, abs=0.03)
-    assert explanation.query() == pytest.approx(0.75**2, abs=0.04)
+    assert explanation.query() == pytest.approx(0.9**2, abs=0.03)
     assert explanation.query({one: "perturbed"}) == pytest.approx(0)
-    assert explanation.query({one: "original"}) == pytest.approx(0.75, abs=0.04)
+    assert explanation.query({one: "original"}) == pytest.approx(0.9, abs=0.03)
     assert explanation.query({one: "kept", other: "original"}) == pytest.approx(1)
     assert explanation.query({one: "original", other: "changed"}) == pytest.approx(0)
     assert explanation.query({TARGET: "changed"}) == pytest.approx(0)
@@ -368,7 +376,7 @@ def test_the_target_is_a_leaf_with_no_child_and_not_among_the_nodes():
     assert explanation.network.nodes == [*explanation.nodes, TARGET]
 
 
-@pytest.mark.parametrize("change", ["auto", "flip", "fall", "absolute", "levels"])
+@pytest.mark.parametrize("change", ["auto", "large_fall", "flip", "fall", "absolute", "levels"])
 def test_the_planted_causes_of_a_graphs_prediction_are_found(change):
     explainer = PGMExplainer(
         planted_graph,
@@ -385,7 +393,7 @@ def test_the_planted_causes_of_a_graphs_prediction_are_found(change):
     assert explanation.task == "graph"
     assert sorted(explanation.nodes) == CAUSES
     assert explanation.network.children("graph") == []
-    assert explanation.query() == pytest.approx(0.75**2, abs=0.06)
+    assert explanation.query() == pytest.approx(0.9**2, abs=0.05)
     assert explanation.query({one: "perturbed"}) == pytest.approx(0)
     assert explanation.query({one: "original", other: "original"}) == pytest.approx(1)
 
@@ -489,7 +497,7 @@ def test_a_prediction_that_never_changes_has_no_network(task, only_significant):
     explainer = PGMExplainer(
         model, np.eye(4), STAR[:, :0], task=task, only_significant=only_significant
     )
-    with pytest.warns(PGMExplainerWarning, match="the prediction held in all 800 samples"):
+    with pytest.warns(PGMExplainerWarning, match="the prediction held in all 1000 samples"):
         explanation = explainer.explain(1 if task == "node" else None)
     assert explanation.network is None
     assert explanation.nodes == []
@@ -515,8 +523,14 @@ def test_auto_takes_random_for_constant_features_and_says_so(value):
     assert explanation.settings["perturbation"] == "random"
 
 
-def test_auto_takes_the_mean_where_it_changes_something_and_says_so(toy):
-    assert explainer_of(toy, perturbation="auto").explain(RICH).settings["perturbation"] == "mean"
+def test_auto_takes_the_features_of_another_node_where_they_differ_and_says_so(toy):
+    explanation = explainer_of(toy, perturbation="auto").explain(RICH)
+    assert explanation.settings["perturbation"] == "permute"
+
+
+def test_auto_takes_the_mean_for_a_graph_and_says_so(toy):
+    explainer = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph")
+    assert explainer.explain().settings["perturbation"] == "mean"
 
 
 def test_zeroing_zeros_is_an_error_naming_the_perturbation():
@@ -583,12 +597,15 @@ def no_edges(data, cardinalities):
     ("option", "value"),
     [
         ("num_layers", 1),
+        ("hops", 1),
         ("num_samples", 100),
         ("perturbation", "zero"),
         ("perturbation", "uniform"),
         ("perturbation", lambda x, rng: x + 1),
         ("perturb_probability", 0.5),
         ("features", [0]),
+        ("change", "large_fall"),
+        ("change", LargeFall(0.1)),
         ("change", "flip"),
         ("change", "absolute"),
         ("change", "top_fraction"),
@@ -784,9 +801,10 @@ def test_scores_of_any_kind_give_the_same_explanation(toy, alone, scores):
 
 
 def test_the_settings_tell_how_it_was_made(toy):
-    said = explainer_of(toy, perturbation="auto", features=[0, 1], seed=4).explain(RICH).settings
-    assert said["perturbation"] == "mean"
-    assert said["change"] == "fall(0.05)"
+    auto = {"perturbation": "auto", "change": "auto"}
+    said = explainer_of(toy, **auto, features=[0, 1], seed=4).explain(RICH).settings
+    assert said["perturbation"] == "permute"
+    assert said["change"] == "large_fall(0.4, 0.2)"
     again = PGMExplainer(toy.whole, toy.x, toy.edge_index, **said).explain(RICH)
     assert again.settings == said
     assert (said["features"], said["seed"], said["num_samples"]) == ([0, 1], 4, 200)

@@ -15,7 +15,9 @@ from pgm_explainer.structure import DAG
 
 def test_the_defaults_are_the_documented_ones():
     settings = Settings()
-    assert (settings.task, settings.num_layers, settings.num_samples) == ("node", None, 800)
+    assert (settings.task, settings.num_layers, settings.num_samples) == ("node", None, 1000)
+    assert (settings.hops, settings.perturb_probability) == (None, 0.1)
+    assert (settings.perturbation, settings.change) == ("auto", "auto")
     assert (settings.significance, settings.structure, settings.score) == (
         0.05,
         "auto",
@@ -40,6 +42,9 @@ BAD = [
     ("num_layers", -1),
     ("num_layers", 2.0),
     ("num_layers", True),
+    ("hops", 0),
+    ("hops", 1.5),
+    ("hops", True),
     ("output", -1),
     ("output", 0.5),
     ("output", "first"),

@@ -282,7 +282,7 @@ def test_a_name_is_the_indicator_of_that_name(name):
 
 @pytest.mark.parametrize(
     "change",
-    ["fall", "flip", "absolute", "levels", "top_fraction", Fall(0.2), Absolute(0.1), TopFraction()],
+    ["large_fall", "fall", "flip", "absolute", "levels", "top_fraction", Fall(0.2), LargeFall(0.1)],
     ids=str,
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):
@@ -302,7 +302,7 @@ def test_a_function_may_grade_values():
 
 def test_an_instance_is_taken_as_it_is():
     mine = Levels((0.2, 0.4))
-    assert as_change(mine, "graph", "auto") is mine
+    assert as_change(mine, "auto") is mine
 
 
 @pytest.mark.parametrize("bad", ["drop", "", None, {0.1}])

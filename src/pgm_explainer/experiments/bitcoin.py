@@ -51,7 +51,7 @@ class _Ratings:
 
     def per(self, account: IntArray, values: FloatArray) -> FloatArray:
         """Add up values by account."""
-        return np.bincount(account, values, self.accounts)
+        return np.bincount(account, values, self.accounts).astype(np.float64)
 
 
 def load_bitcoin(

@@ -97,7 +97,9 @@ def mnist_graphs(
     """Return the superpixel graphs of a part of MNIST, or of the images with these numbers."""
     images, labels = mnist_images(part, folder)
     chosen = np.arange(len(labels)) if numbers is None else np.asarray(numbers)
-    return _graphs(superpixel_graph, images[chosen] / np.float32(255), labels[chosen], workers)
+    return _graphs(
+        superpixel_graph, np.divide(images[chosen], 255, dtype=np.float32), labels[chosen], workers
+    )
 
 
 def digit_graphs() -> list[SuperpixelGraph]:

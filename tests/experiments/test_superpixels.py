@@ -1,0 +1,130 @@
+"""Images as graphs of superpixels, each number checked by brute force, and the model of them."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import torch
+
+from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN, right_share
+from pgm_explainer.experiments.superpixels import digit_graphs, mnist_graphs, mnist_images
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("PGM_EXPLAINER_DATA"),
+    reason="PGM_EXPLAINER_DATA does not name a folder with MNIST",
+)
+SHOWN = range(0, 60, 3)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return digit_graphs()
+
+
+@pytest.fixture(scope="module")
+def mnist():
+    return mnist_graphs("test", numbers=SHOWN)
+
+
+def assert_features_by_brute_force(graph):
+    height, width = graph.image.shape
+    for node, (intensity, row, column) in enumerate(graph.x.tolist()):
+        pixels = [at for at in np.ndindex(height, width) if graph.segments[at] == node]
+        assert pixels
+        assert intensity == pytest.approx(np.mean([graph.image[at] for at in pixels]), abs=1e-5)
+        assert row == pytest.approx(np.mean([at[0] for at in pixels]) / height, abs=1e-5)
+        assert column == pytest.approx(np.mean([at[1] for at in pixels]) / width, abs=1e-5)
+
+
+def assert_eight_are_heard_by_each(graph):
+    source, target = graph.edge_index
+    np.testing.assert_array_equal(np.bincount(target, minlength=len(graph.x)), 8)
+    assert (source != target).all()
+    assert len(set(zip(source.tolist(), target.tolist(), strict=True))) == len(source)
+
+
+def test_the_bundled_digits_need_no_data(digits):
+    assert len(digits) == 1797
+    assert {each.label for each in digits} == set(range(10))
+    for graph in digits[:20]:
+        assert_eight_are_heard_by_each(graph)
+    assert_features_by_brute_force(digits[0])
+    np.testing.assert_allclose(digits[0].x[:, 0], digits[0].image.ravel())
+
+
+@needs_data
+def test_both_parts_of_mnist_have_the_published_sizes():
+    for part, size in (("train", 60000), ("test", 10000)):
+        images, labels = mnist_images(part)
+        assert images.shape == (size, 28, 28)
+        assert set(labels.tolist()) == set(range(10))
+
+
+@needs_data
+def test_an_image_has_at_most_75_superpixels_that_hear_eight_each(mnist):
+    labels = mnist_images("test")[1]
+    assert [each.label for each in mnist] == labels[list(SHOWN)].tolist()
+    for graph in mnist:
+        assert 50 < len(graph.x) <= 75
+        assert (graph.image.min(), graph.image.max()) == (0, 1)
+        assert_eight_are_heard_by_each(graph)
+
+
+@needs_data
+def test_every_superpixels_features_are_those_of_its_pixels(mnist):
+    assert_features_by_brute_force(mnist[0])
+
+
+@needs_data
+def test_a_superpixel_hears_those_most_like_it_by_place_and_intensity(mnist):
+    """By the formula, a pair at a time."""
+    x = mnist[0].x.astype(np.float64)
+
+    def scale(values):
+        distances = np.array([[np.linalg.norm(a - b) for b in values] for a in values])
+        return distances, [sum(sorted(row)[1:9]) / 8 for row in distances]
+
+    (near, near_scale), (similar, similar_scale) = scale(x[:, 1:]), scale(x[:, :1])
+
+    def alike(at, other):
+        place = near[at, other] / (near_scale[at] + 1e-8)
+        return np.exp(-(place**2) - (similar[at, other] / (similar_scale[at] + 1e-8)) ** 2)
+
+    source, target = mnist[0].edge_index
+    for node in range(len(x)):
+        likeness = {other: alike(node, other) + alike(other, node) for other in range(len(x))}
+        del likeness[node]
+        heard = set(source[target == node].tolist())
+        least = min(likeness[other] for other in heard)
+        assert all(likeness[other] <= least + 1e-4 for other in likeness.keys() - heard)
+
+
+@needs_data
+def test_more_workers_give_the_same_graphs(mnist):
+    for one, other in zip(mnist[:4], mnist_graphs("test", None, SHOWN[:4], 2), strict=True):
+        np.testing.assert_array_equal(one.segments, other.segments)
+        np.testing.assert_array_equal(one.edge_index, other.edge_index)
+
+
+def test_the_model_has_as_many_parameters_as_the_papers():
+    assert sum(each.numel() for each in SuperpixelGCN().parameters()) == 101_365
+
+
+def test_graphs_side_by_side_are_answered_as_each_alone(digits):
+    torch.manual_seed(0)
+    model = SuperpixelGCN().eval()
+    three = digits[:3]
+    with torch.no_grad():
+        alone = [model(torch.tensor(each.x), torch.tensor(each.edge_index)) for each in three]
+        together = model(
+            torch.tensor(np.concatenate([each.x for each in three])),
+            torch.tensor(np.concatenate([g.edge_index + 64 * at for at, g in enumerate(three)], 1)),
+            torch.arange(3).repeat_interleave(64),
+        )
+    torch.testing.assert_close(together, torch.cat(alone), atol=1e-5, rtol=1e-4)
+    right = np.mean(
+        [int(each.argmax()) == graph.label for each, graph in zip(alone, three, strict=True)]
+    )
+    assert right_share(model, three) == pytest.approx(right)
