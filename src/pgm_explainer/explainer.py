@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray, as_array
+from .arrays import IntArray
+from .asked import explained_classes, listed
 from .diagnosis import weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
@@ -191,7 +192,7 @@ class PGMExplainer:
         """
         if self.settings.task == "graph":
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(_listed(targets, self.graph.num_nodes))
+        explanations = self._explain_all(listed(targets, self.graph.num_nodes))
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             warnings.warn(
@@ -225,7 +226,9 @@ class PGMExplainer:
         model, _ = self._observe([target], recorded)
         names = list(self._task.outcomes([target], recorded, model.part)[1])
         at = names.index(target)
-        explained = int(self._explained_classes(names, model.before)[at])
+        explained = int(
+            explained_classes(self.settings, names, model.before, self.graph.num_nodes)[at]
+        )
         table = draw_attribute_samples(
             model, self.population, nodes, target, at, explained, self._sampling
         )
@@ -264,7 +267,7 @@ class PGMExplainer:
         model, notes = self._observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
-        classes = self._explained_classes(names, model.before)
+        classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
         question = Question(recorded, names, classes)
         samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
         return samples, notes
@@ -297,27 +300,6 @@ class PGMExplainer:
         kind, output = self.settings.scores, self.settings.output
         x = self.population.x[part.nodes]
         return LocalModel.observe(self.predictor, part, x, outcomes, kind, output)
-
-    def _explained_classes(self, names: Sequence[VariableId], before: FloatArray) -> IntArray:
-        """Return the class to explain of each prediction: the predicted one, or the one asked."""
-        chosen = self.settings.explained_class
-        if chosen is None or self.settings.scores == "values":
-            return before.argmax(axis=-1)
-        classes = as_array(chosen, "explained_class")
-        if classes.ndim == 0:
-            classes = np.full(len(names), classes)
-        elif self.settings.task == "node" and classes.shape == (self.graph.num_nodes,):
-            classes = classes[np.array(names, dtype=np.int64)]
-        else:
-            raise InputError(
-                f"explained_class must be one class, or in a node task one for each of the "
-                f"{self.graph.num_nodes} nodes; its shape is {classes.shape}"
-            )
-        if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
-            raise InputError(
-                f"explained_class must be in 0 to {before.shape[1] - 1}, but it is {chosen!r}"
-            )
-        return classes.astype(np.int64)
 
     def _find(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> _Finding:
         """Bring a target's ranking together with how its prediction fared."""
@@ -403,15 +385,3 @@ class _Finding:
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
-
-
-def _listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
-    """The targets as a list; tensors and arrays are read as arrays first, and masks as such."""
-    if hasattr(targets, "shape"):
-        array = as_array(targets, "targets")
-        is_mask = array.dtype == bool and array.shape == (num_nodes,)
-        return list(np.flatnonzero(array) if is_mask else array)
-    try:
-        return list(targets)
-    except TypeError:
-        raise InputError(f"targets must be a list of targets, not {targets!r}") from None
