@@ -9,7 +9,7 @@ import pytest
 
 from pgm_explainer.cli import main
 
-MODEL = '''
+MODEL = """
 import numpy as np
 
 
@@ -39,7 +39,7 @@ class Taking:
 
 
 number = 7
-'''
+"""
 NAMES = ["Ann", "Bob", "Cid, Jr", "Dee", "Eve"]
 VISITS = np.array([[1.0], [4.0], [0.0], [2.0], [0.0]])
 EDGES = np.array([[0, 1, 0, 3, 1, 2, 3, 4], [1, 0, 3, 0, 2, 1, 4, 3]])
