@@ -87,6 +87,8 @@ def test_the_demo_runs_from_training_to_pictures(tmp_path, capsys):
     assert "as a leaf (no-child)" in said
     assert "How likely does the prediction hold" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "node-304-free.html",
         "node-304-free.png",
+        "node-304-no-child.html",
         "node-304-no-child.png",
     ]

@@ -72,7 +72,9 @@ def run(options: argparse.Namespace) -> None:
         _ask(explanation)
         path = options.output / f"node-{_TARGET}-{'no-child' if no_child else 'free'}.png"
         explanation.plot().savefig(path, dpi=150)
-        print(f"Picture: {path}\n")
+        page = path.with_suffix(".html")
+        explanation.to_html(page)
+        print(f"Picture: {path}\nPage to ask: {page}\n")
 
 
 def _ask(explanation: Explanation) -> None:

@@ -1,0 +1,199 @@
+"""``pgm-explainer explain``: the same explanations as from Python, from files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pgm_explainer import Explanation, PGMExplainer
+from pgm_explainer.io import load_explanations
+
+from .conftest import EDGES, NAMES, VISITS
+
+CSV = ("--features", "people.csv", "--edges", "friends.csv", "--undirected")
+
+
+def in_python(folder, target, **options):
+    names: dict = {}
+    exec((folder / "visits_model.py").read_text(), names)
+    chosen = {"num_layers": 1, "num_samples": 200, **options}
+    return PGMExplainer(names["model"], VISITS, EDGES, **chosen).explain(target)
+
+
+def test_it_prints_what_python_prints(folder, explain):
+    code, out, err = explain("--target", "0")
+    assert (code, err) == (0, "")
+    assert out == f"{in_python(folder, 0)}\n"
+
+
+def test_options_reach_the_explainer(folder, explain):
+    options = {"perturbation": "zero", "perturb_probability": 0.4, "change": 0.2, "max_nodes": 2}
+    typed = [t for name, v in options.items() for t in (f"--{name.replace('_', '-')}", str(v))]
+    more = ["--seed", "3", "--class-names", "casual, loyal", "--hops", "1"]
+    code, out, _ = explain("--target", "0", *typed, *more)
+    same = in_python(folder, 0, **options, seed=3, class_names=["casual", "loyal"], hops=1)
+    assert code == 0
+    assert out == f"{same}\n"
+
+
+def test_json_on_standard_output_is_that_of_a_file(folder, explain):
+    code, out, err = explain("--target", "0", "--json", "--output", "why.json")
+    assert code == 0
+    assert "1 explanation written to why.json" in err
+    assert json.loads(out) == json.loads((folder / "why.json").read_text())
+    assert Explanation.load("why.json") == in_python(folder, 0)
+
+
+def test_many_targets_go_into_one_file_of_each_kind(folder, explain):
+    code, out, _ = explain(
+        "--target", "1-3", "0", "2", "--output", "why.html", "--output", "why.json"
+    )
+    assert (code, out) == (0, "")
+    assert [each.target for each in load_explanations("why.json")] == [1, 2, 3, 0]
+    assert (folder / "why.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_picture_is_written(folder, explain):
+    pytest.importorskip("matplotlib")
+    assert explain("--target", "0", "--output", "why.png")[0] == 0
+    assert (folder / "why.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_names_stay_with_the_explanation(folder, explain):
+    by_number = in_python(folder, 0).named(NAMES)
+    for graph, more in (("named.npz", ()), ("", CSV)):
+        code, out, _ = explain("--target", "Ann", *more, graph=graph)
+        assert code == 0
+        assert out == f"{by_number}\n"
+
+
+def test_tables_with_numbers_for_names_and_a_weight(folder, explain):
+    (folder / "n.csv").write_text("10\t1\n20\t4\n30\t2\n")
+    (folder / "e.csv").write_text("source\ttarget\tedge_weight\n10\t20\t0.5\n20\t10\t1\n")
+    tables = ("--features", "n.csv", "--edges", "e.csv", "--json")
+    code, out, _ = explain("--target", "10-10", *tables, graph="")
+    assert code == 0
+    assert json.loads(out)["target"] == 10
+
+
+def test_targets_from_a_file_and_all_of_them(folder, explain):
+    (folder / "targets.txt").write_text("Ann\n\nCid, Jr\n")
+    _, out, _ = explain("--targets-file", "targets.txt", "--json", graph="named.npz")
+    assert [each["target"] for each in json.loads(out)] == ["Ann", "Cid, Jr"]
+    _, out, _ = explain("--target", "all", "--json")
+    assert [each["target"] for each in json.loads(out)] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "target", "found"),
+    [
+        ("edge", "pairs", ["--target", "Ann,Bob"], ["Ann", "Bob"]),
+        ("edge", "pairs", ["--target", "Cid, Jr,Dee"], ["Cid, Jr", "Dee"]),
+        ("graph", "whole", [], "graph"),
+    ],
+)
+def test_pairs_and_graphs(explain, task, model, target, found):
+    chosen = ("--task", task, *target, "--json")
+    code, out, _ = explain(*chosen, model=f"visits_model:{model}", graph="named.npz")
+    assert code == 0
+    assert json.loads(out)["target"] == found
+
+
+def test_a_function_that_makes_the_model_is_called(explain):
+    made = explain("--target", "0", model="visits_model:make")
+    assert made == explain("--target", "0")
+
+
+def test_warnings_go_to_standard_error(explain):
+    code, out, err = explain("--target", "0", "--json", "--num-samples", "20")
+    assert code == 0
+    json.loads(out)
+    assert err.startswith("pgm-explainer: warning: ")
+    assert err.count("\n") == len(json.loads(out)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "model", "graph", "said"),
+    [
+        (["--target", "9"], "model", "graph.npz", "there is no node '9'; the graph has nodes 0 to"),
+        (["--target", "-1"], "model", "graph.npz", "expected at least one argument"),
+        (["--target", "3-1"], "model", "graph.npz", "ends before it starts"),
+        (["--target", "0-99999999999"], "model", "graph.npz", "no node '99999999999'"),
+        (["--target", "An"], "model", "named.npz", "did you mean Ann?"),
+        (["--target", "3", "--task", "edge"], "pairs", "graph.npz", "a pair such as 3,5"),
+        (["--target", "3", "--task", "graph"], "whole", "graph.npz", "the whole graph"),
+        ([], "model", "graph.npz", "name what to explain"),
+        (["--target", "0", "--edges", "friends.csv"], "model", "graph.npz", "give the graph by"),
+        (["--target", "0"], "model", "", "give the graph by"),
+        (["--target", "0", "--undirected"], "model", "graph.npz", "--undirected is for --edges"),
+        (["--target", "0", "--output", "a.gif"], "model", "graph.npz", "ends in .html, .json"),
+        (["--target", "0", "--output", "no/a.png"], "model", "graph.npz", "there is no folder no"),
+        (["--target", "all", "--output", "a.png"], "model", "graph.npz", "but there are 5"),
+        (["--target", "0", "--targets-file", "no"], "model", "graph.npz", "no cannot be read"),
+        (["--target", "0"], "nothing", "graph.npz", "has no attribute 'nothing'"),
+        (["--target", "0"], "number", "graph.npz", "model must be callable"),
+        (["--target", "0"], "Taking", "graph.npz", "a class that takes size"),
+        (["--target", "0", "--weights", "w.pt"], "model", "graph.npz", "needs a PyTorch module"),
+        (["--target", "0", "--change", "sudden"], "model", "graph.npz", "unknown change 'sudden'"),
+        (["--target", "0", "--num-samples", "five"], "model", "graph.npz", "invalid int value"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(explain, arguments, model, graph, said):
+    code, out, err = explain(*arguments, model=f"visits_model:{model}", graph=graph)
+    assert (code, out) == (2, "")
+    assert err.startswith("pgm-explainer: error: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("place", "said"), [("no_such", "nor is it"), ("no_such:x", "importing")])
+def test_a_model_that_is_not_there(explain, place, said):
+    code, _, err = explain("--target", "0", model=place)
+    assert code == 2
+    assert said in err
+
+
+def test_a_module_that_fails_is_named(folder, explain):
+    (folder / "broken_model.py").write_text("raise RuntimeError('on fire')")
+    code, _, err = explain("--target", "0", model="broken_model:net")
+    assert code == 2
+    assert "importing broken_model failed with RuntimeError: on fire" in err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"x": VISITS}, "no array 'edge_index'"),
+        ({"x": VISITS, "edge_index": EDGES + 9}, "names node 13"),
+        ({"x": VISITS, "edge_index": EDGES, "names": ["a"] * 5}, "1 different names for 5 nodes"),
+        ({"x": VISITS, "edge_index": EDGES, "names": VISITS}, "must be a list of texts"),
+        ({"x": VISITS.astype(object), "edge_index": EDGES}, "no .npz file of plain arrays"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_graphs_that_cannot_be_used(explain, arrays, said):
+    np.savez("bad.npz", **arrays)
+    code, _, err = explain("--target", "0", graph="bad.npz")
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("people", "friends", "said"),
+    [
+        ("a,1\nb,x\n", "a,b\n", "people.csv: line 2: could not convert string to float: 'x'"),
+        ("a,1\nb\n", "a,b\n", "people.csv: line 2 has 1 cells, the first 2"),
+        ("a,1\na,2\n", "a,b\n", "the node 'a' is there twice"),
+        ("a,1\nb,2\n", "a,b\na,c\n", "friends.csv: line 2: the node 'c' has no features"),
+        ("a,1\nb,2\n", "a,b,3\n", "need a header"),
+        ("a\nb\n", "a,b\n", "a node's name and its features"),
+        ("", "a,b\n", "people.csv: the file is empty"),
+        ("a,1\nb,nan\n", "a,b\n", "must be finite"),
+    ],
+)
+def test_tables_that_cannot_be_used(folder, explain, people, friends, said):
+    (folder / "people.csv").write_text(people)
+    (folder / "friends.csv").write_text(friends)
+    code, _, err = explain("--target", "a", *CSV, graph="")
+    assert code == 2
+    assert said in err

@@ -1,0 +1,78 @@
+"""What a shell expects: help, exit codes, quiet ends; and the page on the command line."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgm_explainer import cli
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+
+
+def test_help_lists_every_command(shell):
+    code, out, _ = shell("--help")
+    assert code == 0
+    assert all(f"    {name} " in out for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_help_of_each_command_teaches_by_examples(shell, command):
+    code, out, _ = shell(command, "--help")
+    assert code == 0
+    assert f"examples:\n  pgm-explainer {command}" in out
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["show"], ["demo", "--nothing"]])
+def test_wrong_usage_is_one_line_and_2(shell, arguments):
+    code, out, err = shell(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("pgm-explainer: error: ")
+    assert "--help" in err
+
+
+def test_bench_outside_a_clone_says_so(shell):
+    code, _, err = shell("bench")
+    assert code == 2
+    assert "there is no folder 'benchmarks'" in err
+
+
+def test_bench_runs_what_the_clone_holds(shell, folder, monkeypatch):
+    for name in ("benchmarks", "benchmarks.__main__"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (folder / "benchmarks").mkdir()
+    (folder / "benchmarks" / "__main__.py").write_text("main = len\n")
+    assert shell("bench", "growth")[0] == 1
+    assert shell("bench")[0] == 0
+
+
+def test_an_interrupt_is_130(shell, monkeypatch):
+    def interrupted(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.demo, "run", interrupted)
+    assert shell("demo") == (130, "", "")
+
+
+def test_a_reader_that_stops_is_no_error(explain, folder):
+    explain("--target", "all", "--output", "why.json")
+    command = [sys.executable, "-m", "pgm_explainer", "show", "why.json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+
+
+def test_the_page_runs_as_it_stands(shell, folder):
+    page = PAGE.read_text()
+    for name, content in re.findall(r"in `([\w.]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL):
+        (folder / name).write_text(content)
+    (session,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    steps = re.findall(r"^\$ pgm-explainer (.*)\n((?:[^$].*\n)*)", session, re.MULTILINE)
+    assert len(steps) == 3
+    for typed, expected in steps:
+        code, out, _ = shell(*shlex.split(typed))
+        assert (code, out) == (0, expected)

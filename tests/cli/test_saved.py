@@ -1,0 +1,72 @@
+"""``show`` and ``query``: a saved explanation without its model."""
+
+import json
+
+import pytest
+
+from pgm_explainer.io import load_explanations
+
+
+@pytest.fixture
+def saved(explain):
+    """The names of a file with one explanation, and of one with all."""
+    assert explain("--target", "Ann", "--output", "one.json", graph="named.npz")[0] == 0
+    assert explain("--target", "all", "--output", "all.json", graph="named.npz")[0] == 0
+    return "one.json", "all.json"
+
+
+def test_show_prints_the_words(saved, shell):
+    one, many = saved
+    explanations = load_explanations(many)
+    assert shell("show", one) == (0, f"{explanations[0]}\n", "")
+    assert shell("show", many, "--target", "Dee")[1] == f"{explanations[3]}\n"
+    assert all(str(each) in shell("show", many)[1] for each in explanations)
+
+
+def test_show_converts(saved, shell, folder):
+    one, many = saved
+    assert shell("show", many, "--output", "all.html")[0] == 0
+    assert "Cid, Jr" in (folder / "all.html").read_text()
+    assert shell("show", many, "--target", "Ann", "--output", "again.json")[0] == 0
+    assert (folder / "again.json").read_bytes() == (folder / one).read_bytes()
+    assert json.loads(shell("show", one, "--json")[1]) == json.loads((folder / one).read_text())
+
+
+def test_query_tells_before_and_after(saved, shell):
+    explanation = load_explanations(saved[0])[0]
+    known = {"Bob": "original, kept", "Dee": "kept"}
+    given = ("--given", "Bob=original,kept", "--given", "Dee=kept")
+    code, out, _ = shell("query", "one.json", *given, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["target"] == "Ann"
+    assert answer["given"] == [{"node": node, "known": what} for node, what in known.items()]
+    assert (answer["before"], answer["after"]) == (explanation.query(), explanation.query(known))
+    assert answer["probability_of_given"] == explanation.network.probability(known)
+    words = shell("query", "one.json", *given)[1]
+    assert f"{explanation.query():.1%}  when nothing is known" in words
+    assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["query", "all.json"], "5 explanations; say which one by --target: Ann, Bob, 'Cid, Jr'"),
+        (["query", "all.json", "--target", "Zed"], "there is no explanation in all.json of 'Zed'"),
+        (["query", "one.json", "--given", "Bib=kept"], "did you mean Bob?"),
+        (["query", "one.json", "--given", "Bob"], "say NODE=WHAT, such as 300=kept"),
+        (["query", "one.json", "--given", "Bob=odd"], "'odd' cannot be said of 'Bob'"),
+        (["query", "one.json", "--given", "Bob=kept,changed"], "contradicts itself"),
+        (["query", "no.json"], "no.json cannot be read"),
+        (["show", "people.csv"], "not JSON"),
+        (["show", "empty.json"], "holds no explanation"),
+        (["show", "all.json", "--output", "all.png"], "a picture shows one explanation"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(saved, shell, folder, arguments, said):
+    (folder / "empty.json").write_text("[]")
+    code, out, err = shell(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("pgm-explainer: error: ")
+    assert err.count("\n") == 1
