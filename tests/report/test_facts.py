@@ -10,7 +10,7 @@ import pytest
 from pgm_explainer import PGMExplainer, QueryError
 from pgm_explainer.report.facts import own_chance, telling_facts
 
-WITH_NETWORK = ["node", "children", "levels", "graph", "edge", "label", "values", "alone"]
+WITH_NETWORK = ["node", "children", "levels", "graph", "edge", "alone"]
 ENOUGH, WORTH = 20, 0.01
 
 
