@@ -71,7 +71,7 @@ def test_tables_with_numbers_for_names_and_a_weight(folder, explain):
     (folder / "n.csv").write_text("10\t1\n20\t4\n30\t2\n")
     (folder / "e.csv").write_text("source\ttarget\tedge_weight\n10\t20\t0.5\n20\t10\t1\n")
     tables = ("--features", "n.csv", "--edges", "e.csv", "--json")
-    code, out, _ = explain("--target", "10-10", *tables, graph="")
+    code, out, _ = explain("--target", "10-10", "--scores", "logits", *tables, graph="")
     assert code == 0
     assert json.loads(out)["target"] == 10
 
@@ -116,7 +116,7 @@ def test_warnings_go_to_standard_error(explain):
     ("arguments", "model", "graph", "said"),
     [
         (["--target", "9"], "model", "graph.npz", "there is no node '9'; the graph has nodes 0 to"),
-        (["--target", "-1"], "model", "graph.npz", "expected at least one argument"),
+        (["--target", "-1"], "model", "graph.npz", "there is no node '-1'"),
         (["--target", "3-1"], "model", "graph.npz", "ends before it starts"),
         (["--target", "0-99999999999"], "model", "graph.npz", "no node '99999999999'"),
         (["--target", "An"], "model", "named.npz", "did you mean Ann?"),

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ..errors import PGMExplainerError
+from ..errors import PGMExplainerError, PGMExplainerWarning
 from . import bench, demo, explain, query, reproduce, run, show
 
 __all__ = ["main"]
@@ -107,6 +107,7 @@ def _short_warnings() -> Iterator[None]:
         print(f"pgm-explainer: warning: {_one_line(message)}", file=sys.stderr)
 
     with warnings.catch_warnings():
+        warnings.simplefilter("always", PGMExplainerWarning)
         warnings.showwarning = say
         yield
 

@@ -118,13 +118,16 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
         return read_file(path, _npz)
     data = load_tensors(path, trust)
     try:
-        names, num_nodes = data.to_dict().get("names"), data.num_nodes
-    except (AttributeError, RuntimeError, TypeError) as error:  # or a data object without content
+        content = data.to_dict()
+    except (AttributeError, RuntimeError):  # something else, or a data object made by hand
+        content = {}
+    if not content:
         raise FileError(
-            f"{path} holds a {type(data).__name__}, not a graph: save one Data object, such as "
+            f"{path} holds a {type(data).__name__} without a graph: save one Data object, such as "
             f"dataset[0], with torch.save"
-        ) from error
-    return GraphInput(data, names=None if names is None else _checked_names(names, num_nodes))
+        )
+    names = content.get("names")
+    return GraphInput(data, names=None if names is None else _checked_names(names, data.num_nodes))
 
 
 def _npz(document: bytes) -> GraphInput:
