@@ -39,11 +39,11 @@ def explain(model=values, target=TARGET, **options):
     [
         (Deviation(3), [STRONG, WEAK]),
         (Deviation(50), [STRONG]),
-        (TopDeviation(0.25), [STRONG]),
+        (TopDeviation(0.1), [STRONG]),
         ("top_deviation", [STRONG, WEAK]),
         ("auto", [STRONG, WEAK]),
     ],
-    ids=["beyond 3", "beyond 50", "top quarter", "top", "auto"],
+    ids=["beyond 3", "beyond 50", "top tenth", "top", "auto"],
 )
 @pytest.mark.parametrize("no_child", [True, False])
 def test_what_moves_a_value_is_found(change, causes, no_child):

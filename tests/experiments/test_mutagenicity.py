@@ -60,7 +60,7 @@ def test_motifs_are_the_marked_bonds_of_nitrogen_with_oxygen_or_hydrogen(molecul
 @needs_data
 def test_most_molecules_with_a_motif_are_mutagenic(molecules):
     labels = [each.label for each in molecules if each.motif]
-    assert np.mean(labels) < 0.25
+    assert np.mean(labels) < 0.3
 
 
 def test_a_folder_without_the_molecules_is_named(tmp_path, monkeypatch):
