@@ -417,6 +417,33 @@ def test_a_subgraph_model_is_never_shown_what_is_far_away():
     assert len(seen) < 10
 
 
+# How far an explanation may look
+
+
+def test_hops_limit_the_candidates_and_leave_predictions_alone(toy):
+    for form in ("whole", "part"):
+        near, far = explainer_of(toy, form, hops=1), explainer_of(toy, form)
+        sources = set(toy.edge_index[0, toy.edge_index[1] == RICH].tolist()) - {RICH}
+        assert set(near.candidates(RICH).tolist()) == sources
+        assert sources < set(far.candidates(RICH).tolist())
+        assert near.predict(RICH) == far.predict(RICH)
+        close, wide = near.explain(RICH), far.explain(RICH)
+        assert close.settings["hops"] == 1
+        assert wide.settings["hops"] == wide.settings["num_layers"] == 2
+        assert set(close.nodes) <= sources
+        assert (close.values, close.predicted_class) == (wide.values, wide.predicted_class)
+
+
+def test_as_many_hops_as_layers_are_the_default(toy, alone):
+    explanation = explainer_of(toy, hops=2).explain(RICH)
+    assert explanation.ranking == alone[RICH].ranking
+
+
+def test_a_graph_has_no_hops(toy):
+    with pytest.raises(InputError, match="hops=2 is for nodes and pairs"):
+        PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", hops=2)
+
+
 # Odd graphs
 
 
