@@ -36,7 +36,13 @@ from pgm_explainer.predictors.torch_tools import count_hops
 from pgm_explainer.sampling import Fall
 
 FEATURES = 3
-SETTINGS = {"num_layers": 2, "num_samples": 100, "change": Fall(0.002)}
+SETTINGS = {
+    "num_layers": 2,
+    "num_samples": 100,
+    "perturbation": "mean",
+    "perturb_probability": 0.25,
+    "change": Fall(0.002),
+}
 
 
 @pytest.fixture

@@ -87,6 +87,7 @@ def test_explanations_are_those_of_asking_the_whole_graph_one_by_one(
 ):
     model, x, edges = node_model(layer.make), any_graph.x, any_graph.edge_index
     options = {"num_layers": 2, "num_samples": 100, "change": Fall(0.002)}
+    options |= {"perturbation": "mean", "perturb_probability": 0.25}
     fast = PGMExplainer(model, x, edges, **options).explain(any_graph.target)
     slow = PGMExplainer(slowly(model, edges), x, edges, **options).explain(any_graph.target)
     assert fast == slow
@@ -101,7 +102,7 @@ def test_explanations_of_graphs_are_those_of_asking_one_by_one(pool, a_graph, gr
     def slow_model(x):
         return torch.cat([model(each, edges) for each in torch.tensor(x)])
 
-    options = {"task": "graph", "num_samples": 100}
+    options = {"task": "graph", "num_samples": 100, "perturb_probability": 0.25}
     fast = PGMExplainer(model, x, edges, **options).explain()
     slow = PGMExplainer(slow_model, x, edges, **options).explain()
     assert fast == slow
@@ -123,7 +124,8 @@ def test_a_trained_model_is_explained_by_the_neighbour_that_decides(layer, node_
     neighbours = edges[0, edges[1] == target]
     planted = int(neighbours[marked[neighbours]])
 
-    explanation = PGMExplainer(model, x, edges, perturbation="zero").explain(target)
+    options = {"perturbation": "zero", "perturb_probability": 0.25, "change": Fall(0.05)}
+    explanation = PGMExplainer(model, x, edges, **options).explain(target)
     assert explanation.predicted_class == 1
     assert explanation.nodes[0] == planted
     assert explanation.query({planted: "perturbed"}) < 0.1

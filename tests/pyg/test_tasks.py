@@ -41,6 +41,7 @@ def test_a_link_is_explained_as_by_asking_the_whole_graph(a_graph):
     model, x, edges = LinkModel(), a_graph.x, a_graph.edge_index
     targets = [(a_graph.target, 0), (1, 2), (0, a_graph.target)]
     settings = {"task": "edge", "num_layers": 2, "num_samples": 100, "change": Fall(0.01)}
+    settings |= {"perturbation": "mean", "perturb_probability": 0.25}
 
     @torch.no_grad()
     def slow(x, pairs):
@@ -201,7 +202,8 @@ def hetero_model(request, library):
 
 
 def explain_library(model, library, target=0, **settings):
-    settings = {"perturbation": "zero", "change": Absolute(0.05), **settings}
+    usual = {"perturbation": "zero", "perturb_probability": 0.25, "change": Absolute(0.05)}
+    settings = {**usual, **settings}
     return PGMExplainer(model, library, target_type="paper", **settings).explain(target)
 
 
