@@ -97,7 +97,7 @@ class Round:
     def disk_full(self) -> None:
         job = self.start(file_limit=4096)
         errors = job.communicate()[1].decode()
-        if "Traceback" in errors or job.returncode not in (0, 1):
+        if "Traceback" in errors or job.returncode not in (0, 2):
             raise SystemExit(f"a full disk ended in code {job.returncode}: {errors}")
 
     def damaged(self, damage: Callable[[Path], None]) -> None:

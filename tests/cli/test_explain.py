@@ -105,7 +105,7 @@ def test_a_function_that_makes_the_model_is_called(explain):
 
 
 def test_warnings_go_to_standard_error(explain):
-    code, out, err = explain("--target", "0", "--json", "--num-samples", "20")
+    code, out, err = explain("--target", "0", "--json", "--perturb-probability", "0.0001")
     assert code == 0
     json.loads(out)
     assert err.startswith("pgm-explainer: warning: ")

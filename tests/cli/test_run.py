@@ -141,7 +141,7 @@ def small_disk(tmp_path):
 def test_a_full_disk_stops_it_and_room_lets_it_go_on(graph, whole, small_disk):
     folder = small_disk / "why"
     code, _, errors = Command(graph, folder).end()
-    assert code == 1
+    assert code == 2
     assert "No space left on device" in errors
     assert "What was finished is safe" in errors
     assert "Traceback" not in errors
@@ -156,7 +156,7 @@ def test_a_full_disk_stops_it_and_room_lets_it_go_on(graph, whole, small_disk):
 def test_a_read_only_folder_is_told(graph, small_disk):
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     code, _, errors = Command(graph, small_disk / "why").end()
-    assert code == 1
+    assert code == 2
     assert "cannot be written" in errors
     assert "Read-only file system" in errors
     assert "Traceback" not in errors
@@ -169,7 +169,7 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     code, _, errors = Command(graph, tmp_path, preexec_fn=limited).end()
-    assert code == 1
+    assert code == 2
     assert "cannot be written" in errors
     assert "Traceback" not in errors
     assert ExplanationDataset(tmp_path).entries == []
@@ -196,7 +196,7 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
 )
 def test_what_is_wrong_is_told_in_one_line(graph, tmp_path, capsys, arguments, named):
     arguments = [str(graph) if each == "GRAPH" else each for each in arguments]
-    assert main(["run", *arguments, "--output", str(tmp_path / "why")]) == 1
+    assert main(["run", *arguments, "--output", str(tmp_path / "why")]) == 2
     told = capsys.readouterr().err
     assert named in told
     assert told.startswith("pgm-explainer: ")

@@ -107,7 +107,8 @@ def test_a_trap_in_an_npz_is_not_sprung(explain, folder):
 
 
 def test_torchscript_only_if_trusted(net, explain):
-    torch.jit.script(net).save("net.ts")
+    inputs = (torch.tensor(VISITS, dtype=torch.float32), torch.tensor(EDGES))
+    torch.jit.trace(net, inputs).save("net.ts")
     code, _, err = explain("--target", "0", model="net.ts")
     assert code == 2
     assert "holds a program" in err

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["configure", "run"]
 
+_EPILOG = """\
+examples:
+  pgm-explainer reproduce table2 --no-rivals
+  pgm-explainer reproduce all --quick
+"""
 _TRAINED_ON = 55_000  # the other 5,000 choose the epoch
 _TABLES = ("table1", "table2", "table3")
 _SECTIONS = ("figures", "beyond", "ablation", "mnist")
@@ -28,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "rivals beside. What is computed is kept in the output folder: after a stop the same "
         "command goes on where it was."
     )
-    parser.epilog = "Example: pgm-explainer reproduce table2 --seeds 5 --no-rivals"
+    parser.epilog = _EPILOG
     parser.add_argument("name", choices=(*_TABLES, *_SECTIONS, "all"), help="what to reproduce")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds (default: 5)")
     parser.add_argument("--quick", action="store_true", help="one seed, few targets for rivals")

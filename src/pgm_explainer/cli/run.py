@@ -16,6 +16,15 @@ from .loading import ExplainerPlace, load_targets, read_options
 
 __all__ = ["configure", "run"]
 
+_EPILOG = """\
+examples:
+  pgm-explainer run mymodel:explainer --output explanations
+  pgm-explainer run mymodel:net --graph graph.npz --output explanations \\
+      --engine processes --workers 4 --set num_samples=2000
+
+Exit codes: 0 done, 2 stopped by an error (what is finished is safe),
+130 stopped by Ctrl-C, 143 by SIGTERM.
+"""
 _TERMINATED = 128 + signal.SIGTERM
 
 
@@ -25,10 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Explain many targets into a folder of Parquet files. The job may be stopped at any time: "
         "the same command goes on where it was, and the result is the same."
     )
-    parser.epilog = (
-        "Exit codes: 0 done, 2 stopped by an error (what is finished is safe), 130 stopped by "
-        "Ctrl-C, 143 by SIGTERM."
-    )
+    parser.epilog = _EPILOG
     parser.add_argument("model", help="module:attribute of a model or explainer, or of its factory")
     parser.add_argument("--graph", type=Path, help=".npz file with x and edge_index")
     parser.add_argument("--output", type=Path, required=True, help="folder of the data set")

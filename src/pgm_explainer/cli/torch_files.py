@@ -153,6 +153,7 @@ def _script_signature(program: Any) -> inspect.Signature:
 
 def _as_module(program: Any, signature: inspect.Signature) -> nn.Module:
     """A module that calls the program, with arguments that can be looked up."""
+    import torch
     from torch import nn
 
     def forward(*arguments: Any, **named: Any) -> Any:
@@ -163,4 +164,7 @@ def _as_module(program: Any, signature: inspect.Signature) -> nn.Module:
     module = nn.Module()
     # Not as a part of the module: an exported program refuses to be put into evaluation mode.
     module.forward = forward
+    kept = next((each for each in program.parameters() if each.is_floating_point()), None)
+    if kept is not None:  # so that it can be told where, and of what precision, it computes
+        module.register_buffer("computes_like", torch.empty_like(kept[:0]), persistent=False)
     return module
