@@ -30,6 +30,14 @@ _STATE_ALL = """(evidence) => {
     };
 }"""
 
+# Many changes in few samples, so that there is something to ask about.
+SETTINGS = {
+    "num_layers": 2,
+    "num_samples": 800,
+    "perturb_probability": 0.25,
+    "perturbation": "mean",
+}
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
@@ -97,7 +105,7 @@ def read(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
 @pytest.fixture(scope="session")
 def node_explanation(toy: Any) -> Explanation:
     names = ["red", "green", "blue"]
-    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, class_names=names)
+    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, class_names=names, **SETTINGS)
     return explainer.explain(14)
 
 
@@ -111,7 +119,8 @@ def explanations(toy: Any, node_explanation: Explanation) -> dict[str, Explanati
         return np.concatenate([-score, score], axis=-1)
 
     def explain(model: Any, target: Any = None, **options: Any) -> Explanation:
-        return PGMExplainer(model, toy.x, toy.edge_index, **options).explain(target)
+        chosen = {**SETTINGS, **options}
+        return PGMExplainer(model, toy.x, toy.edge_index, **chosen).explain(target)
 
     return {
         "node": node_explanation,

@@ -238,7 +238,9 @@ def test_on_a_small_screen_nothing_is_cut_off(read, explanations):
 
 
 def test_without_a_network_the_page_says_why(read, toy, node_explanation):
-    constant = PGMExplainer(lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index)
+    constant = PGMExplainer(
+        lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index, num_samples=800
+    )
     reader = read(constant.explain(14))
     assert "the prediction never changed" in reader.text("#network")
     assert not reader.page.locator("#hero").is_visible()

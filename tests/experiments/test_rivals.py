@@ -22,7 +22,8 @@ from pgm_explainer.experiments.rivals import (
 )
 from pgm_explainer.predictors.torch_module import TorchModulePredictor
 
-ASKING = [Shapley(num_queries=100), LearntMask(), Gradient(), Pgm(num_samples=200)]
+PGM = Pgm(num_samples=200, perturb_probability=0.25, perturbation="mean")
+ASKING = [Shapley(num_queries=100), LearntMask(), Gradient(), PGM]
 RIVALS = [*ASKING, Chance(), Degree()]
 
 

@@ -120,7 +120,13 @@ STAR = torch.tensor([[1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0]])
 def test_a_regression_is_explained_by_the_node_that_moves_the_value(flat, change):
     x = torch.tensor([[0.0], [0.1], [0.2], [30.0], [0.2], [0.1], [0.0]])
     explainer = PGMExplainer(
-        Sum(1, flat), x, STAR, scores="values", change=change, perturbation="zero"
+        Sum(1, flat),
+        x,
+        STAR,
+        scores="values",
+        change=change,
+        perturbation="zero",
+        perturb_probability=0.25,
     )
     explanation = explainer.explain(0)
     assert explanation.nodes[0] == 3

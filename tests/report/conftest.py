@@ -13,6 +13,14 @@ from pgm_explainer import PGMExplainer
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
+# Many changes in few samples, so that every kind of explanation has something to show.
+SETTINGS = {
+    "num_layers": 2,
+    "num_samples": 800,
+    "perturb_probability": 0.25,
+    "perturbation": "mean",
+}
+
 
 @pytest.fixture(autouse=True)
 def _close_figures():
@@ -25,7 +33,7 @@ def explain(toy):
     """Explain a prediction of the toy model, by default that of node 14."""
 
     def explained(target=14, model=toy.whole, **options):
-        explainer = PGMExplainer(model, toy.x, toy.edge_index, **{"num_layers": 2, **options})
+        explainer = PGMExplainer(model, toy.x, toy.edge_index, **{**SETTINGS, **options})
         return explainer.explain(target)
 
     return explained

@@ -208,7 +208,7 @@ class LargeFall:
     """
 
     share: float = 0.4
-    most: float = 0.2
+    most: float = 0.15
     noise: float = 1e-6
     name: str = field(default="large_fall", init=False)
     levels: int = field(default=2, init=False)
