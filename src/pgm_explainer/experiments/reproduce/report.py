@@ -62,8 +62,15 @@ def write_report(results: Results, more: Sequence[str], path: Path, command: str
         "Every PGM-Explainer figure is of the package's defaults: one configuration for all sets. "
         "± is the standard deviation over seeds.",
     ]
+    names = {each["data"] for each in results}
     if results:
-        blocks += [*_table1(results), *_table2(results), *_table3(results), *_costs(results)]
+        blocks += _table1(results)
+    if names.intersection(SYNTHETIC):
+        blocks += _table2(results)
+    if names.intersection(BITCOIN):
+        blocks += _table3(results)
+    if results:
+        blocks += _costs(results)
     blocks += more
     text = "\n\n".join(blocks) + "\n"
     write_text(path, text)
