@@ -829,7 +829,7 @@ def test_scores_of_any_kind_give_the_same_explanation(toy, alone, scores):
 def test_the_settings_tell_how_it_was_made(toy):
     said = explainer_of(toy, perturbation="auto", features=[0, 1], seed=4).explain(RICH).settings
     assert said["perturbation"] == "permute"
-    assert said["change"] == "large_fall(0.4, 0.2)"
+    assert said["change"] == "large_fall(0.4, 0.15)"
     again = PGMExplainer(toy.whole, toy.x, toy.edge_index, **said).explain(RICH)
     assert again.settings == said
     assert (said["features"], said["seed"], said["num_samples"]) == ([0, 1], 4, 200)

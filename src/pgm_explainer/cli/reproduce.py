@@ -22,6 +22,7 @@ examples:
   pgm-explainer reproduce all --quick
 """
 _TRAINED_ON = 55_000  # the other 5,000 choose the epoch
+_HOPS = {"paper": (1,), "strict": (3,), "both": (1, 3)}
 _TABLES = ("table1", "table2", "table3")
 _SECTIONS = ("figures", "beyond", "ablation", "mnist")
 
@@ -44,6 +45,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rival-seeds", type=int, help="seeds for the rivals (default: as many)")
     parser.add_argument(
         "--train", action="store_true", help="mnist: train the network anew (an hour)"
+    )
+    parser.add_argument(
+        "--protocol",
+        choices=tuple(_HOPS),
+        default="both",
+        help="Bitcoin: candidates within one hop (paper), three (strict), or both",
     )
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--data", type=Path, help="data folder (default: PGM_EXPLAINER_DATA)")
@@ -109,6 +116,8 @@ def _command(options: argparse.Namespace) -> str:
     parts = ["pgm-explainer reproduce", options.name, f"--seeds {options.seeds}"]
     if options.rival_seeds is not None:
         parts.append(f"--rival-seeds {options.rival_seeds}")
+    if options.protocol != "both":
+        parts.append(f"--protocol {options.protocol}")
     parts += ["--quick"] * options.quick + ["--no-rivals"] * options.no_rivals
     return " ".join(parts)
 
@@ -122,7 +131,7 @@ def _cells(options: argparse.Namespace) -> list[Any]:
         return []
     places = [(name, 3) for name in SYNTHETIC] if options.name != "table3" else []
     if options.name != "table2":
-        places += [(name, hops) for name in BITCOIN for hops in (1, 3)]
+        places += [(name, hops) for name in BITCOIN for hops in _HOPS[options.protocol]]
     seeds = 1 if options.quick else options.seeds
     cells = [Cell(name, seed, PGM, hops) for seed in range(seeds) for name, hops in places]
     if options.no_rivals or options.name == "table1":
