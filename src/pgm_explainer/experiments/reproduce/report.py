@@ -150,7 +150,8 @@ def _table3(results: Results) -> Iterable[str]:
             ]
             if any(row):
                 rows.append([explainer, *row])
-        yield _markdown(rows)
+        if any(row[0] in (PGM, *RIVALS) for row in rows):
+            yield _markdown(rows)
 
 
 def _costs(results: Results) -> Iterable[str]:
