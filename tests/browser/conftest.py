@@ -67,6 +67,12 @@ class Reader:
         """Forget everything, click these bars, and read every probability there is."""
         return self.page.evaluate(_STATE_ALL, evidence)
 
+    def open_details(self, *names: str) -> None:
+        """Open parts of the page that are filled, a moment later, when someone wants to see them."""
+        for name in names:
+            self.page.locator(f"#{name} summary").click()
+            self.page.wait_for_selector(f"#{name}[open] > :last-child > *")
+
     def holds(self) -> float:
         return float(self.page.locator("#holds").get_attribute("data-probability"))
 

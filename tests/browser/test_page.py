@@ -167,8 +167,7 @@ def to_hex(rgb):
 
 def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanation):
     reader = read(node_explanation)
-    for name in ("ranking", "tables", "words", "making"):
-        reader.page.locator(f"#{name} summary").click()
+    reader.open_details("ranking", "tables", "words", "making")
     assert reader.page.locator("#ranking tbody tr").count() == len(node_explanation.ranking)
     assert node_explanation.network.factorisation in reader.text("#tables")
     seen = [
@@ -190,8 +189,7 @@ def test_names_are_text_and_nothing_else(read, node_explanation):
         reader.node(f"n{node}").locator(".title").click()
         assert reader.text("#asking-title") == names[node]
         reader.page.keyboard.press("Escape")
-    for name in ("ranking", "tables", "words", "making"):
-        reader.page.locator(f"#{name} summary").click()
+    reader.open_details("ranking", "tables", "words", "making")
     assert names[14] in reader.text("h1")
     assert EVIL[2] in reader.text("h1")
     assert reader.page.locator("img").count() == 0
@@ -265,5 +263,5 @@ def test_hundreds_of_neighbours_are_cut_down_to_what_can_be_read(read):
     assert f"{size - drawn} further nodes are not drawn" in reader.text("#picture-legend")
     for node in (0, *explanation.nodes):
         assert reader.node(f"n{node}", "picture").count() == 1
-    reader.page.locator("#ranking summary").click()
+    reader.open_details("ranking")
     assert "199 further candidates are not listed" in reader.text("#ranking")

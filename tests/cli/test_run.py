@@ -14,6 +14,7 @@ from job_models import NODES, explainer, ring
 
 from pgm_explainer.cli import main
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
+from pgm_explainer.dataset.folder import DatasetFolder
 
 IMPORTABLE = Path(__file__).parents[1] / "importable"
 OPTIONS = ["--set", "num_layers=2", "--set", "num_samples=60", "--shard-size", "10"]
@@ -61,9 +62,9 @@ class Command:
         )
 
     def after_shards(self, count):
-        """Wait until some shards are finished and more are to come."""
+        """Wait until some shards are written and entered, and more are to come."""
         deadline = time.monotonic() + 300
-        while len(list(self.folder.glob("shards/*.parquet"))) < count:
+        while len(DatasetFolder(self.folder).journal()) < count:
             assert self.process.poll() is None, self.process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.01)
