@@ -100,7 +100,7 @@ def _train(options: argparse.Namespace) -> None:
     """Train the network for superpixels, which takes the better part of an hour on two cores."""
     from safetensors.torch import save_file
 
-    from ..experiments.superpixel_gnn import right_share, train_superpixel_gcn
+    from ..experiments.superpixel_training import right_share, train_superpixel_gcn
     from ..experiments.superpixels import mnist_graphs
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

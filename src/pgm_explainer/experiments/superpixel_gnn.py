@@ -1,23 +1,16 @@
-"""The paper's graph convolutional network for superpixels, 101,365 parameters, and its training."""
+"""The paper's graph convolutional network for superpixels, 101,365 parameters."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-import numpy as np
 import torch
 from safetensors.torch import load
 from torch import Tensor, nn
 
-from ..arrays import IntArray
-from .superpixels import SuperpixelGraph
-
-__all__ = ["SuperpixelGCN", "load_superpixel_gcn", "right_share", "train_superpixel_gcn"]
+__all__ = ["SuperpixelGCN", "load_superpixel_gcn"]
 
 _WEIGHTS = "superpixel_gcn.safetensors"
-_log = logging.getLogger(__name__)
 
 
 class MeanLayer(nn.Module):
@@ -86,60 +79,3 @@ def load_superpixel_gcn() -> SuperpixelGCN:
     model = SuperpixelGCN()
     model.load_state_dict(load((files(__package__) / _WEIGHTS).read_bytes()))
     return model.eval()
-
-
-def train_superpixel_gcn(
-    graphs: Sequence[SuperpixelGraph],
-    held_out: Sequence[SuperpixelGraph],
-    seed: int = 0,
-    epochs: int = 34,
-    batch_size: int = 64,
-) -> SuperpixelGCN:
-    """Train with Adam and a rate that rises and falls once; keep the best epoch on ``held_out``."""
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    model = SuperpixelGCN()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    steps = -(-len(graphs) // batch_size) * epochs
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
-    best, kept = -1.0, model.state_dict()
-    for epoch in range(epochs):
-        model.train()
-        for x, edges, batch, labels in _batches(graphs, batch_size, rng.permutation(len(graphs))):
-            optimizer.zero_grad()
-            torch.autograd.backward(nn.functional.cross_entropy(model(x, edges, batch), labels))
-            optimizer.step()
-            schedule.step()
-        share = right_share(model, held_out)
-        _log.info("epoch %d: %.2f %% of the held-out graphs are right", epoch + 1, 100 * share)
-        if share > best:
-            best, kept = share, {name: value.clone() for name, value in model.state_dict().items()}
-    model.load_state_dict(kept)
-    return model.eval()
-
-
-@torch.no_grad()
-def right_share(model: nn.Module, graphs: Sequence[SuperpixelGraph]) -> float:
-    """Return the share of graphs whose class the model predicts rightly."""
-    model.eval()
-    right = 0
-    for x, edges, batch, labels in _batches(graphs, 256, np.arange(len(graphs))):
-        right += int((model(x, edges, batch).argmax(dim=1) == labels).sum())
-    return right / len(graphs)
-
-
-def _batches(
-    graphs: Sequence[SuperpixelGraph], size: int, order: IntArray
-) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Yield features, edges, graph numbers and labels of several graphs put side by side."""
-    for start in range(0, len(order), size):
-        chosen = [graphs[at] for at in order[start : start + size]]
-        sizes = np.array([len(graph.x) for graph in chosen])
-        shifts = np.cumsum(sizes) - sizes
-        edges = [graph.edge_index + shift for graph, shift in zip(chosen, shifts, strict=True)]
-        yield (
-            torch.from_numpy(np.concatenate([graph.x for graph in chosen])),
-            torch.from_numpy(np.concatenate(edges, axis=1)),
-            torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes)),
-            torch.tensor([graph.label for graph in chosen]),
-        )
