@@ -138,6 +138,7 @@ BAD_ARGUMENTS = [
     ("max_nodes", -3, "-3"),
     ("max_nodes", 2.5, "2.5"),
     ("only_significant", "no", "'no'"),
+    ("rank_by", "size", "'size'"),
     ("no_child", None, "None"),
     ("structure", "pc", "'pc'"),
     ("structure", 3, "3"),
@@ -286,7 +287,7 @@ def test_only_a_node_task_has_a_class_for_each_node(task):
 
 
 @pytest.mark.parametrize(
-    "change", ["large_fall", "fall", "flip", "levels", "absolute", "top_fraction"]
+    "change", ["large_fall", "large_move", "fall", "flip", "levels", "absolute", "top_fraction"]
 )
 def test_values_have_no_changes_of_probabilities(change):
     with pytest.raises(PGMExplainerError, match=f"'{change}' is about probabilities.*Deviation"):

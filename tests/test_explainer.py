@@ -24,7 +24,15 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.sampling import Deviation, Fall, LargeFall, Levels, TopDeviation, TopFraction
+from pgm_explainer.sampling import (
+    Deviation,
+    Fall,
+    LargeFall,
+    LargeMove,
+    Levels,
+    TopDeviation,
+    TopFraction,
+)
 from pgm_explainer.selection import GTest
 from pgm_explainer.structure import DAG, hill_climb
 
@@ -73,7 +81,7 @@ def test_any_group_of_targets_gives_what_each_gets_alone(toy, alone, form, group
 @pytest.mark.parametrize("test", ["chi_square", "g"])
 @pytest.mark.parametrize("no_child", [True, False])
 @pytest.mark.parametrize(
-    "change", ["large_fall", "fall", "flip", "absolute", "top_fraction", "levels"]
+    "change", ["large_fall", "large_move", "fall", "flip", "absolute", "top_fraction", "levels"]
 )
 def test_all_targets_at_once_give_what_each_gets_alone(toy, test, no_child, change):
     explainer = explainer_of(toy, test=test, no_child=no_child, change=change)
@@ -632,6 +640,7 @@ def no_edges(data, cardinalities):
         ("features", [0]),
         ("change", "fall"),
         ("change", LargeFall(0.1)),
+        ("change", LargeMove()),
         ("change", "flip"),
         ("change", "absolute"),
         ("change", "top_fraction"),
@@ -652,6 +661,7 @@ def no_edges(data, cardinalities):
         ("significance", 1e-12),
         ("max_nodes", 1),
         ("only_significant", False),
+        ("rank_by", "influence"),
         ("no_child", False),
         ("structure", no_edges),
         ("structure", None),
@@ -891,3 +901,18 @@ def test_a_mask_of_nodes_will_do_for_targets(toy):
     mask = np.zeros(16, dtype=bool)
     mask[[3, 14]] = True
     assert [each.target for each in explainer_of(toy).explain_many(mask)] == [3, 14]
+
+
+def test_ranked_by_influence_a_common_cause_does_not_count():
+    """Nodes 1 and 2 both follow node 0; 2 hears 1, but makes nothing of it."""
+    edges = np.array([[0, 0, 1], [1, 2, 2]])
+
+    def model(x):
+        score = np.repeat(4 * x[:, :1], 3, axis=1)
+        return np.concatenate([score, -score], axis=-1)
+
+    def explain(**options):
+        return PGMExplainer(model, np.eye(3)[:, :1] + 1, edges, num_layers=1, **options).explain(2)
+
+    assert sorted(explain().nodes) == [0, 1]
+    assert explain(rank_by="influence").nodes == [0]

@@ -79,10 +79,11 @@ class PGMExplainer:
             have the same features.
         perturb_probability: p, how likely each node is perturbed in each sample.
         features: the feature columns to perturb; None for all.
-        change: what counts as a changed prediction: ``large_fall``, ``fall``, ``flip``,
-            ``absolute``, ``top_fraction``, ``levels``, an indicator such as ``Fall(0.1)``, a number
-            (the threshold of a fall), a list of them (of levels), or a function. ``auto`` is
-            ``LargeFall()``, a fall that is large among the prediction's own falls, and for values
+        change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
+            ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
+            ``Fall(0.1)``, a number (the threshold of a fall), a list of them (of levels), or a
+            function. ``auto`` is ``LargeFall()``, a fall that is large among the prediction's own
+            falls, and for values
             ``TopDeviation(0.5)``.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to find out which of the first three.
@@ -98,6 +99,10 @@ class PGMExplainer:
             paper's plain test.
         max_nodes: M, the most explaining nodes, not counting the target.
         only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
+        rank_by: ``dependence`` ranks candidates by the paper's test, of whether they were perturbed
+            and their own predictions changed, against the target's: it finds what moves together,
+            also by a common cause. ``influence`` leaves their predictions out: it finds whose
+            perturbing changes the target. For pairs and graphs the two are the same.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
@@ -155,6 +160,7 @@ class PGMExplainer:
         correction: str = "benjamini_hochberg",
         max_nodes: int = 5,
         only_significant: bool = True,
+        rank_by: str = "dependence",
         no_child: bool = True,
         structure: str | Callable[..., Any] | None = "auto",
         score: str | Score = "bic",

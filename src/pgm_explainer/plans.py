@@ -39,6 +39,7 @@ def selection_plan(settings: Settings) -> SelectionPlan:
         max_nodes=int(settings.max_nodes),
         no_child=settings.no_child,
         only_significant=settings.only_significant,
+        by=settings.rank_by,
     )
 
 

@@ -12,7 +12,7 @@ from .errors import InputError
 from .memory import check_memory
 from .predictors import SCORE_KINDS
 from .sampling import Change, Perturbation
-from .selection import CORRECTIONS, IndependenceTest, as_test
+from .selection import CORRECTIONS, RANKED_BY, IndependenceTest, as_test
 from .structure import SEARCHES, Score, as_score
 from .tasks import TASKS
 
@@ -50,6 +50,7 @@ class Settings:
     correction: str = "benjamini_hochberg"
     max_nodes: int = 5
     only_significant: bool = True
+    rank_by: str = "dependence"
     no_child: bool = True
     structure: str | Callable[..., Any] | None = "auto"
     score: str | Score = "bic"
@@ -63,6 +64,7 @@ class Settings:
         _check_name(self.task, "task", tuple(TASKS))
         _check_name(self.scores, "scores", SCORE_KINDS)
         _check_name(self.correction, "correction", tuple(CORRECTIONS))
+        _check_name(self.rank_by, "rank_by", RANKED_BY)
         check_whole_number(self.max_nodes, "max_nodes", at_least=1)
         check_whole_number(self.seed, "seed", at_least=0)
         samples = check_whole_number(self.num_samples, "num_samples", at_least=1)

@@ -68,7 +68,7 @@ class Reader:
         return self.page.evaluate(_STATE_ALL, evidence)
 
     def open_details(self, *names: str) -> None:
-        """Open parts of the page that are filled, a moment later, when someone wants to see them."""
+        """Open parts of the page, which are filled a moment later."""
         for name in names:
             self.page.locator(f"#{name} summary").click()
             self.page.wait_for_selector(f"#{name}[open] > :last-child > *")

@@ -49,7 +49,9 @@ OPTIONS = st.fixed_dictionaries(
         "num_samples": st.integers(20, 60),
         "perturbation": st.sampled_from(["mean", "zero", "max", "random", "uniform", "permute"]),
         "perturb_probability": st.floats(0.01, 0.99),
-        "change": st.sampled_from(["fall", "flip", "absolute", "top_fraction", "levels", 0.1]),
+        "change": st.sampled_from(
+            ["large_move", "fall", "flip", "absolute", "top_fraction", "levels", 0.1]
+        ),
         "scores": st.sampled_from(["auto", "logits", "values", "probabilities"]),
         "output": st.integers(0, 2),
         "explained_class": st.integers(0, 2),
@@ -58,6 +60,7 @@ OPTIONS = st.fixed_dictionaries(
         "correction": st.sampled_from(["none", "benjamini_hochberg"]),
         "max_nodes": st.integers(1, 6),
         "only_significant": st.booleans(),
+        "rank_by": st.sampled_from(["dependence", "influence"]),
         "no_child": st.booleans(),
         "structure": st.sampled_from(["auto", "hill_climb", "exact", None]),
         "score": st.sampled_from(["bic", "aic", "bdeu", "log_likelihood"]),

@@ -16,6 +16,7 @@ from pgm_explainer.sampling import (
     Fall,
     Flip,
     LargeFall,
+    LargeMove,
     Levels,
     TopDeviation,
     TopFraction,
@@ -269,6 +270,19 @@ def test_falls_within_rounding_are_never_large():
     assert not LargeFall().grade(-rng.random((100, 3))).any()
 
 
+def test_a_large_move_counts_either_way():
+    before, classes = np.array([[0.5, 0.5]]), np.array([0])
+    after = np.array([[[0.9, 0.1]], [[0.1, 0.9]], [[0.5, 0.5]]])
+    severity = LargeMove().severity(before, after, classes)
+    np.testing.assert_allclose(severity[:, 0], [0.4, 0.4, 0.0])
+    assert LargeMove().grade(severity)[:, 0].tolist() == [1, 1, 0]
+    assert LargeFall().grade(LargeFall().severity(before, after, classes))[:, 0].tolist() == [
+        0,
+        1,
+        0,
+    ]
+
+
 def test_a_large_fall_of_one_prediction_does_not_depend_on_the_others():
     falls = np.random.default_rng(0).random((50, 4))
     np.testing.assert_array_equal(LargeFall().grade(falls)[:, :1], LargeFall().grade(falls[:, :1]))
@@ -282,7 +296,17 @@ def test_a_name_is_the_indicator_of_that_name(name):
 
 @pytest.mark.parametrize(
     "change",
-    ["large_fall", "fall", "flip", "absolute", "levels", "top_fraction", Fall(0.2), LargeFall(0.1)],
+    [
+        "large_fall",
+        "fall",
+        "flip",
+        "absolute",
+        "levels",
+        "top_fraction",
+        Fall(0.2),
+        LargeFall(0.1),
+        LargeMove(0.3),
+    ],
     ids=str,
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):

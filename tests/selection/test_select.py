@@ -189,3 +189,17 @@ def test_mixed_cardinalities_are_tested_with_their_own_degrees_of_freedom():
     table = make_table(codes, levels=[1, 2, 3])
     (ranking,) = select_variables(table, [everyone_but(0, 3)], plan())
     assert dict(zip(ranking.nodes.tolist(), ranking.dof.tolist(), strict=True)) == {1: 3, 2: 5}
+
+
+def test_by_influence_only_perturbations_are_tested_and_only_against_the_change():
+    codes = chains(3)
+    (ranking,) = select_variables(make_table(codes), [everyone_but(0, 12)], plan(by="influence"))
+    for node, log_p, dof in zip(ranking.nodes, ranking.log_p, ranking.dof, strict=True):
+        counts = np.zeros((2, 2))
+        np.add.at(counts, (codes[:, 0] % 2, codes[:, node] // 2), 1)
+        if not counts.any(axis=0).all():  # perturbed in every sample: nothing to compare
+            assert (log_p, dof) == (0, 0)
+            continue
+        expected = stats.chi2_contingency(counts, correction=False)
+        np.testing.assert_allclose(np.exp(log_p), expected.pvalue, rtol=1e-9)
+        assert dof == 1

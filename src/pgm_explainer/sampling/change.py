@@ -215,9 +215,9 @@ class LargeFall:
     needs_all_samples: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
-        _check_fraction(self.share, "the share of large_fall")
-        _check_fraction(self.most, "the most of large_fall")
-        _check_positive(self.noise, "the noise of large_fall")
+        _check_fraction(self.share, f"the share of {self.name}")
+        _check_fraction(self.most, f"the most of {self.name}")
+        _check_positive(self.noise, f"the noise of {self.name}")
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         return _fall(before, after, classes)
@@ -227,6 +227,16 @@ class LargeFall:
         large = np.quantile(falls, _LARGE, axis=0)
         threshold = np.clip(self.share * large, self.noise, self.most)
         return (falls > threshold).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class LargeMove(LargeFall):
+    """Changed: the predicted class's probability moved far, either way, by its own standard."""
+
+    name: str = field(default="large_move", init=False)
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return abs(_fall(before, after, classes))
 
 
 @dataclass(frozen=True)
@@ -298,6 +308,7 @@ CHANGES: dict[str, Change] = {
     indicator.name: indicator
     for indicator in (
         LargeFall(),
+        LargeMove(),
         Fall(),
         Flip(),
         Absolute(),
@@ -309,6 +320,7 @@ CHANGES: dict[str, Change] = {
 _FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
 _WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
     "large_fall": LargeFall,
+    "large_move": LargeMove,
     "fall": Fall,
     "absolute": Absolute,
     "top_fraction": TopFraction,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,14 +112,10 @@ class Samples:
         Only a node's variable that holds its own prediction has several levels of change.
         """
         columns = np.array([self.table.column(node) for node in nodes.tolist()], dtype=np.int64)
-        own = self._levels[columns] > 1
+        own = self.table.levels[columns] > 1
         classes = np.full(len(nodes), -1, dtype=np.int64)
         classes[own] = self.before[columns[own]].argmax(axis=-1)
         return classes
-
-    @cached_property
-    def _levels(self) -> IntArray:
-        return np.array([variable.levels for variable in self.table.variables], dtype=np.int64)
 
 
 def draw_samples(

@@ -32,6 +32,7 @@ class SampleTable:
         self.variables = tuple(variables)
         self.num_samples = num_samples
         self.cardinalities: IntArray = np.array([v.cardinality for v in variables], dtype=np.int64)
+        self.levels: IntArray = np.array([v.levels for v in variables], dtype=np.int64)
         states = int(self.cardinalities.max(initial=2))
         self._bits = (states - 1).bit_length()
         self._planes = np.zeros((self._bits, len(variables), -(-num_samples // 8)), np.uint8)

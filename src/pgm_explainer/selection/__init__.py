@@ -3,11 +3,12 @@
 from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import CORRECTIONS, RankedNode, Ranking, critical_log_p
-from .select import Neighbourhood, SelectionPlan, select_variables
+from .select import RANKED_BY, Neighbourhood, SelectionPlan, select_variables
 from .shrink import shrink, shrink_many
 
 __all__ = [
     "CORRECTIONS",
+    "RANKED_BY",
     "TESTS",
     "ChiSquareTest",
     "FeatureEffects",

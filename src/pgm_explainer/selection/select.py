@@ -14,10 +14,11 @@ from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
 from .ranking import Ranking, rank, significant
 
-__all__ = ["Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
+__all__ = ["RANKED_BY", "Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
 
 _CELLS_AT_ONCE = 1 << 22
 _SHARED = 32.0
+RANKED_BY = ("dependence", "influence")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class SelectionPlan:
     Attributes:
         no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
             Theorem 1, the variables dependent on any of those.
+        by: ``dependence`` tests a candidate's whole variable against the target's, as in the paper;
+            ``influence`` only whether it was perturbed, against the change of the target.
         only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
     """
 
@@ -36,6 +39,7 @@ class SelectionPlan:
     max_nodes: int
     no_child: bool
     only_significant: bool
+    by: str = "dependence"
 
     def passed(self, tests: PairwiseTests) -> NDArray[np.bool_]:
         return significant(tests.log_p, self.significance, self.correction)
@@ -64,7 +68,7 @@ def select_variables(
         wanted = np.zeros((len(block), len(union)), dtype=bool)
         for row, mine in enumerate(own):
             wanted[row, mine] = True
-        tests = results_of_pairs(table, targets, columns, plan.test, wanted)
+        tests = results_of_pairs(table, targets, columns, plan.test, wanted, plan.by)
         for row, (each, mine) in enumerate(zip(block, own, strict=True)):
             yield _select_one(table, each, columns[mine], tests.at((row, mine)), plan)
 
@@ -109,10 +113,12 @@ def results_of_pairs(
     right: IntArray,
     test: IndependenceTest,
     wanted: NDArray[np.bool_] | None = None,
+    by: str = "dependence",
 ) -> PairwiseTests:
     """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
 
-    All of them are counted in any case, which is the cheap part.
+    By ``influence`` only the change of a left one's prediction is tested, against whether a right
+    one was perturbed. All pairs are counted in any case, which is the cheap part.
 
     Returns:
         Results ``[left, right]``, zero where not wanted.
@@ -122,6 +128,8 @@ def results_of_pairs(
         wanted = np.ones((len(left), len(right)), dtype=bool)
     results = PairwiseTests.zeros(wanted.shape)
     left_codes = table.codes(left)
+    if by == "influence":
+        left_codes %= table.levels[left].astype(np.uint8)
     width = max(table.num_samples, len(left) * states) * states
     at_once = max(1, _CELLS_AT_ONCE // width)
     for start in range(0, len(right), at_once):
@@ -129,6 +137,8 @@ def results_of_pairs(
         here = np.zeros_like(wanted)
         here[:, columns] = wanted[:, columns]
         right_codes = table.codes(right[columns])
+        if by == "influence":
+            right_codes //= table.levels[right[columns]].astype(np.uint8)
         counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
         results.put(here, pairwise_tests(counts, test))
     return results
