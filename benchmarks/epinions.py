@@ -151,8 +151,9 @@ def main() -> int:
 def _arguments(options: argparse.Namespace, folder: Path) -> list[Any]:
     engine = ["--engine", "processes", "--workers", options.workers]
     size = ["--shard-size", options.shard_size]
-    targets = ["--targets", _FOLDER / "targets.npy"]
-    return ["benchmarks.epinions:make_explainer", "--output", folder, *targets, *engine, *size]
+    targets = ["--targets-file", _FOLDER / "targets.npy"]
+    model = ["--model", "benchmarks.epinions:make_explainer"]
+    return [*model, "--output", folder, *targets, *engine, *size]
 
 
 def _uninterrupted(options: argparse.Namespace) -> Row:

@@ -45,8 +45,9 @@ class Round:
 
     def start(self, file_limit: int | None = None) -> subprocess.Popen[bytes]:
         engine = self.chance.choice((["local"], ["processes", "--workers", "2"]))
-        command = ["benchmarks.soak:make_explainer", "--output", str(self.folder)]
-        options = ["--targets", str(self.targets), "--shard-size", str(_SHARD), "--engine", *engine]
+        command = ["--model", "benchmarks.soak:make_explainer", "--output", str(self.folder)]
+        targets = ["--targets-file", str(self.targets)]
+        options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
 
         def limited() -> None:
             if file_limit is not None:

@@ -17,7 +17,7 @@ from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 from pgm_explainer.dataset.folder import DatasetFolder
 
 IMPORTABLE = Path(__file__).parents[1] / "importable"
-OPTIONS = ["--set", "num_layers=2", "--set", "num_samples=60", "--shard-size", "10"]
+OPTIONS = ["--num-layers", "2", "--set", "num_samples=60", "--shard-size", "10"]
 
 
 def content(folder):
@@ -49,7 +49,16 @@ class Command:
             "PYTHONPATH": os.pathsep.join(paths),
             "JOB_MODELS_SLEEP": str(sleep),
         }
-        command = ["job_models:gnn", "--graph", graph, "--output", folder, *OPTIONS, *options]
+        command = [
+            "--model",
+            "job_models:gnn",
+            "--graph",
+            graph,
+            "--output",
+            folder,
+            *OPTIONS,
+            *options,
+        ]
         self.folder = folder
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pgm_explainer", "run", *map(str, command)],
@@ -77,7 +86,7 @@ class Command:
 
 def finish(graph, folder):
     """The same command in this very process, which is quicker to start."""
-    arguments = ["job_models:gnn", "--graph", str(graph), "--output", str(folder)]
+    arguments = ["--model", "job_models:gnn", "--graph", str(graph), "--output", str(folder)]
     assert main(["run", *arguments, *OPTIONS]) == 0
 
 
@@ -181,7 +190,14 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
     ("arguments", "named"),
     [
         (["job_models:gnn"], "--graph"),
+        (["--graph", "GRAPH"], "name the model"),
         (["job_models:explainer", "--graph", "GRAPH"], "leave --graph"),
+        (["job_models:explainer", "--num-samples", "50"], "leave num_samples"),
+        (["job_models:explainer", "--weights", "w.pt"], "needs a PyTorch module"),
+        (["job_models:gnn", "--graph", "GRAPH", "--edges", "e.csv"], "give the graph by"),
+        (["job_models:gnn", "--graph", "GRAPH", "--undirected"], "--undirected is for --edges"),
+        (["job_models:gnn", "--graph", "GRAPH", "--task", "graph"], "use pgm-explainer explain"),
+        (["job_models:gnn", "--graph", "GRAPH", "--target", "60"], "there is no node '60'"),
         (["job_models", "--graph", "GRAPH"], "module:attribute"),
         (["no_such:thing", "--graph", "GRAPH"], "no_such"),
         (["job_models:broken_factory", "--graph", "GRAPH"], "weights are not there"),
@@ -195,19 +211,47 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_in_one_line(graph, tmp_path, capsys, arguments, named):
+def test_what_is_wrong_is_told_in_one_line(graph, folder, shell, arguments, named):
     arguments = [str(graph) if each == "GRAPH" else each for each in arguments]
-    assert main(["run", *arguments, "--output", str(tmp_path / "why")]) == 2
-    told = capsys.readouterr().err
-    assert named in told
-    assert told.startswith("pgm-explainer: ")
+    code, out, err = shell("run", *arguments, "--output", "why")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+    assert err.startswith("pgm-explainer: error: ")
+    assert not (folder / "why").exists()
+
+
+def test_the_graph_may_be_in_tables(folder, shell):
+    usual = ("--model", "visits_model:model", "--num-layers", "1", "--num-samples", "60")
+    tables = ("--features", "people.csv", "--edges", "friends.csv", "--undirected")
+    for name, graph in (("plain", ("--graph", "graph.npz")), ("tables", tables)):
+        code, _, err = shell("run", *usual, *graph, "--output", name)
+        assert code == 0, err
+    one, other = ExplanationDataset("plain"), ExplanationDataset("tables")
+    assert sorted(each.target for each in other) == [0, 1, 2, 3, 4]
+    assert [str(one[node]) for node in range(5)] == [str(other[node]) for node in range(5)]
+    _, words, _ = shell("explain", *usual, "--graph", "graph.npz", "--target", "1")
+    assert words == f"{other[1]}\n"
+
+
+def test_targets_are_named_as_for_explain(folder, shell):
+    usual = ("--model", "visits_model:model", "--num-layers", "1", "--num-samples", "60")
+    chosen = ("--target", "Ann", "Cid, Jr", "--graph", "named.npz", "--output", "why")
+    assert shell("run", *usual, *chosen)[0] == 0
+    assert sorted(each.target for each in ExplanationDataset("why")) == [0, 2]
+
+
+def test_the_model_is_named_with_or_without_its_option(graph, folder, shell):
+    usual = ("--graph", str(graph), "--num-layers", "2", "--num-samples", "60", "--target", "0-3")
+    for number, model in enumerate((["job_models:gnn"], ["--model", "job_models:gnn"])):
+        assert shell("run", *model, *usual, "--output", str(number))[0] == 0
+    assert content(folder / "0") == content(folder / "1")
 
 
 def test_targets_come_from_a_file_and_explainers_as_they_are(tmp_path, capsys):
     (tmp_path / "targets.txt").write_text("5\n2\n")
     np.save(tmp_path / "targets.npy", np.array([2, 5]))
     for name in ("targets.txt", "targets.npy"):
-        arguments = ["--targets", str(tmp_path / name), "--output", str(tmp_path / "why")]
-        assert main(["run", "job_models:explainer", *arguments]) == 0
+        arguments = ["--targets-file", str(tmp_path / name), "--output", str(tmp_path / "why")]
+        assert main(["run", "--model", "job_models:explainer", *arguments]) == 0
     data = ExplanationDataset(tmp_path / "why")
     assert sorted(each.target for each in data) == [2, 5]

@@ -85,16 +85,17 @@ def test_data_objects_are_read_without_trust(explain):
     assert "holds a Data without a graph" in err
 
 
+@pytest.mark.parametrize("command", ["explain", "run"])
 @pytest.mark.parametrize("option", ["--weights", "--graph", "--model"])
 @pytest.mark.parametrize("how", ["torch", "pickle"])
-def test_a_pickled_trap_is_not_sprung(net, shell, folder, option, how):
+def test_a_pickled_trap_is_not_sprung(net, shell, folder, command, option, how):
     if how == "torch":
         torch.save({"linear.weight": Trap()}, "trap.pt")
     else:
         (folder / "trap.pt").write_bytes(pickle.dumps(Trap()))
     usual = {"--model": "visits_net:Net", "--graph": "graph.npz", option: "trap.pt"}
     typed = [word for pair in usual.items() for word in pair]
-    code, out, err = shell("explain", *typed, "--target", "0")
+    code, out, err = shell(command, *typed, "--target", "0", "--output", "why.json")
     assert (code, out) == (2, "")
     assert "--trust" in err
     assert not (folder / "sprung").exists()
@@ -130,6 +131,59 @@ def test_exported_programs_only_if_trusted_and_for_any_size(net, explain):
     assert target_of(found) == target_of(explain("--target", "0", "--json"))
 
 
+def shards(folder):
+    return [path.read_bytes() for path in sorted((folder / "shards").iterdir())]
+
+
+@pytest.fixture
+def job(shell):
+    """Explain all people into a data set, with a graph that holds them."""
+
+    def run(folder, *arguments):
+        usual = ("--num-layers", "1", "--num-samples", "60", "--shard-size", "3")
+        return shell("run", *usual, *arguments, "--output", folder)
+
+    return run
+
+
+def test_a_job_takes_a_data_file_and_weights(net, folder, job):
+    data = pytest.importorskip("torch_geometric.data")
+    x, edges = torch.tensor(VISITS), torch.tensor(EDGES)
+    torch.save(data.Data(x=x, edge_index=edges, names=NAMES), "data.pt")
+    model = ("--model", "visits_net:Net", "--weights", "net.pt")
+    for name, graph in (("arrays", "graph.npz"), ("data", "data.pt")):
+        code, _, err = job(name, *model, "--graph", graph)
+        assert code == 0, err
+    assert shards(folder / "data") == shards(folder / "arrays")
+
+
+def test_a_job_takes_a_program_if_trusted_also_in_other_processes(net, folder, job):
+    inputs = (torch.tensor(VISITS, dtype=torch.float32), torch.tensor(EDGES))
+    torch.jit.trace(net, inputs).save("net.ts")
+    program = ("--model", "net.ts", "--graph", "graph.npz")
+    code, _, err = job("why", *program)
+    assert code == 2
+    assert "holds a program" in err
+    for name, engine in (("here", "local"), ("there", "processes")):
+        code, _, err = job(name, *program, "--trust", "--engine", engine)
+        assert code == 0, err
+    assert shards(folder / "there") == shards(folder / "here")
+
+
+def test_a_job_does_not_go_on_with_another_program(net, job):
+    inputs = (torch.tensor(VISITS, dtype=torch.float32), torch.tensor(EDGES))
+    sizes = ({0: torch.export.Dim("nodes")}, {1: torch.export.Dim("edges")})
+    program = ("--model", "net.pt2", "--graph", "graph.npz", "--trust")
+    torch.export.save(torch.export.export(net, inputs, dynamic_shapes=sizes), "net.pt2")
+    assert job("why", *program)[0] == 0
+    assert job("why", *program)[0] == 0
+    net.linear.bias.data += 0.001
+    torch.export.save(torch.export.export(net, inputs, dynamic_shapes=sizes), "net.pt2")
+    code, _, err = job("why", *program)
+    assert code == 2
+    assert "the model changed" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -145,11 +199,12 @@ def test_exported_programs_only_if_trusted_and_for_any_size(net, explain):
         (["--model", "visits_net:Net", "--graph", "list.pt"], "holds a list without a graph"),
     ],
 )
-def test_files_that_cannot_be_used(net, shell, arguments, said):
+@pytest.mark.parametrize("command", ["explain", "run"])
+def test_files_that_cannot_be_used(net, shell, command, arguments, said):
     torch.save({"other": torch.ones(2)}, "wrong.pt")
     torch.save([1, 2], "list.pt")
     graph = [] if "--graph" in arguments else ["--graph", "graph.npz"]
-    code, _, err = shell("explain", *arguments, *graph, "--target", "0")
+    code, _, err = shell(command, *arguments, *graph, "--target", "0", "--output", "why.json")
     assert code == 2
     assert said in err
     assert err.count("\n") == 1

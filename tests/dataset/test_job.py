@@ -294,6 +294,24 @@ def test_a_bad_option_is_named_before_anything_is_written(tmp_path, option, valu
     assert not (tmp_path / "new").exists()
 
 
+def test_a_module_without_weights_is_known_by_its_answers(tmp_path):
+    torch = pytest.importorskip("torch")
+
+    class Sum(torch.nn.Module):
+        sign = 1.0
+
+        def forward(self, x, edge_index):
+            return self.sign * x.index_add(0, edge_index[1], x[edge_index[0]])
+
+    module = Sum()
+    made = explainer(module, num_layers=1)
+    explain_dataset(made, [0, 1], tmp_path)
+    explain_dataset(made, [0, 1], tmp_path)
+    module.sign = -1.0
+    with pytest.raises(JobError, match="the model changed"):
+        explain_dataset(made, [0, 1], tmp_path)
+
+
 def test_an_explainer_may_be_made_by_a_function_or_by_its_place(whole, tmp_path):
     options = {"shard_size": 20, "keep_candidates": 100}
     explain_dataset(explainer, None, tmp_path / "a", **options)

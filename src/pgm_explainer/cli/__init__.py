@@ -39,7 +39,7 @@ examples:
       --output why.html --output why.json
   pgm-explainer show why.json
   pgm-explainer query why.json --given 300=kept
-  pgm-explainer run mymodel:explainer --output explanations
+  pgm-explainer run --model mymodel:explainer --output explanations
 
 Each command has more to say: pgm-explainer explain --help
 Exit codes: 0 done, 1 a measurement was not met, 2 wrong usage or input,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
 import inspect
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dataset.recipe import load_attribute
 from ..errors import FileError, InputError
-from ..io.files import read_file
 from ..sampling import VariableId
 from .torch_files import load_program, load_tensors, load_weights
 
@@ -37,16 +36,6 @@ class GraphInput:
     names: Sequence[VariableId] | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def num_nodes(self, kind: str | None) -> int:
-        """Return how many nodes there are; in a graph of several kinds, of that kind."""
-        if self.edge_index is not None:
-            return len(self.x)
-        if kind is None:
-            return int(self.x.num_nodes)
-        if kind not in getattr(self.x, "node_types", ()):
-            raise InputError(f"--target-type {kind}: the graph has no nodes of that kind")
-        return int(self.x[kind].num_nodes)
-
     def inputs_for(self, model: Any) -> dict[str, Any]:
         """Return those further arrays that the model takes by name, such as ``edge_weight``."""
         if not self.more or not hasattr(model, "forward"):
@@ -56,7 +45,7 @@ class GraphInput:
 
 
 def read_model(place: str, weights: Path | None, trust: bool) -> Any:
-    """Return the model at ``module:attribute``, or in a file that is a program.
+    """Return the model, or explainer, at ``module:attribute``, or a program in a file.
 
     Importing a module executes it. An attribute that takes no arguments, such as a class or a
     function that builds the model, is called.
@@ -66,10 +55,13 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
         if weights is not None:
             raise InputError(f"--weights is for a model named as module:attribute, not for {place}")
         return load_program(path, trust)
-    module, colon, attribute = place.partition(":")
-    if not colon or not module or not attribute:
+    module, _, attribute = place.partition(":")
+    if not module or not attribute:
         raise InputError(f"--model {place}: there is no such file, nor is it module:attribute")
-    model = _made(_imported(module, attribute), place)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)  # as "python -m" does, and for what they import later
+    model = _made(load_attribute(place), place)
     if weights is not None:
         if not hasattr(model, "load_state_dict"):
             raise InputError(f"--weights needs a PyTorch module, but {place} is {model!r:.60}")
@@ -77,28 +69,11 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     return model
 
 
-def _imported(module: str, attribute: str) -> Any:
-    sys.path.insert(0, str(Path.cwd()))  # as "python -m" does, and for what they import later
-    try:
-        found: Any = importlib.import_module(module)
-    except Exception as error:  # the module is the user's, and so is what it raises
-        raise InputError(
-            f"importing {module} failed with {type(error).__name__}: {error}; it must be "
-            f"importable from {Path.cwd()}"
-        ) from error
-    for name in attribute.split("."):
-        if not hasattr(found, name):
-            raise InputError(f"{module} has no attribute {attribute!r}")
-        found = getattr(found, name)
-    return found
-
-
 def _made(found: Any, place: str) -> Any:
     """The object itself, or what it makes if it is a class or a function without arguments."""
-    if not isinstance(found, type) and not inspect.isfunction(found):
+    if not isinstance(found, (type, functools.partial)) and not inspect.isroutine(found):
         return found
-    parameters = inspect.signature(found).parameters.values()
-    required = [each.name for each in parameters if each.default is each.empty]
+    required = _required(found)
     if required and isinstance(found, type):
         raise InputError(
             f"{place} is a class that takes {', '.join(required)}: name an object, or a function "
@@ -112,10 +87,22 @@ def _made(found: Any, place: str) -> Any:
         raise InputError(f"{place}() failed with {type(error).__name__}: {error}") from error
 
 
+def _required(function: Any) -> list[str]:
+    """The arguments that a function or class cannot be called without."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # built-ins do not say
+        return ["arguments"]
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        each.name for each in parameters if each.default is each.empty and each.kind not in optional
+    ]
+
+
 def read_graph(path: Path, trust: bool) -> GraphInput:
     """Read ``.npz`` (x, edge_index, names if any) or a data object saved by ``torch.save``."""
     if path.suffix == ".npz":
-        return read_file(path, _npz)
+        return _npz(path)
     data = load_tensors(path, trust)
     try:
         content = data.to_dict()
@@ -126,30 +113,35 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
             f"{path} holds a {type(data).__name__} without a graph: save one Data object, such as "
             f"dataset[0], with torch.save"
         )
-    names = content.get("names")
-    return GraphInput(data, names=None if names is None else _checked_names(names, data.num_nodes))
+    return GraphInput(data, names=_names(content.get("names"), data.num_nodes, path))
 
 
-def _npz(document: bytes) -> GraphInput:
+def _npz(path: Path) -> GraphInput:
     try:
-        with np.load(io.BytesIO(document), allow_pickle=False) as archive:
+        # By its name, not its bytes: a graph may be large, and should not be held twice.
+        with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error}") from error
     except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
-        raise FileError(f"this is no .npz file of plain arrays: {error}") from error
+        raise FileError(f"{path} is no .npz file of plain arrays: {error}") from error
     missing = [name for name in ("x", "edge_index") if name not in arrays]
     if missing:
-        raise FileError(f"there is no array {missing[0]!r}, only {', '.join(arrays) or 'nothing'}")
+        held = ", ".join(arrays) or "nothing"
+        raise FileError(f"{path} has no array {missing[0]!r}, only {held}")
     x, edge_index = arrays.pop("x"), arrays.pop("edge_index")
     names = arrays.pop("names", None)
-    listed = None if names is None else _checked_names(names.tolist(), len(x))
-    return GraphInput(x, edge_index, listed, arrays)
+    listed = None if names is None else names.tolist()
+    return GraphInput(x, edge_index, _names(listed, np.size(x, 0) if x.ndim else 0, path), arrays)
 
 
-def _checked_names(names: Any, num_nodes: int) -> list[VariableId]:
+def _names(names: Any, num_nodes: int, path: Path) -> list[VariableId] | None:
+    """The names of the nodes that a file holds, checked; None if it holds none."""
+    if names is None:
+        return None
     if not isinstance(names, list) or not all(isinstance(each, (int, str)) for each in names):
-        raise FileError("'names' must be a list of texts or whole numbers")
-    if len(names) != num_nodes or len(set(map(str, names))) != num_nodes:
-        raise FileError(
-            f"'names' has {len(set(map(str, names)))} different names for {num_nodes} nodes"
-        )
+        raise FileError(f"{path}: 'names' must be a list of texts or whole numbers")
+    different = len(set(map(str, names)))
+    if len(names) != num_nodes or different != num_nodes:
+        raise FileError(f"{path}: 'names' has {different} different names for {num_nodes} nodes")
     return names

@@ -5,22 +5,28 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .loading import ExplainerPlace, load_targets, read_options
+from .explainers import SOURCES, NamedExplainer, add_explainer
+from .targets import add_targets, named_targets
 
 __all__ = ["configure", "run"]
 
-_EPILOG = """\
+_EPILOG = f"""\
+{SOURCES}
+In the data set nodes are called by their numbers, which count from 0 in the
+order of the graph's file.
+
 examples:
-  pgm-explainer run mymodel:explainer --output explanations
-  pgm-explainer run mymodel:net --graph graph.npz --output explanations \\
-      --engine processes --workers 4 --set num_samples=2000
+  pgm-explainer run --model mymodel:explainer --output explanations
+  pgm-explainer run --model mymodel:net --graph graph.npz --num-samples 2000 \\
+      --output explanations --engine processes --workers 4
+  pgm-explainer run --model mymodel:net --features people.csv \\
+      --edges friends.csv --targets-file accounts.txt --output explanations
 
 Exit codes: 0 done, 2 stopped by an error (what is finished is safe),
 130 stopped by Ctrl-C, 143 by SIGTERM.
@@ -35,24 +41,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "the same command goes on where it was, and the result is the same."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("model", help="module:attribute of a model or explainer, or of its factory")
-    parser.add_argument("--graph", type=Path, help=".npz file with x and edge_index")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the data set")
-    parser.add_argument(
-        "--targets", type=Path, help=".npy file, or text with one on a line; all nodes without it"
+    parser.usage = "%(prog)s --model MODEL --graph PATH --output FOLDER [options]"
+    # The same as --model; where it is not given it must not overwrite that.
+    parser.add_argument("model", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    add_explainer(parser)
+    add_targets(parser, without="all nodes without it")
+    job = parser.add_argument_group("the job")
+    job.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="folder of the data set"
     )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="option of PGMExplainer"
+    job.add_argument("--engine", default="local", help="local, processes or ray")
+    job.add_argument("--workers", type=int, metavar="N", help="how many processes or actors")
+    job.add_argument("--address", help="of a Ray cluster; without it one is started here")
+    job.add_argument("--gpus", type=float, default=0, help="GPUs for each actor of Ray")
+    job.add_argument(
+        "--shard-size", type=int, default=500, metavar="N", help="explanations in a file"
     )
-    parser.add_argument("--engine", default="local", help="local, processes or ray")
-    parser.add_argument("--workers", type=int, help="how many processes or actors")
-    parser.add_argument("--address", help="of a Ray cluster; without it one is started here")
-    parser.add_argument("--gpus", type=float, default=0, help="GPUs for each actor of Ray")
-    parser.add_argument("--shard-size", type=int, default=500, help="explanations in a file")
-    parser.add_argument("--keep-candidates", type=int, default=20, help="of each ranking")
-    parser.add_argument("--features", action="store_true", help="explain features too")
-    parser.add_argument("--retry-failed", action="store_true", help="do failed shards anew")
-    parser.add_argument("--verbose", action="store_true", help="log every shard")
+    job.add_argument("--keep-candidates", type=int, default=20, metavar="N", help="of each ranking")
+    job.add_argument("--explain-features", action="store_true", help="explain features too")
+    job.add_argument("--retry-failed", action="store_true", help="do failed shards anew")
+    job.add_argument("--verbose", action="store_true", help="log every shard")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -63,16 +71,19 @@ def run(options: argparse.Namespace) -> None:
         level=logging.INFO if options.verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(message)s",
     )
-    sys.path.append(str(Path.cwd()))  # where a user's own modules are
+    engine = _engine(options)
     with _ended_by_sigterm():
+        named = NamedExplainer.of(options)
+        if named().settings.task == "graph":
+            raise InputError("a graph task has one target, the graph: use pgm-explainer explain")
         dataset = explain_dataset(
-            ExplainerPlace(options.model, options.graph, read_options(options.set)),
-            None if options.targets is None else load_targets(options.targets),
+            named,
+            named_targets(options, named),
             options.output,
-            engine=_engine(options),
+            engine=engine,
             shard_size=options.shard_size,
             keep_candidates=options.keep_candidates,
-            features=options.features,
+            features=options.explain_features,
             retry_failed=options.retry_failed,
         )
         summary = dataset.overview()

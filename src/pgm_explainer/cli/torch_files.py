@@ -164,6 +164,8 @@ def _as_module(program: Any, signature: inspect.Signature) -> nn.Module:
     module = nn.Module()
     # Not as a part of the module: an exported program refuses to be put into evaluation mode.
     module.forward = forward
+    # By its weights a job that goes on knows it again.
+    module.state_dict = program.state_dict  # type: ignore[method-assign]
     kept = next((each for each in program.parameters() if each.is_floating_point()), None)
     if kept is not None:  # so that it can be told where, and of what precision, it computes
         module.register_buffer("computes_like", torch.empty_like(kept[:0]), persistent=False)

@@ -93,9 +93,10 @@ def _alike(before: Any, now: Any) -> bool:
 
 
 def _model(explainer: PGMExplainer, shards: Sequence[IntArray]) -> dict[str, Any]:
-    module = getattr(explainer.predictor, "module", None)
-    if module is not None and hasattr(module, "state_dict"):
-        return {"weights": _digest([("architecture", repr(module)), *module.state_dict().items()])}
+    module: Any = getattr(explainer.predictor, "module", None)
+    weights = module.state_dict() if hasattr(module, "state_dict") else {}
+    if weights:
+        return {"weights": _digest([("architecture", repr(module)), *weights.items()])}
     probes = [shard[0] for shard in shards[:_PROBES]]
     return {"answers": [_answer(explainer, probe) for probe in probes]}
 

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
 
-__all__ = ["locality", "plan_shards", "read_targets"]
+__all__ = ["locality", "plan_shards", "predicted_nodes", "read_targets"]
 
 
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
@@ -30,7 +30,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
     if targets is None and task == "edge":
         raise InputError("an edge task has no 'all targets': name the pairs")
     if targets is None:
-        return np.arange(_predicted(explainer)[1])
+        return np.arange(len(predicted_nodes(explainer)))
     if isinstance(targets, str):
         raise InputError(f"targets must be a list of targets, not {targets!r}")
     array = _as_numbers(targets, explainer)
@@ -48,7 +48,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
 def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
-        is_mask = array.dtype == bool and array.shape == (_predicted(explainer)[1],)
+        is_mask = array.dtype == bool and array.shape == (len(predicted_nodes(explainer)),)
         return np.flatnonzero(array) if is_mask else array
     try:
         listed = list(targets)
@@ -56,7 +56,7 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
         raise InputError(f"targets must be a list of targets, not {targets!r}") from None
     if explainer.names is not None:  # then a target may be called by its kind too: ("author", 5)
         listed = [
-            explainer.names.number(each) - _predicted(explainer)[0]
+            explainer.names.number(each) - predicted_nodes(explainer).start
             if isinstance(each, tuple)
             else each
             for each in listed
@@ -64,13 +64,14 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
     return as_array(listed if listed else np.empty(0, np.int64), "targets")
 
 
-def _predicted(explainer: PGMExplainer) -> tuple[int, int]:
-    """The first node that is predicted, and how many are; all, unless nodes have kinds."""
+def predicted_nodes(explainer: PGMExplainer) -> range:
+    """Return the numbers of the nodes that are predicted: all, unless nodes have kinds."""
     names = explainer.names
     if names is None:
-        return 0, explainer.graph.num_nodes
+        return range(explainer.graph.num_nodes)
     at = names.kinds.index(names.default)
-    return sum(names.sizes[:at]), names.sizes[at]
+    first = sum(names.sizes[:at])
+    return range(first, first + names.sizes[at])
 
 
 def locality(graph: Graph) -> IntArray:
@@ -91,7 +92,7 @@ def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> 
     """Split targets into shards of at most so many, near ones together, always in the same way."""
     if len(targets) > shard_size:
         first = targets if targets.ndim == 1 else targets[:, 0]
-        numbers = _predicted(explainer)[0] + first
+        numbers = predicted_nodes(explainer).start + first
         known = (numbers >= 0) & (numbers < explainer.graph.num_nodes)
         # What is not in the graph comes last; it will fail, and say why.
         places = np.full(len(targets), explainer.graph.num_nodes)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, JobError
@@ -68,10 +69,15 @@ def load_attribute(place: str) -> Any:
         raise InputError(f"{place!r} should be 'module:attribute', such as 'my_models:make'")
     try:
         found: Any = importlib.import_module(module)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-    except Exception as error:  # whatever the module raises while it is imported
-        raise InputError(f"{place!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    except Exception as error:  # the module is the user's, and so is what it raises
+        raise InputError(
+            f"importing {module} failed with {type(error).__name__}: {error}; it must be "
+            f"importable from {Path.cwd()}"
+        ) from error
+    for name in attribute.split("."):
+        if not hasattr(found, name):
+            raise InputError(f"{module} has no attribute {attribute!r}")
+        found = getattr(found, name)
     return found
 
 

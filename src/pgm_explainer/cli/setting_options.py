@@ -1,0 +1,93 @@
+"""The explainer's settings as options: the usual ones by their own, any of them by ``--set``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from ..settings import Settings
+from ..tasks import TASKS
+
+__all__ = ["add_settings", "read_setting"]
+
+
+def add_settings(group: Any) -> None:
+    """Add the options; ``options.settings`` will hold those settings that were given, by name."""
+
+    def add(name: str, kind: Any, text: str, **more: Any) -> None:
+        default = getattr(Settings, name)
+        shown = "" if default is None else f"; default: {default}"
+        more = {"metavar": {int: "N", float: "P"}.get(kind, "WHAT"), **more}
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(
+            option, type=kind, action=_Keep, default=argparse.SUPPRESS, help=text + shown, **more
+        )
+
+    add("task", str, "what is predicted", choices=tuple(TASKS), metavar=None)
+    add("num_layers", int, "how far the model sees; counted in PyTorch Geometric's modules, else 3")
+    add("hops", int, "how far away a node may be to explain a target; as far as the model sees")
+    add("num_samples", int, "how many perturbed graphs the model is asked about")
+    add("perturbation", str, "mean, zero, max, random, uniform or permute")
+    add("perturb_probability", float, "how likely each node is perturbed")
+    add("change", _change, "what a changed prediction is: a fall such as 0.1, flip, absolute, …")
+    add("scores", str, "what the model gives: logits, probabilities, log_probabilities or values")
+    add("max_nodes", int, "the most nodes in an explanation")
+    add("seed", int, "the same seed gives the same explanation")
+    add("class_names", _listed, "what to call the classes, in their order: base,middle,top")
+    group.add_argument(
+        "--set",
+        dest="settings",
+        type=read_setting,
+        action=_Keep,
+        default={},
+        metavar="NAME=VALUE",
+        help="any setting of PGMExplainer, such as no_child=false or max_memory=2GB; repeatable",
+    )
+
+
+class _Keep(argparse.Action):
+    """Keeps a setting with those given before; of two with one name the last holds."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        name, value = values if self.dest == "settings" else (self.dest, values)
+        namespace.settings = {**namespace.settings, name: value}
+
+
+def read_setting(text: str) -> tuple[str, Any]:
+    """Return the name and the value of ``name=value``; a value is JSON, or else a text.
+
+    Raises:
+        argparse.ArgumentTypeError: it is written otherwise, or there is no such setting.
+
+    Examples:
+        >>> read_setting("features=[0, 2]"), read_setting("perturbation=zero")
+        (('features', [0, 2]), ('perturbation', 'zero'))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or name not in Settings.__dataclass_fields__:
+        known = ", ".join(Settings.__dataclass_fields__)
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no setting; write name=value, with a name of: {known}"
+        )
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _change(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]

@@ -1,0 +1,45 @@
+"""Settings of the explainer as options."""
+
+import argparse
+
+import pytest
+
+from pgm_explainer.cli.setting_options import add_settings
+
+
+def settings(*typed):
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_settings(parser)
+    return parser.parse_args(typed).settings
+
+
+def test_only_what_is_given_is_kept():
+    assert settings() == {}
+    assert settings("--num-samples", "50") == {"num_samples": 50}
+
+
+def test_values_are_json_or_texts():
+    texts = ["no_child=false", "change=0.1", "perturbation=zero", "features=[1]", "structure=null"]
+    assert settings(*(word for text in texts for word in ("--set", text))) == {
+        "no_child": False,
+        "change": 0.1,
+        "perturbation": "zero",
+        "features": [1],
+        "structure": None,
+    }
+
+
+def test_both_ways_give_the_same_and_the_last_holds():
+    assert settings("--set", "seed=1", "--seed", "2") == {"seed": 2}
+    assert settings("--seed", "2", "--set", "seed=1") == {"seed": 1}
+    flags = settings("--task", "edge", "--class-names", "a, b", "--change", "0.1")
+    sets = settings(
+        *("--set", "task=edge", "--set", 'class_names=["a", "b"]', "--set", "change=0.1")
+    )
+    assert flags == sets
+
+
+@pytest.mark.parametrize("text", ["num_samples", "=3", "samples=3", ""])
+def test_what_is_no_setting_is_named(text):
+    with pytest.raises(argparse.ArgumentError, match="is no setting; write name=value"):
+        settings("--set", text)
