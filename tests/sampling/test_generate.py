@@ -62,7 +62,7 @@ def recorded_codes(*arguments, **options):
 def slow_samples(model, x, perturbation, columns):
     """Perturb one sample at a time, node by node, and ask the model about it alone."""
     for sample in range(NUM_SAMPLES):
-        draws = Draws(SEED, np.array([sample]), np.arange(len(x)))
+        draws = Draws.grid(SEED, np.array([sample]), np.arange(len(x)))
         perturbed = draws.coins("perturbed", PROBABILITY)[0]
         new = np.broadcast_to(PERTURBATIONS[perturbation](Population(x), draws), (1, *x.shape))[0]
         features = x.copy()

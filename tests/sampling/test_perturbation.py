@@ -20,7 +20,7 @@ from pgm_explainer.sampling.randomness import Draws
 X = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 9.0], [3.0, 1.0]])
 POPULATION = Population(X)
 NODES = np.array([1, 3])
-DRAWS = Draws(0, np.arange(2000), NODES)
+DRAWS = Draws.grid(0, np.arange(2000), NODES)
 
 
 def new_features(name: str) -> np.ndarray:
@@ -66,7 +66,7 @@ def test_permute_gives_another_nodes_row_each_as_likely_and_never_its_own():
 def test_permute_is_never_itself(num_nodes, seed):
     ids = np.arange(num_nodes, dtype=np.float64)[:, None]
     new = PERTURBATIONS["permute"](
-        Population(ids), Draws(seed, np.arange(30), np.arange(num_nodes))
+        Population(ids), Draws.grid(seed, np.arange(30), np.arange(num_nodes))
     )
     assert (new != ids).all()
     assert np.isin(new, ids).all()
@@ -83,7 +83,7 @@ def test_new_features_keep_the_type_and_the_population(name, dtype):
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_new_features_do_not_depend_on_which_samples_and_nodes_are_asked_for(name):
-    alone = PERTURBATIONS[name](POPULATION, Draws(0, np.arange(700, 705), np.array([3])))
+    alone = PERTURBATIONS[name](POPULATION, Draws.grid(0, np.arange(700, 705), np.array([3])))
     alone = np.broadcast_to(alone, (5, 1, 2))
     np.testing.assert_array_equal(alone, new_features(name)[700:705, 1:])
 
@@ -122,7 +122,7 @@ def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
     population = Population(MIXED, KINDS)
     auto = as_perturbation("auto", population, np.array(columns), "node")
     assert auto.name == name
-    draws = Draws(0, np.arange(200), np.array([0, 1, 2, 4]))
+    draws = Draws.grid(0, np.arange(200), np.array([0, 1, 2, 4]))
     new = np.broadcast_to(auto(population, draws), (200, 4, 2))
     coins = PERTURBATIONS["random"](population, draws)
     np.testing.assert_array_equal(new[:, [1, 3]], coins[:, [1, 3]])
@@ -135,12 +135,12 @@ def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
 def test_new_features_come_from_nodes_of_the_same_kind(name):
     x = np.arange(12.0).reshape(6, 2)
     kinds = np.array([0, 1, 1, 0, 1, 0])
-    population, draws = Population(x, kinds), Draws(3, np.arange(50), np.arange(6))
+    population, draws = Population(x, kinds), Draws.grid(3, np.arange(50), np.arange(6))
     new = np.broadcast_to(PERTURBATIONS[name](population, draws), (50, 6, 2))
     for kind in (0, 1):
         members = np.flatnonzero(kinds == kind)
         alone = Population(x[members])
-        own = Draws(3, np.arange(50), np.arange(3))
+        own = Draws.grid(3, np.arange(50), np.arange(3))
         mine, theirs = new[:, members], PERTURBATIONS[name](alone, own)
         if name in ("mean", "zero", "max"):
             np.testing.assert_array_equal(mine, np.broadcast_to(theirs, mine.shape))
@@ -177,7 +177,7 @@ def test_a_function_gets_a_fresh_copy_and_a_generator_for_each_sample():
     assert new.shape == (2000, 2, 2)
     assert set(np.unique(new - X[NODES])) == {1, 2, 3, 4}
     assert (np.ptp(new - X[NODES], axis=(1, 2)) == 0).all()
-    later = custom(POPULATION, Draws(0, np.arange(1500, 1510), NODES))
+    later = custom(POPULATION, Draws.grid(0, np.arange(1500, 1510), NODES))
     np.testing.assert_array_equal(later, new[1500:1510])
 
 
@@ -190,7 +190,7 @@ def test_a_function_gets_all_nodes_so_that_its_answer_does_not_depend_on_those_a
 
     custom = as_perturbation(centred, POPULATION, ALL, "node")
     both = custom(POPULATION, DRAWS)
-    alone = custom(POPULATION, Draws(0, np.arange(2000), NODES[1:]))
+    alone = custom(POPULATION, Draws.grid(0, np.arange(2000), NODES[1:]))
     np.testing.assert_array_equal(alone, both[:, 1:])
     assert set(seen) == {X.shape}
 

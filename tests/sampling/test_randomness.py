@@ -12,7 +12,7 @@ LOW_P = 1e-3  # seeds are fixed, so a test that passes once passes always
 
 
 def draws(samples=1000, nodes=20, seed=0):
-    return Draws(seed, np.arange(samples), np.arange(nodes))
+    return Draws.grid(seed, np.arange(samples), np.arange(nodes))
 
 
 rows_and_columns = st.tuples(
@@ -26,20 +26,31 @@ rows_and_columns = st.tuples(
 def test_any_split_into_samples_and_nodes_sees_the_same_numbers(choice):
     samples, nodes, seed = choice
     everything = draws(40, 30, seed)
-    part = Draws(seed, np.array(samples), np.array(nodes))
+    part = Draws.grid(seed, np.array(samples), np.array(nodes))
     where = np.ix_(samples, nodes)
     np.testing.assert_array_equal(part.uniforms("u", 3), everything.uniforms("u", 3)[where])
     np.testing.assert_array_equal(part.bits("b", 70), everything.bits("b", 70)[where])
     np.testing.assert_array_equal(part.coins("c", 0.3), everything.coins("c", 0.3)[where])
 
 
+def test_chosen_draws_are_those_of_the_grid():
+    everything, chosen = draws(6, 5), np.random.default_rng(0).random((6, 5)) < 0.3
+    part = everything.where(chosen)
+    assert part.shape == (chosen.sum(),)
+    np.testing.assert_array_equal(part.uniforms("u", 3), everything.uniforms("u", 3)[chosen])
+    np.testing.assert_array_equal(part.bits("b", 70), everything.bits("b", 70)[chosen])
+    assert everything.where(np.zeros((6, 5), dtype=bool)).uniforms("u", 3).shape == (0, 3)
+
+
 def test_generators_belong_to_the_sample():
-    everything = [rng.random(3).tolist() for rng in draws(6).generators("own")]
-    part = [
-        rng.random(3).tolist() for rng in Draws(0, np.array([4, 1]), np.arange(2)).generators("own")
-    ]
-    assert part == [everything[4], everything[1]]
-    assert len({tuple(each) for each in everything}) == 6
+    everything = draws(6).generators("own")
+    assert list(everything) == list(range(6))
+    numbers = {sample: rng.random(3).tolist() for sample, rng in everything.items()}
+    part = Draws.grid(0, np.array([4, 1]), np.arange(2)).generators("own")
+    assert {sample: rng.random(3).tolist() for sample, rng in part.items()} == {
+        sample: numbers[sample] for sample in (1, 4)
+    }
+    assert len({tuple(each) for each in numbers.values()}) == 6
 
 
 def test_uniforms_are_uniform():
@@ -112,6 +123,6 @@ def test_another_seed_or_purpose_gives_unrelated_numbers(one, other):
 
 
 def test_numbers_are_the_same_on_every_machine_and_in_every_release():
-    part = Draws(5, np.array([0, 7]), np.array([3]))
+    part = Draws.grid(5, np.array([0, 7]), np.array([3]))
     assert part.uniforms("pinned").ravel().tolist() == [0.48438260063957717, 0.6367735683562117]
     assert part.bits("pinned", 6).tolist() == [[[1, 0, 0, 0, 0, 0]], [[0, 0, 0, 1, 0, 1]]]

@@ -46,7 +46,7 @@ def draw_attribute_samples(
     severities, flips = [], []
     for start in range(0, plan.num_samples, batch_size):
         samples = np.arange(start, min(start + batch_size, plan.num_samples))
-        draws = Draws(plan.seed, samples, nodes)
+        draws = Draws.grid(plan.seed, samples, nodes)
         flip = np.zeros((len(samples), len(nodes), x.shape[1]), dtype=bool)
         coins = draws.uniforms("attributes", len(columns)) < plan.probability
         flip[:, :, columns] = coins

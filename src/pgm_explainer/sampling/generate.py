@@ -147,7 +147,7 @@ def draw_samples(
     with Progress("asking the model", plan.num_samples, show_progress) as progress:
         for start in range(0, plan.num_samples, batch_size):
             stop = min(start + batch_size, plan.num_samples)
-            draws = Draws(plan.seed, np.arange(start, stop), nodes)
+            draws = Draws.grid(plan.seed, np.arange(start, stop), nodes)
             perturbed = draws.coins("perturbed", plan.probability)
             after = model(_perturb(population, draws, perturbed, plan))
             recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
@@ -159,14 +159,14 @@ def _perturb(
     population: Population, draws: Draws, perturbed: NDArray[np.bool_], plan: SamplingPlan
 ) -> FloatArray:
     """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
-    original = population.x[draws.nodes]
-    new = new_features(plan.perturbation, population, draws)
-    replace = perturbed[..., None]
-    if len(plan.columns) < original.shape[1]:
-        chosen = np.zeros(original.shape[1], dtype=bool)
-        chosen[plan.columns] = True
-        replace = replace & chosen
-    return np.where(replace, new, original).astype(original.dtype, copy=False)
+    x = np.repeat(population.x[draws.nodes][None], len(perturbed), axis=0)
+    new = new_features(plan.perturbation, population, draws.where(perturbed))
+    if len(plan.columns) < x.shape[2]:
+        rows, nodes = np.nonzero(perturbed)
+        x[rows[:, None], nodes[:, None], plan.columns] = new[:, plan.columns]
+    else:
+        x[perturbed] = new
+    return x
 
 
 class _Recorder:

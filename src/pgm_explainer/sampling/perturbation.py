@@ -40,7 +40,11 @@ class Perturbation(Protocol):
     def name(self) -> str: ...
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
-        """Return new features for ``draws.nodes``, of a shape that fits ``[samples, nodes, F]``."""
+        """Return new features for ``draws.nodes``, of a shape that fits ``[*draws.shape, F]``.
+
+        What a node gets in a sample must depend on ``draws`` for the two alone: nodes that are not
+        perturbed are not asked for.
+        """
         ...
 
 
@@ -128,7 +132,7 @@ class _Auto:
         coins = PERTURBATIONS["random"](population, draws)
         if not varies.any():
             return coins
-        return np.where(varies[:, None], self.usual(population, draws), coins)
+        return np.where(varies[..., None], self.usual(population, draws), coins)
 
 
 @dataclass(frozen=True)
@@ -144,8 +148,12 @@ class CustomPerturbation:
     name: str = field(default="custom")
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        rows = [self._one(population.x, rng)[draws.nodes] for rng in draws.generators("custom")]
-        return np.stack(rows)
+        samples, nodes = np.broadcast_arrays(draws.samples, draws.nodes)
+        new = np.empty((*draws.shape, population.x.shape[1]), dtype=population.x.dtype)
+        for sample, rng in draws.generators("custom").items():
+            here = samples == sample
+            new[here] = self._one(population.x, rng)[nodes[here]]
+        return new
 
     def _one(self, original: FloatArray, rng: np.random.Generator) -> FloatArray:
         new = as_array(self.function(original.copy(), rng), "the perturbation's answer")
@@ -192,19 +200,19 @@ def as_perturbation(
 
 
 def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> NDArray[Any]:
-    """Return the new features ``[samples, nodes, F]``, after checking what came back.
+    """Return the new features ``[*draws.shape, F]``, after checking what came back.
 
     Raises:
         PerturbationError: they have another shape, or are not finite.
     """
     new = np.asarray(perturbation(population, draws))
-    shape = (len(draws.samples), len(draws.nodes), population.x.shape[1])
+    shape = (*draws.shape, population.x.shape[1])
     try:
         new = np.broadcast_to(new, shape)
     except ValueError:
         raise PerturbationError(
             f"the perturbation {perturbation.name!r} answered with shape {new.shape}, "
-            f"which does not fit [samples, nodes, features] = {list(shape)}"
+            f"which does not fit [..., features] = {list(shape)}"
         ) from None
     trusted = isinstance(perturbation, _Auto) or perturbation in PERTURBATIONS.values()
     if not trusted and not np.isfinite(new).all():
@@ -226,7 +234,7 @@ def changed_share(
     shares = [np.empty(0)]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
-        new = new_features(perturbation, population, Draws(seed, np.arange(_PROBES), block))
+        new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
         differs = new[..., columns] != population.x[block][:, columns]
         shares.append(differs.any(axis=-1).mean(axis=0))
     return np.concatenate(shares)

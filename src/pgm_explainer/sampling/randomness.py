@@ -33,49 +33,66 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Draws:
-    """The random numbers of some samples (rows) at some nodes (columns).
+    """The random numbers of nodes in samples.
+
+    Attributes:
+        samples, nodes: which; the two are of one shape, or broadcast to one.
 
     Examples:
-        >>> everything = Draws(seed=0, samples=np.arange(4), nodes=np.arange(3))
-        >>> a_part = Draws(seed=0, samples=np.arange(2, 4), nodes=np.array([1]))
-        >>> bool((everything.uniforms("noise")[2:, 1:2] == a_part.uniforms("noise")).all())
-        True
+        >>> everything = Draws.grid(seed=0, samples=np.arange(4), nodes=np.arange(3))
+        >>> chosen = np.zeros((4, 3), dtype=bool); chosen[2, 1] = True
+        >>> everything.where(chosen).uniforms("noise") == everything.uniforms("noise")[2, 1]
+        array([[ True]])
     """
 
     seed: int
     samples: IntArray
     nodes: IntArray
 
+    @classmethod
+    def grid(cls, seed: int, samples: IntArray, nodes: IntArray) -> Draws:
+        """Return those of every node (columns) in every sample (rows)."""
+        return cls(seed, samples[:, None], nodes)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Draws:
+        """Return those that are chosen, in a row."""
+        samples, nodes = np.broadcast_arrays(self.samples, self.nodes)
+        return Draws(self.seed, samples[chosen], nodes[chosen])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.broadcast_shapes(self.samples.shape, self.nodes.shape)
+
     def coins(self, purpose: str, probability: float) -> NDArray[np.bool_]:
-        """Return ``[samples, nodes]`` coin flips that are True with the given probability."""
+        """Return ``[*shape]`` coin flips that are True with the given probability."""
         return self.uniforms(purpose)[..., 0] < probability
 
     def uniforms(self, purpose: str, width: int = 1) -> NDArray[np.float64]:
-        """Return ``[samples, nodes, width]`` numbers in [0, 1), with 53 random bits each."""
+        """Return ``[*shape, width]`` numbers in [0, 1), with 53 random bits each."""
         return (self._words(purpose, width) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def bits(self, purpose: str, width: int) -> NDArray[np.uint8]:
-        """Return ``[samples, nodes, width]`` fair zeros and ones."""
+        """Return ``[*shape, width]`` fair zeros and ones."""
         words = self._words(purpose, -(-width // _WORD_BITS))
         # Little-endian on every machine, so that the bits come out in the same order.
         octets = words.astype("<u8", copy=False).view(np.uint8)
         return np.unpackbits(octets, axis=-1, count=width, bitorder="little")
 
-    def generators(self, purpose: str) -> list[np.random.Generator]:
-        """Return one ordinary generator per sample, for code that brings its own randomness."""
-        return [
-            np.random.default_rng(self._seed_sequence(purpose, int(sample)))
-            for sample in self.samples
-        ]
+    def generators(self, purpose: str) -> dict[int, np.random.Generator]:
+        """Return an ordinary generator for each sample, for code that brings its own randomness."""
+        return {
+            sample: np.random.default_rng(self._seed_sequence(purpose, sample))
+            for sample in np.unique(self.samples).tolist()
+        }
 
     def _words(self, purpose: str, width: int) -> NDArray[np.uint64]:
         key = self._seed_sequence(purpose).generate_state(1, np.uint64)
         starts: NDArray[np.uint64] = (self.nodes.astype(np.uint64) + np.uint64(1)) * _GOLDEN
         starts += key
         streams = _mix(starts)
-        first = self.samples.astype(np.uint64)[:, None, None] * np.uint64(width)
+        first = self.samples.astype(np.uint64)[..., None] * np.uint64(width)
         positions = first + np.arange(1, width + 1, dtype=np.uint64)
-        return _mix(np.add(streams[None, :, None], positions * _GOLDEN))
+        return _mix(np.add(streams[..., None], positions * _GOLDEN))
 
     def _seed_sequence(self, purpose: str, *more: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(*purpose.encode(), *more))
