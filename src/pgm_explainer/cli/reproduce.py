@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..experiments.reproduce import Plan
+    from ..experiments.reproduce.plan import Plan
 
 __all__ = ["NAMES", "configure", "run"]
 
@@ -70,7 +70,8 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> None:
     """Compute what is missing, and write the page and its figures, section by section."""
-    from ..experiments.reproduce import SECTIONS, write_page
+    from ..experiments.reproduce.page import write_page
+    from ..experiments.reproduce.sections import SECTIONS
 
     plan = _plan(options)
     plan.place.make()
@@ -88,7 +89,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    from ..experiments.reproduce import Place, Plan
+    from ..experiments.reproduce.jobs import Place
+    from ..experiments.reproduce.plan import Plan
 
     quick = (
         {

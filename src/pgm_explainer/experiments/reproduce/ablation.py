@@ -21,7 +21,7 @@ from .markdown import mean_and_spread, table
 from .models import DATA_SETS, load_node_data, train_models, trained
 from .plan import Plan, Section
 
-__all__ = ["VARIATIONS", "ablation"]
+__all__ = ["VARIATIONS", "ablation_section"]
 
 _DEFAULTS = "the defaults"
 VARIATIONS: dict[str, dict[str, Any]] = {
@@ -48,7 +48,7 @@ VARIATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def ablation(plan: Plan) -> Section:
+def ablation_section(plan: Plan) -> Section:
     """Measure each variation on each set by the paper's protocol."""
     names = DATA_SETS if plan.bitcoin_ablation else tuple(SYNTHETIC)
     train_models(plan, names, plan.seeds)

@@ -25,7 +25,7 @@ from .models import load_node_data, train_models, trained
 from .plan import Plan, Section
 from .tables import passes
 
-__all__ = ["beyond"]
+__all__ = ["beyond_section"]
 
 _HOPS = 3
 _FRESH = 10_000
@@ -48,7 +48,7 @@ _FORECASTS = {
 }
 
 
-def beyond(plan: Plan) -> Section:
+def beyond_section(plan: Plan) -> Section:
     """Measure explanations of some targets of each synthetic set."""
     train_models(plan, SYNTHETIC, plan.seeds)
     jobs = [

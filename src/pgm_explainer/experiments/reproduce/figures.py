@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ...explainer import PGMExplainer
 from ...explanation import Explanation
 from ...report.colours import INK
 from ...report.plots import draw_neighbourhood, draw_network
+from ...sampling import VariableId
 from ..checkpoints import load_author_syn6
 from ..data import DataError
 from ..gnn import NodeGNN
@@ -23,7 +25,7 @@ from .markdown import table
 from .models import train_models, trained
 from .plan import Plan, Section
 
-__all__ = ["figures"]
+__all__ = ["figures_section"]
 
 _NAMES = dict(zip(range(300, 305), "ABCDE", strict=True))
 """The first motif, by the paper's names: a hub, two of the neck, two of the foot."""
@@ -33,7 +35,7 @@ _STATES = ("original, kept", "original, changed", "perturbed, kept", "perturbed,
 _SHOWN = 25
 
 
-def figures(plan: Plan) -> Section:
+def figures_section(plan: Plan) -> Section:
     """Explain E, and C with and without the no-child constraint."""
     model, data, whose = _example(plan)
     explained = {
@@ -92,16 +94,16 @@ def _questions(explained: dict[str, Explanation]) -> list[list[str]]:
     found = explained.values()
     return [
         ["P(E keeps its role)", *explained],
-        ["nothing is known", *(f"{each.query():.1%}" for each in found)],
-        *([f"A is {state}", *(_asked(each, state) for each in found)] for state in _STATES),
+        ["nothing is known", *(_holds(each) for each in found)],
+        *([f"A is {state}", *(_holds(each, {"A": state}) for each in found)] for state in _STATES),
         ["the network", *(_formula(each) for each in found)],
     ]
 
 
-def _asked(explanation: Explanation, state: str) -> str:
+def _holds(explanation: Explanation, known: Mapping[VariableId, str] | None = None) -> str:
     try:
-        return f"{explanation.query({'A': state}):.1%}"
-    except QueryError:  # A is not in the network, or never was in that state
+        return f"{explanation.query(known):.1%}"
+    except QueryError:  # there is no network, or no such node in it, or it never was in that state
         return "–"
 
 
@@ -146,7 +148,8 @@ def _as_plain(explanation: Explanation) -> dict[str, Any]:
         "nodes": explanation.nodes,
         "network": None if network is None else network.factorisation,
         "markov_blanket": explanation.markov_blanket,
-        "holds": explanation.query() if network is not None else explanation.held,
+        "holds": _holds(explanation),
+        "holds if A is": {state: _holds(explanation, {"A": state}) for state in _STATES},
     }
 
 
@@ -163,7 +166,7 @@ def _draw(path: Path, explained: dict[str, Explanation]) -> None:
     around.set_title("The motif and some of the nodes around it", size=11, color=INK)
     for axes, (way, explanation) in zip(panels, explained.items(), strict=True):
         draw_network(explanation, axes)
-        title = f"{way}: the prediction holds with {explanation.query():.1%}"
+        title = f"{way}: the prediction holds with {_holds(explanation)}"
         axes.set_title(title, size=11, color=INK)
     figure.savefig(path, dpi=100)
     plt.close(figure)

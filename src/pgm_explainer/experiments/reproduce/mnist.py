@@ -36,7 +36,7 @@ from .markdown import table
 from .plan import Plan, Section
 from .published import DIGIT_MEAN, DIGIT_SIZES
 
-__all__ = ["mnist", "superpixel_accuracy"]
+__all__ = ["mnist_section", "superpixel_accuracy"]
 
 _INTENSITY = 0
 _RIVALS_NODES = 3
@@ -74,7 +74,7 @@ class _MeanOf:
         return np.where(chosen, mean, population.x[draws.nodes])
 
 
-def mnist(plan: Plan) -> Section:
+def mnist_section(plan: Plan) -> Section:
     """Explain rightly predicted test digits, the published way and by the defaults."""
     weights = _weights()
     jobs = [

@@ -174,9 +174,13 @@ def passes(queries: Sequence[dict[str, Any]]) -> str:
     if not most:
         return "none"
     backwards = max(each["backwards"] for each in queries)
-    forwards = f"{least} forwards" if least == most else f"{least} to {most} forwards"
-    both = f"{forwards}, {backwards} backwards" if backwards else forwards
+    forwards = _counted(most, "forward") if least == most else f"{least} to {most} forwards"
+    both = f"{forwards} and {_counted(backwards, 'backward')}" if backwards else forwards
     return f"{both} {'for all targets together' if queries[0]['shared'] else 'for each target'}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _most(cells: Cells) -> str:
