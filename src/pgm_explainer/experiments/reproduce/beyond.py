@@ -77,6 +77,7 @@ def beyond_section(plan: Plan) -> Section:
         "nothing else, on as many fresh perturbations that nothing was learnt from. The logistic "
         "regression is additive, and learns from the same samples; the base rate knows the share "
         "of changes only.",
+        _verdict(forecasts),
         _forecast_table(forecasts),
         f"![How good forecasts are]({path.parent.name}/{path.name})",
     ]
@@ -214,6 +215,26 @@ def _table_of(data: str, measured: Sequence[dict[str, Any]]) -> str:
             asked = passes([each["queries"] for each in of])
             rows.append([explainer, *figures, asked, f"{seconds:.3f}"])
     return table(rows)
+
+
+def _verdict(forecasts: Sequence[dict[str, Any]]) -> str:
+    """Say in how many sets the network is ahead, by the mean log-loss over seeds."""
+
+    def mean(way: str, data: str) -> float:
+        of = [each["qualities"] for each in forecasts if each["data"] == data]
+        return float(np.mean([each[way]["log_loss"] for each in of if each]))
+
+    sets = {each["data"] for each in forecasts if each["qualities"]}
+    ahead = {
+        way: sum(mean("network", data) < mean(way, data) for data in sets)
+        for way in ("base rate", "logistic", "logistic (all candidates)")
+    }
+    return (
+        f"Of {len(sets)} sets, the network's log-loss is below the base rate's in "
+        f"{ahead['base rate']}, below that of a logistic regression on the same nodes in "
+        f"{ahead['logistic']}, and below that of one on all candidates in "
+        f"{ahead['logistic (all candidates)']}."
+    )
 
 
 def _forecast_table(forecasts: Sequence[dict[str, Any]]) -> str:
