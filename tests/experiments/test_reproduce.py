@@ -28,14 +28,17 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.fixture
-def one_small_set(monkeypatch):
+def one_small_set():
     """Syn 1 with a base of 30 nodes and 6 houses, and no other synthetic set."""
     recipe = synthetic._Recipe(
         lambda seed: nx.barabasi_albert_graph(30, 2, seed=seed), synthetic._HOUSE, 6
     )
-    for name in list(synthetic.SYNTHETIC)[1:]:
-        monkeypatch.delitem(synthetic.SYNTHETIC, name)
-    monkeypatch.setitem(synthetic.SYNTHETIC, "syn1", recipe)
+    every = dict(synthetic.SYNTHETIC)
+    synthetic.SYNTHETIC.clear()
+    synthetic.SYNTHETIC["syn1"] = recipe
+    yield
+    synthetic.SYNTHETIC.clear()  # and in the same order again
+    synthetic.SYNTHETIC.update(every)
 
 
 def small_plan(folder, **options):
@@ -88,16 +91,18 @@ def test_without_rivals_there_is_a_random_guess_all_the_same(one_small_set, tmp_
 
 
 def test_a_changed_default_is_not_mixed_in(one_small_set, tmp_path, monkeypatch):
-    before = cells.compute_cells(small_plan(tmp_path, seeds=1), ["syn1"], [3])
-    kept = set((tmp_path / "cells").iterdir())
-    monkeypatch.setattr(cells, "Settings", lambda: Settings(num_samples=50), raising=True)
-    monkeypatch.setattr(cells.Settings, "num_samples", 50, raising=False)
-    after = cells.compute_cells(small_plan(tmp_path, seeds=1), ["syn1"], [3])
-    assert {file.name.split("-")[2] for file in set((tmp_path / "cells").iterdir()) - kept} == {
-        "PGM"
-    }
-    asked = [found[0]["queries"]["forwards"] for found in (before, after)]
-    assert asked == [Settings.num_samples, 50]
+    def asked():
+        found = cells.compute_cells(small_plan(tmp_path, seeds=1), ["syn1"], [3], 3)
+        return {each["explainer"]: each["queries"]["forwards"] for each in found}
+
+    before, kept = asked(), set((tmp_path / "cells").iterdir())
+    defaults = cells.default_options()
+    monkeypatch.setattr(
+        cells, "default_options", lambda **changed: {**defaults, "num_samples": 50, **changed}
+    )
+    assert asked() == {**before, cells.PGM: 50}
+    (new,) = set((tmp_path / "cells").iterdir()) - kept
+    assert new.name.startswith("syn1-0-PGM-Explainer-")
 
 
 def test_beyond_measures_every_explainer_and_foretells(one_small_set, tmp_path):
@@ -138,7 +143,7 @@ def test_the_ablation_starts_from_the_defaults(one_small_set, tmp_path):
     shares = {each["variation"]: each["share"] for each in section.results}
     assert list(shares) == list(VARIATIONS)
     plan = small_plan(tmp_path, seeds=1)
-    ours = cells.select(cells.compute_cells(plan, ["syn1"], [3]), "syn1", cells.PGM, 3)
+    ours = cells.select(cells.compute_cells(plan, ["syn1"], [3], 3), "syn1", cells.PGM, 3)
     assert shares["the defaults"] == ours[0]["judged"]["motif"]["paper"]
     assert (tmp_path / "figures" / "ablation.png").is_file()
 

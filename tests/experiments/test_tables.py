@@ -67,7 +67,7 @@ def test_table_2_is_what_its_cells_say(monkeypatch):
         cell("syn1", 0, "SHAP", motif(0.6, 0.5), shared=False, targets=4),
         cell("syn1", 0, "random", motif(0.28, 0.1), forwards=0),
     ]
-    monkeypatch.setattr(tables, "compute_cells", lambda *_: known)
+    monkeypatch.setattr(tables, "compute_cells", lambda *_, **__: known)
     section = tables.table2(Plan(Place(None)))
     paper = rows_of(section.markdown, "paper's protocol")
     ours = paper["PGM-Explainer (here, defaults)"]
@@ -101,7 +101,7 @@ def test_table_3_shows_both_protocols_and_compares_with_the_papers_own(monkeypat
         }
 
     known = [cell("alpha", 0, PGM, top(0.88, 0.857, 0.8), hops) for hops in (1, 3)]
-    monkeypatch.setattr(tables, "compute_cells", lambda *_: known)
+    monkeypatch.setattr(tables, "compute_cells", lambda *_, **__: known)
     markdown = tables.table3(Plan(Place(None))).markdown
     paper = rows_of(markdown, "paper's protocol")["PGM-Explainer (here, defaults)"]
     assert paper == ["**0.880**", "**0.857**", "0.800 ▼", "", "", ""]

@@ -119,7 +119,7 @@ def _mean(answers: Sequence[Mapping[str, Any]], variation: str, data: str) -> fl
 
 def plot_ablation(means: FloatArray, names: Sequence[str], path: Path) -> None:
     """Draw by how much each variation ``[variations, sets]`` is better or worse than the first."""
-    points = 100 * (means[1:] - means[0])
+    points = np.round(100 * (means[1:] - means[0]), 1) + 0.0  # which makes -0 a 0
     figure, axes = plt.subplots(figsize=(7.5, 5.6), layout="constrained")
     image = axes.imshow(points, cmap="PuOr", vmin=-10, vmax=10, aspect="auto")
     for (row, column), value in np.ndenumerate(points):

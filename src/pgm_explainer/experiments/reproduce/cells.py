@@ -66,10 +66,12 @@ def make_rivals(seed: int) -> list[Rival]:
     ]
 
 
-def compute_cells(plan: Plan, names: Sequence[str], hops: Sequence[int]) -> list[dict[str, Any]]:
+def compute_cells(
+    plan: Plan, names: Sequence[str], hops: Sequence[int], papers_hops: int
+) -> list[dict[str, Any]]:
     """Return the cells of some data sets, each explained by all, with candidates within ``hops``.
 
-    The published settings go with the paper's protocol only, which is the first of ``hops``.
+    The published settings go with the hops of the paper's protocol only.
     """
     train_models(plan, names, plan.seeds)
     jobs: list[Job] = []
@@ -77,7 +79,7 @@ def compute_cells(plan: Plan, names: Sequence[str], hops: Sequence[int]) -> list
         for data in names:
             for reach in hops:
                 where = {"data": data, "seed": seed, "hops": reach, "epochs": plan.epochs}
-                jobs += _pgm_jobs(where, both=reach == hops[0])
+                jobs += _pgm_jobs(where, both=reach == papers_hops)
                 jobs += _rival_jobs(where, plan)
     return plan.compute(jobs, "explaining")
 

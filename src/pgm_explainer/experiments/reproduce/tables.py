@@ -62,7 +62,7 @@ def table1(plan: Plan) -> Section:
 
 def table2(plan: Plan) -> Section:
     """How much of a motif is found on the synthetic sets."""
-    cells = compute_cells(plan, tuple(SYNTHETIC), [_MODEL_SEES])
+    cells = compute_cells(plan, tuple(SYNTHETIC), [_MODEL_SEES], _MODEL_SEES)
 
     def strict(explainer: str, data: str) -> str:
         found = select(cells, data, explainer, _MODEL_SEES)
@@ -106,7 +106,7 @@ def _paper_motif(name: str, data: str) -> str:
 
 def table3(plan: Plan) -> Section:
     """How precise explanations are on the Bitcoin networks."""
-    cells = compute_cells(plan, tuple(BITCOIN), plan.hops)
+    cells = compute_cells(plan, tuple(BITCOIN), plan.hops, papers_hops=1)
     blocks = [
         "## Table 3: Bitcoin",
         "The share, among the top 3, 4 and 5 accounts, of those that rated the target positively.",
