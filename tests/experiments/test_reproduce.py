@@ -195,12 +195,48 @@ def test_some_nodes_get_the_mean_and_others_keep_theirs():
     assert np.array_equal(perturbed, changed)
 
 
+def test_the_sizes_of_explanations_are_counted():
+    digits = [
+        {"published": [1, 2], "published_blanket": [1], "defaults": [1], "defaults_blanket": [1]},
+        {"published": [3, 4], "published_blanket": [3, 4], "defaults": [], "defaults_blanket": []},
+    ]
+    header, *rows = mnist._size_rows(digits)
+    assert header[1:] == ["0 nodes", "1 nodes", "2 nodes", "mean"]
+    assert [row[1:] for row in rows] == [
+        ["0", "0", "2", "2.00"],
+        ["0", "1", "1", "1.50"],
+        ["1", "1", "0", "0.50"],
+        ["1", "1", "0", "0.50"],
+    ]
+
+
+def test_the_verdict_counts_sets_by_their_mean_log_loss():
+    def forecast(data, network, logistic, everyone):
+        losses = {
+            "network": network,
+            "logistic": logistic,
+            "logistic (all candidates)": everyone,
+            "base rate": 0.6,
+        }
+        return {"data": data, "qualities": {way: {"log_loss": x} for way, x in losses.items()}}
+
+    found = beyond._verdict(
+        [
+            forecast("syn1", 0.1, 0.2, 0.3),
+            forecast("syn1", 0.5, 0.3, 0.5),
+            forecast("syn2", 0.2, 0.3, 0.1),
+            {"data": "syn3", "qualities": {}},
+        ]
+    )
+    assert re.findall(r"\d+", found) == ["2", "2", "1", "1"]
+
+
 @needs_data
 def test_digits_are_explained_both_ways(tmp_path):
     (digit,) = mnist.explain_digits(
         Place(tmp_path),
         numbers=(0, 1),
-        published=mnist.PUBLISHED,
+        published=mnist.PUBLISHED_OPTIONS,
         options=cells.default_options(task="graph", features=[0]),
     )
     assert digit["label"] == 7

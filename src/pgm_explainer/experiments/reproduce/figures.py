@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +133,7 @@ def _parameters(explanation: Explanation) -> str:
     if network is None:
         return "0"
     sizes = [network.cpt(node).counts.shape for node in network.nodes]
-    return str(sum(_product(size[:-1]) * (size[-1] - 1) for size in sizes))
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    answer = 1
-    for size in sizes:
-        answer *= size
-    return answer
+    return str(sum(prod(given) * (states - 1) for *given, states in sizes))
 
 
 def _as_plain(explanation: Explanation) -> dict[str, Any]:

@@ -47,7 +47,7 @@ _MOST_NODES = 4
 _BEST = 4 * _MOST_NODES
 _WRONG_DOF = 3
 """Of a table of 2 by 2, by the published test; 1 is right."""
-PUBLISHED: dict[str, Any] = {
+PUBLISHED_OPTIONS: dict[str, Any] = {
     "task": "graph",
     "features": [_INTENSITY],
     "num_samples": 500,  # in each of two rounds
@@ -83,7 +83,7 @@ def mnist_section(plan: Plan) -> Section:
             explain_digits,
             {
                 "numbers": [start, min(start + _AT_ONCE, plan.digits)],
-                "published": PUBLISHED,
+                "published": PUBLISHED_OPTIONS,
                 "options": default_options(task="graph", features=[_INTENSITY]),
             },
             rests_on=weights,
