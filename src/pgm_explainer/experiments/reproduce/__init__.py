@@ -1,6 +1,1 @@
-"""The paper's experiments, one command each: cells that are computed once, and tables of them."""
-
-from .cells import Plan, compute
-from .report import write_report
-
-__all__ = ["Plan", "compute", "write_report"]
+"""The paper's experiments, one command each: work that is done once, and pages that tell of it."""

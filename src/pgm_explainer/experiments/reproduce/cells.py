@@ -1,171 +1,181 @@
-"""Cells of the tables: each is computed once, kept as a file, and found again after a stop.
-
-A cell is one data set, one seed and one explainer. The seed makes the data (synthetic sets) or the
-split (Bitcoin), the model and the explanations.
-"""
+"""Cells of the tables: one data set, one seed, one explainer, judged by both protocols."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import torch
-from safetensors.torch import load_file, save_file
 
 from ...arrays import IntArray
-from ...io.files import write_text
-from ...progress import Progress
-from .. import gnn
-from ..bitcoin import BITCOIN, load_bitcoin
-from ..node_data import NodeDataset
-from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Rival, Shapley
-from ..synthetic import SYNTHETIC, make_synthetic
+from ...settings import Settings
+from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Queries, Rival, Shapley
+from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
+from .models import load_node_data, train_models, trained
+from .plan import Plan
 
 __all__ = [
-    "DATA_SETS",
     "PGM",
+    "PUBLISHED",
     "RIVALS",
-    "Cell",
-    "Plan",
-    "compute",
-    "load_node_data",
+    "compute_cells",
+    "default_options",
+    "make_rivals",
+    "pgm_cell",
+    "published_options",
+    "rival_cell",
+    "select",
     "spread_out",
-    "trained",
 ]
 
-DATA_SETS = (*SYNTHETIC, *BITCOIN)
 PGM = "PGM-Explainer"
+PUBLISHED = "PGM-Explainer, published settings"
 RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree")
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One data set, one seed, one explainer; ``hops`` is how far candidates may be."""
-
-    data: str
-    seed: int
-    explainer: str
-    hops: int
-
-    @property
-    def file(self) -> str:
-        return f"{self.data}-{self.seed}-{self.explainer}-{self.hops}.json"
+_PUBLISHED_SAMPLES = {"syn4": 1600, "syn5": 4000, "alpha": 1000, "otc": 1000}
+_FINE = ("syn3", "syn5")
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What to compute, and where it is kept.
+def default_options(**changed: Any) -> dict[str, Any]:
+    """Return all options of the explainer, so that what rests on other defaults is not reused."""
+    return {**Settings().as_plain(), **changed}
 
-    Attributes:
-        folder: cells and models are kept here.
-        data_folder: where the real data is; see :func:`~..data.data_folder`.
-        rival_targets: how many targets, evenly spread, the rivals explain; PGM-Explainer takes all.
-        epochs: of training.
+
+def published_options(data: str) -> dict[str, Any]:
+    """Return the settings behind the paper's figures, which are not always those of its text."""
+    return default_options(
+        num_samples=_PUBLISHED_SAMPLES.get(data, 800),
+        perturbation="random",
+        perturb_probability=0.5,
+        change=0.05 if data in _FINE else 0.1,
+        correction="none",
+    )
+
+
+def make_rivals(seed: int) -> list[Rival]:
+    """Return the explainers to compare with; SHAP may ask the model as often as PGM-Explainer."""
+    return [
+        Shapley(Settings.num_samples, seed),
+        LearntMask(seed=seed),
+        Gradient(),
+        Chance(seed),
+        Degree(),
+    ]
+
+
+def compute_cells(
+    plan: Plan, names: Sequence[str], hops: Sequence[int], papers_hops: int
+) -> list[dict[str, Any]]:
+    """Return the cells of some data sets, each explained by all, with candidates within ``hops``.
+
+    The published settings go with the hops of the paper's protocol only.
     """
-
-    folder: Path
-    data_folder: Path | None = None
-    rival_targets: int = 40
-    epochs: int = 1000
-
-
-def compute(cells: Sequence[Cell], plan: Plan, workers: int = 2) -> list[dict[str, Any]]:
-    """Return the results of cells, computing in ``workers`` processes those that are not there."""
-    (plan.folder / "cells").mkdir(parents=True, exist_ok=True)
-    (plan.folder / "models").mkdir(exist_ok=True)
-    missing = [cell for cell in cells if not (plan.folder / "cells" / cell.file).is_file()]
-    with Progress("reproducing", len(missing)) as progress:
-        for _ in _spread(missing, plan, workers):
-            progress.advance()
-    return [json.loads((plan.folder / "cells" / cell.file).read_text()) for cell in cells]
+    train_models(plan, names, plan.seeds)
+    jobs: list[Job] = []
+    for seed in range(plan.seeds):
+        for data in names:
+            for reach in hops:
+                where = {"data": data, "seed": seed, "hops": reach, "epochs": plan.epochs}
+                jobs += _pgm_jobs(where, both=reach == papers_hops)
+                jobs += _rival_jobs(where, plan)
+    return plan.compute(jobs, "explaining")
 
 
-def _spread(cells: Sequence[Cell], plan: Plan, workers: int) -> Iterator[None]:
-    if workers == 1 or len(cells) < 2:
-        yield from map(partial(_compute_one, plan=plan), cells)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(partial(_compute_one, plan=plan), cells)
+def _pgm_jobs(where: dict[str, Any], both: bool) -> Iterator[Job]:
+    ways = {PGM: default_options()}
+    if both:
+        ways[PUBLISHED] = published_options(where["data"])
+    for name, options in ways.items():
+        yield _job(pgm_cell, where, explainer=name, options=options)
 
 
-def _compute_one(cell: Cell, plan: Plan) -> None:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the processes share the cores
-    try:
-        result = {**asdict(cell), **_measure(cell, plan)}
-    finally:
-        torch.set_num_threads(threads)
-    write_text(plan.folder / "cells" / cell.file, json.dumps(result, indent=1))
+def _rival_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
+    """Those who ask nothing of the model are quick: they always run, and explain all targets."""
+    for rival in make_rivals(where["seed"]):
+        if not rival.queries.forwards:
+            yield _job(rival_cell, where, rival=rival, most_targets=None)
+        elif plan.rivals and where["seed"] < plan.seeds_of_rivals:
+            yield _job(rival_cell, where, rival=rival, most_targets=plan.rival_targets)
 
 
-def _measure(cell: Cell, plan: Plan) -> dict[str, Any]:
-    data = load_node_data(cell.data, cell.seed, plan)
-    model, training = trained(data, cell, plan)
+def _job(work: Any, where: dict[str, Any], **inputs: Any) -> Job:
+    explainer = inputs.get("explainer") or inputs["rival"].name
+    told = (where["data"], where["seed"], explainer.replace(", ", "-").replace(" ", "-"))
+    return Job("-".join(map(str, told)), work, {**where, **inputs})
+
+
+def pgm_cell(
+    place: Place,
+    data: str,
+    seed: int,
+    hops: int,
+    epochs: int,
+    explainer: str,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Explain every target by PGM-Explainer, and judge what it found."""
+    dataset = load_node_data(place, data, seed)
+    model = trained(place, dataset, seed, epochs)
+    options = {**options, "hops": hops, "seed": seed}
     start = time.perf_counter()
-    if cell.explainer == PGM:
-        targets = data.targets
-        findings = pgm_findings(model, data, targets, cell.hops, cell.seed)
-        queries: dict[str, Any] = {}
-    else:
-        targets = spread_out(data.targets, plan.rival_targets)
-        rival = _rival(cell)
-        case = Case(model, data.x, data.edge_index, hops=cell.hops)
-        findings = rival_findings(rival, case, targets)
-        queries = asdict(rival.queries)
-    seconds = time.perf_counter() - start
-    train, test = gnn.accuracy(model, data)
+    findings = pgm_findings(model, dataset, dataset.targets, **options)
     return {
-        "targets": len(targets),
-        "seconds": seconds,
-        "training_seconds": training,
-        "model_accuracy": {"train": train, "test": test},
-        "queries": queries,
-        **judge(data, dict(zip(targets.tolist(), findings, strict=True))),
+        "data": data,
+        "seed": seed,
+        "hops": hops,
+        "explainer": explainer,
+        "targets": len(findings),
+        "seconds": time.perf_counter() - start,
+        "queries": asdict(Queries(options["num_samples"], shared=True)),
+        "judged": judge(dataset, dict(zip(dataset.targets.tolist(), findings, strict=True))),
     }
 
 
-def load_node_data(name: str, seed: int, plan: Plan) -> NodeDataset:
-    """Return a data set by name: synthetic, or a Bitcoin network."""
-    if name in BITCOIN:
-        return load_bitcoin(name, seed, folder=plan.data_folder)
-    return make_synthetic(name, seed)
-
-
-def trained(data: NodeDataset, cell: Cell, plan: Plan) -> tuple[gnn.NodeGNN, float]:
-    """Return the trained model, from its file if it was trained before, and how long it took."""
-    path = plan.folder / "models" / f"{cell.data}-{cell.seed}-{plan.epochs}.safetensors"
-    if path.is_file():
-        model = gnn.NodeGNN(data.x.shape[1], data.num_classes)
-        model.load_state_dict(load_file(path))
-        return model.eval(), 0.0
+def rival_cell(
+    place: Place,
+    data: str,
+    seed: int,
+    hops: int,
+    epochs: int,
+    rival: Rival,
+    most_targets: int | None,
+) -> dict[str, Any]:
+    """Explain some or all targets by another explainer, and judge what it found."""
+    dataset = load_node_data(place, data, seed)
+    case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index, hops=hops)
+    targets = spread_out(dataset.targets, most_targets)
     start = time.perf_counter()
-    model = gnn.train(data, cell.seed, plan.epochs)
-    seconds = time.perf_counter() - start
-    part = path.with_suffix(f".{cell.explainer}-{cell.hops}.part")
-    save_file(model.state_dict(), part)
-    part.replace(path)
-    return model, seconds
-
-
-def spread_out(targets: IntArray, count: int) -> IntArray:
-    """Return some of the targets, evenly spread."""
-    return targets[np.unique(np.linspace(0, len(targets) - 1, count).round().astype(int))]
-
-
-def _rival(cell: Cell) -> Rival:
-    rivals: dict[str, Rival] = {
-        "SHAP": Shapley(seed=cell.seed),
-        "GNNExplainer": LearntMask(seed=cell.seed),
-        "GRAD": Gradient(),
-        "random": Chance(seed=cell.seed),
-        "degree": Degree(),
+    findings = rival_findings(rival, case, targets)
+    return {
+        "data": data,
+        "seed": seed,
+        "hops": hops,
+        "explainer": rival.name,
+        "targets": len(findings),
+        "seconds": time.perf_counter() - start,
+        "queries": asdict(rival.queries),
+        "judged": judge(dataset, dict(zip(targets.tolist(), findings, strict=True))),
     }
-    return rivals[cell.explainer]
+
+
+def spread_out(targets: IntArray, most: int | None) -> IntArray:
+    """Return at most so many of the targets, evenly spread; None for all of them.
+
+    Examples:
+        >>> spread_out(np.arange(10, 20), 3).tolist()
+        [10, 14, 19]
+    """
+    if most is None or most >= len(targets):
+        return targets
+    return targets[np.linspace(0, len(targets) - 1, most).round().astype(int)]
+
+
+def select(
+    cells: Iterable[dict[str, Any]], data: str, explainer: str, hops: int
+) -> list[dict[str, Any]]:
+    """Return the cells of a data set and an explainer, one for each seed."""
+    wanted = (data, explainer, hops)
+    return [each for each in cells if (each["data"], each["explainer"], each["hops"]) == wanted]

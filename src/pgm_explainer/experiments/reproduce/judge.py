@@ -10,28 +10,35 @@ import numpy as np
 
 from ...arrays import IntArray
 from ...explainer import PGMExplainer
+from ..bitcoin import BITCOIN
 from ..gnn import NodeGNN
 from ..node_data import NodeDataset
 from ..rivals import Case, Rival, top_nodes
 
-__all__ = ["Found", "judge", "pgm_findings", "rival_findings"]
+__all__ = ["TOP", "Found", "judge", "pgm_findings", "rival_findings"]
 
-_TOP = (3, 4, 5)  # of Bitcoin's table
+TOP = (3, 4, 5)
+"""The sizes of explanations in Bitcoin's table."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What an explainer says of one target: nodes in order, and how many are worth returning."""
+    """What an explainer says of one target.
+
+    Attributes:
+        nodes: the candidates, most important first.
+        significant: how many of them are worth returning; None if it has no opinion.
+    """
 
     nodes: Sequence[int]
-    significant: int
+    significant: int | None = None
 
 
 def pgm_findings(
-    model: NodeGNN, data: NodeDataset, targets: IntArray, hops: int, seed: int, **options: Any
+    model: NodeGNN, data: NodeDataset, targets: IntArray, **options: Any
 ) -> list[Found]:
-    """Explain by the package's defaults; only the networks, which no table needs, are left out."""
-    options = {"hops": hops, "seed": seed, "structure": None, "progress": False, **options}
+    """Explain targets without the networks, which no table needs."""
+    options = {**options, "structure": None, "progress": False}
     explainer = PGMExplainer(model, data.x, data.edge_index, **options)
     return [
         Found(each.ranking.nodes.tolist(), int(each.ranking.significant.sum()))
@@ -40,50 +47,46 @@ def pgm_findings(
 
 
 def rival_findings(rival: Rival, case: Case, targets: IntArray) -> list[Found]:
-    """Explain by another explainer, which has no opinion on how many nodes are worth returning."""
-    ranked = (top_nodes(each, len(case.x)) for each in rival.importances(case, targets.tolist()))
-    return [Found(nodes, len(nodes)) for nodes in ranked]
+    """Explain targets by another explainer."""
+    ranked = rival.importances(case, targets.tolist())
+    return [Found(top_nodes(each, len(case.x))) for each in ranked]
 
 
-def judge(data: NodeDataset, found: Mapping[int, Found]) -> dict[str, Any]:
-    """Return the measures of a data set: of the whole motif, or of the top few where there is none.
+def judge(data: NodeDataset, found: Mapping[int, Found]) -> dict[str, dict[str, float]]:
+    """Return measures, as means over targets, by the ``paper``'s protocol and a ``strict`` one.
 
-    ``paper`` counts the target as found, as the published figures do; ``strict`` leaves it out.
-    ``precision`` is the paper's, of the nodes that are significantly dependent among the top k.
+    Of synthetic sets ``motif``: the share of the motif among the top k nodes, k the motif's size.
+    ``paper`` counts the target as the first node found, as the published figures do; ``strict``
+    leaves it out of both. ``precision`` is the paper's too: of the top k only those count that are
+    significantly dependent.
+
+    Of Bitcoin ``top 3`` to ``top 5``: the share of accounts that rated the target positively.
+    ``paper`` counts the target as the first of them; ``strict`` takes as many others.
     """
-    motifs = {target: data.truth[target] - {target} for target in found}
-    if data.name in ("alpha", "otc"):
-        return {f"top {k}": _at_most(motifs, found, k) for k in _TOP}
-    return {"motif": _whole(motifs, found)}
+    truth = {target: data.truth[target] - {target} for target in found}
+    if data.name in BITCOIN:
+        return {f"top {k}": _mean([_of_top(truth[t], found[t], k) for t in found]) for k in TOP}
+    return {"motif": _mean([_of_motif(truth[t], found[t]) for t in found])}
 
 
-def _whole(motifs: Mapping[int, frozenset[int]], found: Mapping[int, Found]) -> dict[str, float]:
-    rows = []
-    for target, others in motifs.items():
-        first = found[target].nodes[: len(others)]
-        right = len(others.intersection(first))
-        kept = first[: found[target].significant]
-        right_kept = len(others.intersection(kept))
-        rows.append(
-            (
-                (right + 1) / (len(others) + 1),
-                (right_kept + 1) / (len(kept) + 1),
-                right / len(others),
-            )
-        )
-    paper, precision, strict = np.mean(rows, axis=0)
-    return {"paper": float(paper), "precision": float(precision), "strict": float(strict)}
+def _of_motif(others: frozenset[int], found: Found) -> dict[str, float]:
+    first = found.nodes[: len(others)]
+    right = len(others.intersection(first))
+    shares = {"paper": (right + 1) / (len(others) + 1), "strict": right / len(others)}
+    if found.significant is not None:
+        kept = first[: found.significant]
+        shares["precision"] = (len(others.intersection(kept)) + 1) / (len(kept) + 1)
+    return shares
 
 
-def _at_most(
-    motifs: Mapping[int, frozenset[int]], found: Mapping[int, Found], k: int
-) -> dict[str, float]:
-    """Return the precision of the top k: with the target among them, and of k without it."""
-    rows = []
-    for target, others in motifs.items():
-        first, strict = found[target].nodes[: k - 1], found[target].nodes[:k]
-        right = len(others.intersection(first))
-        share = len(others.intersection(strict)) / len(strict) if strict else 0.0
-        rows.append(((right + 1) / (len(first) + 1), share))
-    paper, strict_share = np.mean(rows, axis=0)
-    return {"paper": float(paper), "strict": float(strict_share)}
+def _of_top(others: frozenset[int], found: Found, k: int) -> dict[str, float]:
+    beside_target, alone = found.nodes[: k - 1], found.nodes[:k]
+    right = len(others.intersection(beside_target))
+    return {
+        "paper": (right + 1) / (len(beside_target) + 1),
+        "strict": len(others.intersection(alone)) / len(alone) if alone else 0.0,
+    }
+
+
+def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}

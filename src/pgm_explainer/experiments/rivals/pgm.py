@@ -28,6 +28,9 @@ class Pgm:
         self.name = "PGM-Explainer"
         self.options = options
 
+    def __repr__(self) -> str:
+        return f"Pgm({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
     @property
     def queries(self) -> Queries:
         return Queries(self.options.get("num_samples", Settings.num_samples), shared=True)

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from ...arrays import FloatArray
+from ...settings import Settings
 from .base import Queries
 from .case import Case
 
@@ -30,12 +31,12 @@ class Shapley:
     fixed replacement, with which SHAP does better than with PGM-Explainer's random ones.
 
     Args:
-        num_queries: how often the model is asked for one target; PGM-Explainer asks as often for
-            all of them together.
+        num_queries: how often the model is asked for one target; PGM-Explainer's default is to ask
+            as often for all of them together.
         seed: the coalitions depend on it.
     """
 
-    num_queries: int = 800
+    num_queries: int = Settings.num_samples
     seed: int = 0
     name: str = "SHAP"
 
