@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN, right_share
+from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN
+from pgm_explainer.experiments.superpixel_training import right_share
 from pgm_explainer.experiments.superpixels import digit_graphs, mnist_graphs, mnist_images
 
 needs_data = pytest.mark.skipif(
