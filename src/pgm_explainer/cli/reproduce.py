@@ -15,6 +15,7 @@ __all__ = ["NAMES", "configure", "run"]
 _EPILOG = """\
 examples:
   pgm-explainer reproduce table2 --no-rivals
+  pgm-explainer reproduce table1 table2 table3 --rival-seeds 1
   pgm-explainer reproduce all --quick
 """
 _TRAINED_ON = 55_000  # the other 5,000 choose the epoch
@@ -30,7 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "was, and with other settings it starts anew."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("name", choices=(*NAMES, "all"), help="what to reproduce")
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="+",
+        choices=(*NAMES, "all"),
+        help=f"what to reproduce: {', '.join(NAMES)}, or all; several go on one page",
+    )
     parser.add_argument("--seeds", type=_count, default=5, help="how many seeds (default: 5)")
     parser.add_argument(
         "--quick", action="store_true", help="one seed, few targets for rivals, few digits"
@@ -75,11 +82,12 @@ def run(options: argparse.Namespace) -> None:
 
     plan = _plan(options)
     plan.place.make()
-    if options.name == "mnist" and options.train:
+    names = NAMES if "all" in options.names else tuple(dict.fromkeys(options.names))
+    if names == ("mnist",) and options.train:
         _train(options)
         return
-    page, sections = "experiments" if options.name == "all" else options.name, {}
-    for name in NAMES if options.name == "all" else (options.name,):
+    page, sections = names[0] if len(names) == 1 else "experiments", {}
+    for name in names:
         sections[name] = SECTIONS[name](plan)
         text = write_page(sections, plan, _command(options), page)
     if options.json:
@@ -135,7 +143,7 @@ def _train(options: argparse.Namespace) -> None:
 
 def _command(options: argparse.Namespace) -> str:
     """What to type for the same page; where things are does not matter."""
-    parts = ["pgm-explainer reproduce", options.name]
+    parts = ["pgm-explainer reproduce", *options.names]
     parts += ["--quick"] if options.quick else [f"--seeds {options.seeds}"]
     parts += ["--no-rivals"] * options.no_rivals
     if options.rival_seeds is not None:
