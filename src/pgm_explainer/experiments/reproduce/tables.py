@@ -109,7 +109,8 @@ def table3(plan: Plan) -> Section:
     cells = compute_cells(plan, tuple(BITCOIN), plan.hops, papers_hops=1)
     blocks = [
         "## Table 3: Bitcoin",
-        "The share, among the top 3, 4 and 5 accounts, of those that rated the target positively.",
+        "The share, among the top 3, 4 and 5 accounts, of those that rated the target positively. "
+        "Most neighbours did, so within one hop the random guess beside is what to compare with.",
     ]
     for hops in plan.hops:
         blocks += [_PROTOCOLS[hops], table(list(_bitcoin_rows(cells, hops)))]
@@ -151,7 +152,7 @@ def _called(explainer: str) -> str:
 
 def _costs(cells: Cells) -> Iterator[str]:
     """What each explainer asked of the model, and how long it took."""
-    rows = [["what it took", "passes through the model", "seconds a target", "targets a seed"]]
+    rows = [["what it took", "passes through the model", "CPU seconds a target", "targets a seed"]]
     for explainer in (*_OURS, *RIVALS):
         of = [each for each in cells if each["explainer"] == explainer]
         if of:
