@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -69,29 +70,44 @@ class TrustNetwork(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.own = nn.ModuleList((nn.Linear(3, _HIDDEN), nn.Linear(_HIDDEN, 2)))
-        self.others = nn.ModuleList((nn.Linear(3, _HIDDEN), nn.Linear(_HIDDEN, 2, bias=False)))
+        self.own: Any = nn.ModuleList((nn.Linear(3, _HIDDEN), nn.Linear(_HIDDEN, 2)))
+        self.others: Any = nn.ModuleList(
+            (nn.Linear(3, _HIDDEN, bias=False), nn.Linear(_HIDDEN, 2, bias=False))
+        )
+        self._seen: tuple[Tensor, Tensor] | None = None
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         single = x.dim() == 2
-        x = (x[None] if single else x).transpose(0, 1)  # nodes first, as the product wants them
-        mean = _mean(edge_index, len(x), x.dtype)
-        hidden = (self.own[0](x) + self.others[0](_product(mean, x))).relu()
+        samples, nodes, _ = (x[None] if single else x).shape
+        # Nodes first and in a row, as the products want them.
+        x = (x[None] if single else x).transpose(0, 1).reshape(nodes * samples, -1)
+        mean = self._mean(edge_index, nodes)
+        both = torch.cat((x, _product(mean, x, nodes)), dim=1)
+        weights = torch.cat((self.own[0].weight, self.others[0].weight), dim=1)
+        hidden = torch.addmm(self.own[0].bias, both, weights.t()).relu()
         # Last the narrow side too: the mean of what two columns are made of is that of the two.
-        scores = self.own[1](hidden) + _product(mean, self.others[1](hidden))
-        return scores[:, 0] if single else scores.transpose(0, 1)
+        scores = self.own[1](hidden) + _product(mean, self.others[1](hidden), nodes)
+        return scores if single else scores.view(nodes, samples, -1).transpose(0, 1)
+
+    def _mean(self, edge_index: Tensor, nodes: int) -> Tensor:
+        """The matrix that averages what arrives at each node, made anew for other edges only."""
+        if self._seen is None or not torch.equal(self._seen[0], edge_index):
+            self._seen = edge_index, _mean_matrix(edge_index, nodes)
+        return self._seen[1]
 
 
-def _mean(edge_index: Tensor, nodes: int, dtype: torch.dtype) -> Tensor:
+def _mean_matrix(edge_index: Tensor, nodes: int) -> Tensor:
     received = torch.bincount(edge_index[1], minlength=nodes)
-    weights = 1.0 / received[edge_index[1]].to(dtype)
-    shape = (nodes, nodes)
-    pairs = edge_index.flip(0)
-    return torch.sparse_coo_tensor(pairs, weights, shape, check_invariants=False).coalesce()
+    weights = 1.0 / received[edge_index[1]].float()
+    pairs, shape = edge_index.flip(0), (nodes, nodes)
+    entries = torch.sparse_coo_tensor(pairs, weights, shape, check_invariants=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # PyTorch calls the format beta
+        return entries.coalesce().to_sparse_csr()
 
 
-def _product(matrix: Tensor, x: Tensor) -> Tensor:
-    return torch.sparse.mm(matrix, x.flatten(1)).view(x.shape)
+def _product(matrix: Tensor, x: Tensor, nodes: int) -> Tensor:
+    return torch.sparse.mm(matrix, x.view(nodes, -1)).view(x.shape)
 
 
 def train(path: Path, epochs: int = _EPOCHS) -> str:

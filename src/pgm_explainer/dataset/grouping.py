@@ -1,8 +1,8 @@
 """Which targets of a shard share one set of samples.
 
-A set of samples costs the model by the part of the graph that all its targets need. Targets that
-need the same part are best explained together; targets far from each other are not, since a model
-that has to be asked about a large part can be asked about few samples at once.
+A set of samples costs the model by the part of the graph that all its targets need. What two
+targets both need is paid for once if they are explained together, so they are wherever they share
+more than a little; targets that share nothing gain nothing, and would only take memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _CANDIDATES_AT_ONCE = 1 << 22
 """Of targets explained together: some 64 bytes each, for as long as they are."""
 _SMALL = 2000
 """Nodes of a part so small that joining another costs nothing."""
-_SHARED = 0.5
+_SHARED = 0.1
+"""Of what a target needs, the share that must be needed already for it to join."""
 _NEARLY_ALL = 0.5
 
 
