@@ -7,7 +7,8 @@ more than a little; targets that share nothing gain nothing, and would only take
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,23 +27,28 @@ _SMALL = 2000
 _SHARED = 0.1
 """Of what a target needs, the share that must be needed already for it to join."""
 _NEARLY_ALL = 0.5
+_OPEN = 8
+"""Groups that others may still join: each remembers its part of the graph."""
 
 
-def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> Iterator[list[Any]]:
-    """Split targets, in their order, into groups that share samples and fit into memory."""
-    group: list[Any] = []
-    needed = 0
-    part = _Part(explainer)
-    for target in targets:
+def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> list[list[int]]:
+    """Return groups of places in ``targets`` that share samples and fit into memory."""
+    found: list[_Group] = []
+    for place, target in enumerate(targets):
         candidates = _candidates(explainer, target)
-        too_many = needed + len(candidates) > _CANDIDATES_AT_ONCE
-        if group and (too_many or not part.welcomes(candidates)):
-            yield group
-            group, needed, part = [], 0, _Part(explainer)
-        group.append(target)
-        needed += len(candidates)
-        part.add(candidates)
-    yield group
+        roomy = [each for each in found[-_OPEN:] if each.has_room_for(candidates)]
+        group = next((each for each in roomy if each.is_nearly_all), None)
+        reached = candidates[:0]
+        if group is None:  # only now does it matter how far the target sees
+            reached = explainer.graph.within_hops(candidates, explainer.num_layers)
+            group = next((each for each in roomy if each.welcomes(reached)), None)
+        if group is None:
+            group = _Group.empty(explainer)
+            found.append(group)
+            if len(found) > _OPEN:
+                found[-_OPEN - 1].forget()
+        group.add(place, candidates, reached)
+    return [group.places for group in found]
 
 
 def _candidates(explainer: PGMExplainer, target: Any) -> IntArray:
@@ -52,29 +58,47 @@ def _candidates(explainer: PGMExplainer, target: Any) -> IntArray:
         return np.empty(0, dtype=np.int64)
 
 
-class _Part:
-    """The nodes that the model is asked about for a group, as it grows."""
+@dataclass
+class _Group:
+    """Some targets, and the nodes that the model is asked about for them, as they grow.
 
-    def __init__(self, explainer: PGMExplainer) -> None:
-        self._graph, self._hops = explainer.graph, explainer.num_layers
-        self._seen: NDArray[np.bool_] = np.zeros(self._graph.num_nodes, dtype=bool)
+    Attributes:
+        seen: which nodes those are.
+        size: how many.
+        needed: candidates of all targets together.
+    """
+
+    seen: NDArray[np.bool_]
+    size: int
+    needed: int = 0
+    places: list[int] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, explainer: PGMExplainer) -> _Group:
+        nodes = explainer.graph.num_nodes
         # Where the whole graph is asked about, every target shares all of it.
-        everything = not explainer.predictor.accepts_subgraph
-        self._size = self._graph.num_nodes if everything else 0
+        size = 0 if explainer.predictor.accepts_subgraph else nodes
+        return cls(np.zeros(nodes, dtype=bool), size)
 
-    def welcomes(self, candidates: IntArray) -> bool:
-        """Say whether a target needs little that is not needed already."""
-        reached = self._reach(candidates)
-        new = np.count_nonzero(~self._seen[reached])
-        return bool(self._size + new <= _SMALL or new <= (1 - _SHARED) * len(reached))
+    @property
+    def is_nearly_all(self) -> bool:
+        """Say whether so much of the graph is needed that more of it makes no difference."""
+        return self.size > _NEARLY_ALL * len(self.seen)
 
-    def add(self, candidates: IntArray) -> None:
-        reached = self._reach(candidates)
-        self._size += int(np.count_nonzero(~self._seen[reached]))
-        self._seen[reached] = True
+    def has_room_for(self, candidates: IntArray) -> bool:
+        return self.needed + len(candidates) <= _CANDIDATES_AT_ONCE
 
-    def _reach(self, candidates: IntArray) -> IntArray:
-        """The nodes whose messages the candidates' own predictions come from."""
-        if self._size > _NEARLY_ALL * self._graph.num_nodes:
-            return candidates[:0]
-        return self._graph.within_hops(candidates, self._hops)
+    def welcomes(self, reached: IntArray) -> bool:
+        """Say whether a target shares enough of what it needs, or needs little."""
+        new = np.count_nonzero(~self.seen[reached])
+        return bool(self.size + new <= _SMALL or new <= (1 - _SHARED) * len(reached))
+
+    def add(self, place: int, candidates: IntArray, reached: IntArray) -> None:
+        self.places.append(place)
+        self.needed += len(candidates)
+        self.size += int(np.count_nonzero(~self.seen[reached]))
+        self.seen[reached] = True
+
+    def forget(self) -> None:
+        """Give the memory back that was for telling who may join."""
+        self.seen = self.seen[:0]

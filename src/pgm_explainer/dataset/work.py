@@ -99,9 +99,14 @@ class _Explaining:
         with one_thread(), warnings.catch_warnings():
             # Every weakness of an explanation is in its row.
             warnings.simplefilter("ignore", PGMExplainerWarning)
-            rows = [
-                row for group in groups(self.explainer, targets) for row in self._explain(group)
-            ]
+            found = {
+                place: row
+                for places in groups(self.explainer, targets)
+                for place, row in zip(
+                    places, self._explain([targets[at] for at in places]), strict=True
+                )
+            }
+        rows = [found[place] for place in range(len(targets))]
         data = parquet_bytes(table_of(rows, self.explainer.settings.task))
         failed = sum("error" in row for row in rows)
         return PieceDone(piece, data, failed, time.perf_counter() - started)
