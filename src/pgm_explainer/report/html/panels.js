@@ -7,8 +7,9 @@ const ABOUT = { features: "Its features were", prediction: "Its prediction was" 
 const MOST_TELLING = 6;
 const CERTAIN = 1e-12;
 const NOTICEABLE = 0.0005;
+const FEW_SAMPLES = 5;
 
-function paintHero({ possible, holds }) {
+function paintHero({ possible, likelihood, holds }) {
   const { prior } = shown;
   const something = !nothingKnown();
   const points = 100 * (holds - prior);
@@ -22,13 +23,28 @@ function paintHero({ possible, holds }) {
   $("against").textContent = something
     ? `${percent(prior)} when nothing is known`
     : "when nothing is known";
+  const basis = possible && something ? basisOf(likelihood) : { few: false, text: "" };
+  $("basis").textContent = basis.text;
+  $("basis").classList.toggle("few", basis.few);
   $("impossible").hidden = possible;
   document.body.classList.toggle("impossible", !possible);
   $("undo").disabled = !shown.history.length;
   $("reset").disabled = !something;
   $("spoken").textContent = possible
-    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}.`
+    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}. ` +
+      basis.text
     : "";
+}
+
+/** What an answer rests on: unseen states count as equally likely, which looks like an answer. */
+function basisOf(likelihood) {
+  const samples = data.makings[shown.explanation.making].settings.num_samples;
+  const like = likelihood * samples;
+  const few = like < FEW_SAMPLES;
+  const count = like < 1 ? "fewer than 1" : `about ${like.toFixed(like < 9.95 ? 1 : 0)}`;
+  const told = `by the network, what is known is so in ${count} of ${samples} samples.`;
+  const text = few ? `This rests on next to nothing: ${told}` : told.replace("by", "By");
+  return { few, text };
 }
 
 /** What is known, each with a button that takes it back. */
