@@ -10,6 +10,7 @@ import pytest
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.report.colours import CLASSES
+from pgm_explainer.report.meaning import meaning
 
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
@@ -106,6 +107,77 @@ def first_impossible(explanation, target, parents):
         if explanation.network.probability({target: own, parent: its}) == 0:
             return [(target, own), (parent, its)]
     raise AssertionError("the test needs evidence that cannot happen")
+
+
+def test_an_answer_tells_what_it_rests_on(read, node_explanation):
+    reader, network = read(node_explanation), node_explanation.network
+    assert reader.text("#basis") == ""
+    first, *_ = node_explanation.nodes
+    samples = 800 * network.probability({first: "changed"})
+    assert samples > 20
+    reader.state(f"n{first}", "changed")
+    expected = f"By the network, what is known is so in about {samples:.0f} of 800 samples."
+    assert reader.text("#basis") == expected
+    plain = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
+    evidence = first_unlikely(node_explanation, 5 / 800)
+    reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
+    assert not reader.page.locator("#impossible").is_visible()
+    assert reader.text("#basis").startswith("This rests on next to nothing: by the network, ")
+    told = 800 * network.probability(evidence)
+    count = "fewer than 1" if told < 1 else f"about {told:.1f}"
+    assert f"is so in {count} of 800 samples" in reader.text("#basis")
+    warned = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
+    assert warned != plain
+    assert "rests on next to nothing" in reader.page.locator("#spoken").text_content()
+    reader.page.get_by_role("button", name="Forget everything").click()
+    assert reader.text("#basis") == ""
+
+
+def first_unlikely(explanation, below):
+    words = ("perturbed", "changed", "kept")
+    for chosen in product(words, repeat=3):
+        evidence = dict(zip(explanation.nodes, chosen, strict=False))
+        if 0 < explanation.network.probability(evidence) < below:
+            return evidence
+    raise AssertionError("the test needs evidence that hardly happens")
+
+
+def test_what_cannot_be_rests_on_nothing_that_could_be_told(read, node_explanation):
+    reader = read(node_explanation)
+    impossible = first_impossible(node_explanation, 14, node_explanation.network.parents(14))
+    reader.state_all([(f"n{node}", word) for node, word in impossible])
+    assert reader.page.locator("#impossible").is_visible()
+    assert reader.text("#basis") == ""
+
+
+def test_the_words_are_explained(read, explanations):
+    for explanation in explanations.values():
+        reader = read(explanation)
+        assert reader.text("#meaning") == meaning(explanation.settings)
+        assert "dependence, not cause" in reader.text("#network-panel")
+
+
+@pytest.mark.parametrize("kind", ["node", "free", "graph", "edge"])
+def test_nodes_that_only_move_along_are_told(read, explanations, kind):
+    explanation = explanations[kind]
+    inert, along = set(), set()
+    for node in explanation.nodes:
+        if difference(explanation, node, "original", "perturbed") < 0.02:
+            inert.add(str(node))
+            if difference(explanation, node, "kept", "changed") >= 0.02:
+                along.add(str(node))
+    said = read(explanation).page.locator("#alone")
+    assert set(said.locator("b").all_text_contents()) == inert
+    assert ("together with the prediction" in said.inner_text()) == bool(along)
+    assert ("no difference by itself" in said.inner_text()) == bool(inert)
+    assert inert or kind != "node"
+
+
+def difference(explanation, node, one, other):
+    words = explanation.network.variable(node).words
+    if one not in words:
+        return 0.0
+    return abs(explanation.query({node: one}) - explanation.query({node: other}))
 
 
 def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
@@ -233,6 +305,34 @@ def test_on_a_small_screen_nothing_is_cut_off(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation, viewport={"width": 360, "height": 740})
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_network_that_is_too_wide_has_a_bar_to_scroll_by(read, explanations):
+    phone = {"viewport": {"width": 390, "height": 740}, "is_mobile": True, "has_touch": True}
+    network = read(explanations["free"], **phone).page.locator("#network")
+    assert network.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert network.evaluate("box => box.offsetHeight - box.clientHeight") >= 8
+
+
+def test_marked_nodes_do_not_touch(read, explanations):
+    for kind in ("node", "free", "graph", "edge"):
+        reader = read(explanations[kind])
+        centres = reader.page.locator("#picture .node:not(.other)").evaluate_all(
+            "all => all.map((one) => [one.getCTM().e, one.getCTM().f])"
+        )
+        scale = reader.page.locator("#picture svg").evaluate("svg => svg.getScreenCTM().a")
+        at = np.array(centres) / scale
+        apart = np.linalg.norm(at[:, None] - at, axis=-1) + 999 * np.eye(len(at))
+        assert apart.min() > 2 * 26  # the outermost mark around a node
+
+
+def test_the_neighbours_of_the_target_are_named_while_few(read, node_explanation):
+    reader, part = read(node_explanation), node_explanation.neighbourhood
+    edges = part.nodes[part.edge_index]
+    near = {int(b if a == 14 else a) for a, b in edges.T if 14 in (a, b)} - {14}
+    named = set(reader.page.locator("#picture .other .name").all_text_contents())
+    assert named == {str(node) for node in near - set(node_explanation.nodes)}
+    assert named
 
 
 def test_without_a_network_the_page_says_why(read, toy, node_explanation):

@@ -1,4 +1,4 @@
-"""What *held*, *changed* and *perturbed* mean, which the settings of an explanation decide."""
+"""What *changed*, *held* and *perturbed* mean, which the settings of an explanation decide."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InputError
-from ..sampling.change import (
+from ..sampling import (
     Absolute,
     Change,
     Deviation,
@@ -29,79 +29,78 @@ _DONE = {
     "max": "were set to the largest there are",
     "random": "were replaced by zeros and ones at random",
     "uniform": "were moved at random, by up to half of their range",
-    "permute": "were replaced by those of another node, at random",
+    "permute": "were replaced by those of another node at random",
 }
-_WHERE_ALIKE = ", or by zeros and ones where all nodes are alike"
+_CHANCE = "the probability of its class"
 
 
 def meaning(settings: Mapping[str, Any]) -> str:
     """Say what the words of an explanation mean, by the settings it was made with.
 
     Examples:
-        >>> meaning({"change": "fall(0.05)", "perturbation": "zero"})
-        'Held, or kept: the probability of its class fell by no more than 0.05. Changed: it fell by
-        more. Perturbed: its features were set to zero. Original: they were not.'
+        >>> for sentence in meaning({"change": "flip", "perturbation": "zero"}).split(". "):
+        ...     print(sentence)
+        A prediction changed if another class was the most likely; else it held, or was kept
+        A node was perturbed if its features were set to zero; else it was original.
     """
-    held, changed = _change(settings)
+    change, perturbation = str(settings["change"]), str(settings["perturbation"])
     features = "features" if settings.get("features") is None else "chosen features"
-    done = _perturbation(str(settings["perturbation"]))
     return (
-        f"Held, or kept: {held}. Changed: {changed}. "
-        f"Perturbed: its {features} {done}. Original: they were not."
+        f"A prediction changed {_changed(change, str(settings.get('scores')))}; else it held, or "
+        f"was kept. A node was perturbed if its {features} {_perturbed(perturbation)}; else it was "
+        f"original."
     )
 
 
-def _change(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """What it is to have held, and to have changed."""
-    written = str(settings["change"])
+def _changed(written: str, scores: str) -> str:
+    """When a prediction counts as changed."""
     try:
-        change = as_change(written, str(settings.get("scores")))
+        return _indicated(as_change(written, scores))
     except InputError:  # a user's own, of which there is but the name
-        return f"{printable(written)} says so", f"{printable(written)} says so"
-    return _indicated(change)
+        return f"if {printable(written)} said so"
 
 
-def _indicated(change: Change) -> tuple[str, str]:
-    """The same of a built-in indicator; the special ones come before those they are made from."""
-    probability = "the probability of its class"
+def _indicated(change: Change) -> str:
+    """The same by the indicator; the special ones come before those they are made from."""
     match change:
+        case LargeMove():
+            return f"if {_CHANCE} moved{_large(change, 'moves')}"
         case LargeFall():
-            move = "move" if isinstance(change, LargeMove) else "fall"
-            either_way = " either way" if isinstance(change, LargeMove) else ""
-            held = (
-                f"{probability} did not {move}{either_way} by more than {change.most:g}, nor by "
-                f"more than {change.share:g} of its own large {move}s (their 95th percentile)"
-            )
-            return held, "it did"
+            return f"if {_CHANCE} fell{_large(change, 'falls')}"
         case Levels():
-            first, *others = change.thresholds
-            held = f"{probability} fell by no more than {first:g}"
-            if not others:
-                return held, "it fell by more"
-            further = ", ".join(
-                f"{level} if by more than {each:g}" for level, each in enumerate(others, start=2)
-            )
-            return held, f"it fell by more (level 1; {further})"
+            return f"if {_CHANCE} fell by more than {_graded(change)}"
         case Absolute():
-            return f"{probability} moved by no more than {change.threshold:g}", "it moved by more"
+            return f"if {_CHANCE} moved by more than {change.threshold:g}, up or down"
         case Fall():
-            return f"{probability} fell by no more than {change.threshold:g}", "it fell by more"
+            return f"if {_CHANCE} fell by more than {change.threshold:g}"
         case Flip():
-            return "its class was still the most likely", "another class was"
+            return "if another class was the most likely"
         case TopDeviation():
-            moved = f"the {100 * change.fraction:g}% of samples in which its value moved most"
-            return f"not among {moved}", "among them"
+            return f"in the {100 * change.fraction:g}% of samples in which its value moved most"
         case TopFraction():
-            fell = f"the {100 * change.fraction:g}% of samples in which {probability} fell most"
-            return f"not among {fell}", "among them"
+            return f"in the {100 * change.fraction:g}% of samples in which {_CHANCE} fell most"
         case Deviation():
-            return f"its value moved by no more than {change.tolerance:g}", "it moved by more"
-    return f"{printable(change.name)} says so", f"{printable(change.name)} says so"
+            return f"if its value moved by more than {change.tolerance:g}, up or down"
+    return f"if {printable(change.name)} said so"
 
 
-def _perturbation(name: str) -> str:
+def _large(change: LargeFall, own: str) -> str:
+    way = ", up or down," if isinstance(change, LargeMove) else ""
+    return (
+        f"{way} by more than {change.most:g}, or by more than {change.share:g} of its own large "
+        f"{own} (their 95th percentile)"
+    )
+
+
+def _graded(change: Levels) -> str:
+    first, *others = change.thresholds
+    further = [f"changed {level}: {each:g}" for level, each in enumerate(others, start=2)]
+    return f"{first:g}" + (f" ({', '.join(further)})" if further else "")
+
+
+def _perturbed(name: str) -> str:
     """What was done to the features of a perturbed node."""
     usual = name.removesuffix(" and random")
     if usual not in _DONE:
         return f"were replaced by {printable(name)}"
-    return _DONE[usual] + (_WHERE_ALIKE if usual != name else "")
+    return _DONE[usual] + (", or by zeros and ones where all are alike" if usual != name else "")
