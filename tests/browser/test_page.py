@@ -204,6 +204,17 @@ def test_the_most_telling_fact_is_found(read, node_explanation):
     assert reader.holds() == pytest.approx(node_explanation.query({node: word}), abs=1e-6)
 
 
+def test_what_would_rest_on_next_to_nothing_is_not_offered(read, node_explanation):
+    reader, network = read(node_explanation), node_explanation.network
+    evidence = {node: "changed" for node in node_explanation.nodes[:3]}
+    reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
+    offered = [row.split()[:2] for row in reader.page.locator("#telling li").all_inner_texts()]
+    for node, word in offered:
+        said = [*filter(None, [evidence.get(int(node))]), word]
+        assert 800 * network.probability({**evidence, int(node): said}) >= 5
+    assert offered
+
+
 @pytest.mark.parametrize(("here", "there"), [("picture", "network"), ("network", "picture")])
 def test_pointing_at_a_node_lights_it_in_the_other_picture(read, node_explanation, here, there):
     reader, key = read(node_explanation), f"n{node_explanation.nodes[0]}"

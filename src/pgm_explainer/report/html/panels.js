@@ -36,9 +36,13 @@ function paintHero({ possible, likelihood, holds }) {
     : "";
 }
 
+function numSamples() {
+  return Number(data.makings[shown.explanation.making].settings.num_samples);
+}
+
 /** What an answer rests on: unseen states count as equally likely, which looks like an answer. */
 function basisOf(likelihood) {
-  const samples = data.makings[shown.explanation.making].settings.num_samples;
+  const samples = numSamples();
   const like = likelihood * samples;
   const few = like < FEW_SAMPLES;
   const count = like < 1 ? "fewer than 1" : `about ${like.toFixed(like < 9.95 ? 1 : 0)}`;
@@ -70,13 +74,17 @@ function cross() {
   return element("span", { "aria-hidden": "true" }, "×");
 }
 
-/** The single facts that would move the probability most, given what is known already. */
-function paintTelling({ possible, facts, holds }) {
+/**
+ * The single facts that would move the probability most, given what is known already; not those
+ * after which the answer would rest on next to nothing.
+ */
+function paintTelling({ possible, likelihood, facts, holds }) {
   const { network } = shown.explanation;
+  const enough = FEW_SAMPLES / (likelihood * numSamples());
   const open = facts.flatMap((its, variable) =>
     its
       .filter(({ part, p, about }) =>
-        part && p > CERTAIN && p < 1 - CERTAIN &&
+        part && p >= enough && p < 1 - CERTAIN &&
         !(variable === network.target && about === "prediction"))
       .map((fact) => ({ ...fact, variable, move: Math.abs(fact.holdsIf - holds) })),
   );
@@ -84,7 +92,9 @@ function paintTelling({ possible, facts, holds }) {
   const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_TELLING);
   $("telling").replaceChildren(...most.map((fact) => tellingRow(fact, network, holds)));
   if (most.length) return;
-  const why = possible ? "Nothing more would move it." : "Nothing: what is known cannot be.";
+  const why = possible
+    ? "Nothing more that was sampled often enough would move it."
+    : "Nothing: what is known cannot be.";
   $("telling").append(element("li", { class: "nothing" }, why));
 }
 
