@@ -17,8 +17,8 @@ function entry(explanation, at) {
   const nodes = `${explaining.length} ${explaining.length === 1 ? "node" : "nodes"}`;
   // Every number that can be sorted by is shown, and never cut short.
   const button = element("button", { type: "button" },
-    element("b", {}, explanation.target, ...(warnings.length ? [warningMark(warnings)] : [])),
-    element("small", {}, nodes),
+    element("b", {}, explanation.target),
+    element("small", {}, ...(warnings.length ? [warningMark(warnings)] : []), nodes),
     element("small", {}, explanation.class ?? ""),
     element("small", {}, `${chance}held ${percent(held)}`),
     element("span", { class: "track" }, bar));

@@ -56,14 +56,15 @@ function alone({ explaining, network }, { facts }) {
   };
   const inert = explaining.filter((each) => moves(each, "original", "perturbed") < HARDLY);
   const along = inert.filter((each) => moves(each, "kept", "changed") >= HARDLY);
-  const say = (some, verdict) => {
+  const say = (some, why) => {
     const names = some.map(([key, name]) => element("b", { "data-key": key }, name));
+    const verdict = ` makes hardly any difference by itself${why}. `;
     return names.length ? ["Perturbing ", ...listed(names, "or"), verdict] : [];
   };
   const together = along.length === 1 ? "it changes" : "they change";
   return [
-    ...say(along, ` makes no difference by itself: ${together} together with the prediction. `),
-    ...say(inert.filter((each) => !along.includes(each)), " makes no difference by itself."),
+    ...say(along, `: ${together} together with the prediction`),
+    ...say(inert.filter((each) => !along.includes(each)), ""),
   ];
 }
 
