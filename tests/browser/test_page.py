@@ -135,8 +135,8 @@ def test_an_answer_tells_what_it_rests_on(read, node_explanation):
 
 def first_unlikely(explanation, below):
     words = ("perturbed", "changed", "kept")
-    for chosen in product(words, repeat=3):
-        evidence = dict(zip(explanation.nodes, chosen, strict=False))
+    for chosen in product(words, repeat=len(explanation.nodes)):
+        evidence = dict(zip(explanation.nodes, chosen, strict=True))
         if 0 < explanation.network.probability(evidence) < below:
             return evidence
     raise AssertionError("the test needs evidence that hardly happens")
