@@ -18,6 +18,7 @@ from .versions import current_versions
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from matplotlib.figure import Figure
     from pandas import DataFrame
@@ -196,7 +197,7 @@ class Explanation:
 
         return ranking_to_pandas(self.ranking)
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str | None:
+    def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
         """Write one self-contained page that can be asked; without a path, return it as text.
 
         See :func:`pgm_explainer.to_html` for a page of many.

@@ -45,7 +45,12 @@ def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # With scroll bars, which playwright hides by default: a reader sees them too.
+        browser = running.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox"],
+            ignore_default_args=["--hide-scrollbars"],
+        )
         yield browser
         browser.close()
 

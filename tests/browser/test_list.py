@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,20 @@ def many(toy):
     edges = np.concatenate([toy.edge_index + len(toy.x) * copy for copy in range(copies)], axis=1)
     options = {"num_layers": 2, "class_names": COLOURS}
     return PGMExplainer(toy.part, x, edges, **options).explain_many(range(COUNT))
+
+
+_FIT = """() => {
+    const box = document.querySelector("#network");
+    const svg = box.querySelector("svg");
+    if (!svg) return { box: box.clientWidth, cut: 0, natural: 0, scale: 1 };
+    const natural = svg.viewBox.baseVal.width;
+    return {
+        box: box.clientWidth,
+        cut: box.scrollWidth - box.clientWidth,
+        natural,
+        scale: svg.getBoundingClientRect().width / natural,
+    };
+}"""
 
 
 def listed(reader):
@@ -53,9 +69,63 @@ def test_searching_leaves_what_fits(read, many):
     assert listed(reader) == green
     assert reader.text("#count") == f"{len(green)} of 30 explanations"
     reader.page.locator("#search").fill("3 green")
-    assert listed(reader) == [each for each in green if "3" in each]
+    assert listed(reader) == [each for each in green if each.endswith("3")]
     reader.page.locator("#search").fill("nobody")
     assert listed(reader) == []
+
+
+def test_what_is_searched_for_is_one_phrase(read, many):
+    unnamed = [replace(each, settings={**each.settings, "class_names": None}) for each in many[:30]]
+    reader = read(unnamed)
+    reader.page.locator("#search").fill(" class  1 ")
+    expected = [str(each.target) for each in unnamed if each.explained_class == 1]
+    assert 0 < len(expected) < 30
+    assert listed(reader) == expected
+
+
+def test_enter_opens_the_first_that_was_found(read, many):
+    reader = read(many[:30])
+    reader.page.locator("#search").fill("7")
+    reader.page.keyboard.press("Enter")
+    assert reader.text("h1").startswith("Node 7 ")
+    reader.page.locator("#search").fill("nobody")
+    reader.page.keyboard.press("Enter")
+    assert reader.text("h1").startswith("Node 7 ")
+
+
+def test_the_list_shows_what_it_can_be_sorted_by(read, many):
+    long = [*COLOURS[:2], "blue with a very long name that cannot fit"]
+    some = [replace(each, settings={**each.settings, "class_names": long}) for each in many[:9]]
+    shown = read(some).page.locator("#entries button")
+    for entry, each in zip(shown.all(), some, strict=True):
+        told = f"p {each.probability:.1%} · held {each.held:.1%}"
+        assert told in entry.inner_text()
+        assert f"{len(each.nodes)} node" in entry.inner_text()
+        number = entry.locator("small").last
+        assert number.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_explanations_with_warnings_are_marked(read, many):
+    some = [replace(each, warnings=()) for each in many[:4]]
+    some[2] = replace(some[2], warnings=("it is thin",))
+    page = read(some).page
+    assert page.locator("#entries .beware").count() == 1
+    marked = page.get_by_role("button", name="with warnings")
+    assert marked.locator("b").text_content() == "2"
+    assert page.locator("#entries .beware").get_attribute("title") == "it is thin"
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390])
+def test_beside_a_list_the_network_is_not_cut(read, many, width):
+    reader = read(many[:15], viewport={"width": width, "height": 800})
+    for at in range(15):
+        reader.page.locator("#entries button").nth(at).click()
+        shown = reader.page.evaluate(_FIT)
+        assert shown["scale"] > 0.599
+        fits = shown["natural"] * 0.6 <= shown["box"]
+        assert shown["cut"] <= (0 if fits else shown["natural"])
+        assert fits or width < 1280
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_sorting_and_reversing(read, many):

@@ -10,6 +10,7 @@ import pytest
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.report.colours import CLASSES
+from pgm_explainer.report.meaning import meaning
 
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
@@ -108,6 +109,77 @@ def first_impossible(explanation, target, parents):
     raise AssertionError("the test needs evidence that cannot happen")
 
 
+def test_an_answer_tells_what_it_rests_on(read, node_explanation):
+    reader, network = read(node_explanation), node_explanation.network
+    assert reader.text("#basis") == ""
+    first, *_ = node_explanation.nodes
+    samples = 800 * network.probability({first: "changed"})
+    assert samples > 20
+    reader.state(f"n{first}", "changed")
+    expected = f"By the network, what is known is so in about {samples:.0f} of 800 samples."
+    assert reader.text("#basis") == expected
+    plain = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
+    evidence = first_unlikely(node_explanation, 5 / 800)
+    reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
+    assert not reader.page.locator("#impossible").is_visible()
+    assert reader.text("#basis").startswith("This rests on next to nothing: by the network, ")
+    told = 800 * network.probability(evidence)
+    count = "fewer than 1" if told < 1 else f"about {told:.1f}"
+    assert f"is so in {count} of 800 samples" in reader.text("#basis")
+    warned = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
+    assert warned != plain
+    assert "rests on next to nothing" in reader.page.locator("#spoken").text_content()
+    reader.page.get_by_role("button", name="Forget everything").click()
+    assert reader.text("#basis") == ""
+
+
+def first_unlikely(explanation, below):
+    words = ("perturbed", "changed", "kept")
+    for chosen in product(words, repeat=len(explanation.nodes)):
+        evidence = dict(zip(explanation.nodes, chosen, strict=True))
+        if 0 < explanation.network.probability(evidence) < below:
+            return evidence
+    raise AssertionError("the test needs evidence that hardly happens")
+
+
+def test_what_cannot_be_rests_on_nothing_that_could_be_told(read, node_explanation):
+    reader = read(node_explanation)
+    impossible = first_impossible(node_explanation, 14, node_explanation.network.parents(14))
+    reader.state_all([(f"n{node}", word) for node, word in impossible])
+    assert reader.page.locator("#impossible").is_visible()
+    assert reader.text("#basis") == ""
+
+
+def test_the_words_are_explained(read, explanations):
+    for explanation in explanations.values():
+        reader = read(explanation)
+        assert reader.text("#meaning") == meaning(explanation.settings)
+        assert "dependence, not cause" in reader.text("#network-panel")
+
+
+@pytest.mark.parametrize("kind", ["node", "free", "graph", "edge"])
+def test_nodes_that_only_move_along_are_told(read, explanations, kind):
+    explanation = explanations[kind]
+    inert, along = set(), set()
+    for node in explanation.nodes:
+        if difference(explanation, node, "original", "perturbed") < 0.02:
+            inert.add(str(node))
+            if difference(explanation, node, "kept", "changed") >= 0.02:
+                along.add(str(node))
+    said = read(explanation).page.locator("#alone")
+    assert set(said.locator("b").all_text_contents()) == inert
+    assert ("together with the prediction" in said.inner_text()) == bool(along)
+    assert ("hardly any difference by itself" in said.inner_text()) == bool(inert)
+    assert inert or kind != "node"
+
+
+def difference(explanation, node, one, other):
+    words = explanation.network.variable(node).words
+    if one not in words:
+        return 0.0
+    return abs(explanation.query({node: one}) - explanation.query({node: other}))
+
+
 def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
     reader = read(node_explanation)
     one, two = node_explanation.nodes[:2]
@@ -130,6 +202,24 @@ def test_the_most_telling_fact_is_found(read, node_explanation):
     assert first.inner_text().split()[:2] == [str(node), word]
     first.click()
     assert reader.holds() == pytest.approx(node_explanation.query({node: word}), abs=1e-6)
+
+
+def test_what_would_rest_on_next_to_nothing_is_not_offered(read, node_explanation):
+    reader, network = read(node_explanation), node_explanation.network
+    evidence = dict.fromkeys(node_explanation.nodes, "changed")
+    now, offered, thin = node_explanation.query(evidence), set(), set()
+    for node, word in product(network.nodes, ("original", "perturbed")):
+        known = {**evidence, node: [word, *([evidence[node]] if node in evidence else [])]}
+        samples = 800 * network.probability(known)
+        if samples > 0 and abs(node_explanation.query(known) - now) > 0.01:
+            (thin if samples < 5 else offered).add((str(node), word))
+    reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
+    rows = reader.page.locator("#telling .fact").all()
+    shown = {tuple(row.locator(":scope > *").all_text_contents()) for row in rows}
+    assert offered
+    assert thin
+    assert offered <= shown
+    assert not thin & shown
 
 
 @pytest.mark.parametrize(("here", "there"), [("picture", "network"), ("network", "picture")])
@@ -233,6 +323,50 @@ def test_on_a_small_screen_nothing_is_cut_off(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation, viewport={"width": 360, "height": 740})
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_network_that_is_too_wide_has_a_bar_to_scroll_by(read, explanations):
+    phone = {"viewport": {"width": 390, "height": 740}, "is_mobile": True, "has_touch": True}
+    network = read(explanations["free"], **phone).page.locator("#network")
+    assert network.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert network.evaluate("box => box.offsetHeight - box.clientHeight") >= 8
+
+
+def test_marked_nodes_do_not_touch(read, explanations):
+    for explanation in (explanations["free"], explanations["edge"], on_a_long_path()):
+        reader = read(explanation)
+        at = reader.page.locator("#picture .node:not(.other)").evaluate_all(
+            """all => all.map((one) => {
+                const { e, f } = one.transform.baseVal.consolidate().matrix;
+                return [e, f];
+            })"""
+        )
+        assert len(at) > 2
+        apart = np.linalg.norm(np.array(at)[:, None] - at, axis=-1) + 999 * np.eye(len(at))
+        assert apart.min() > 2 * 26  # the outermost mark around a node
+
+
+def on_a_long_path():
+    """Forty nodes in a row, of which the first depends on the next two: all three are near."""
+
+    def model(x):
+        score = np.zeros((*x.shape[:2], 1))
+        score[:, 0, 0] = 8 * (x[:, 1, 0] + x[:, 2, 0] - 1)
+        return np.concatenate([-score, score], axis=-1)
+
+    x = np.random.default_rng(0).random((40, 1))
+    edges = np.stack((np.arange(1, 40), np.arange(39)))
+    options = {"num_layers": 39, "perturbation": "permute", "perturb_probability": 0.3}
+    return PGMExplainer(model, x, edges, **options).explain(0)
+
+
+def test_the_neighbours_of_the_target_are_named_while_few(read, node_explanation):
+    reader, part = read(node_explanation), node_explanation.neighbourhood
+    edges = part.nodes[part.edge_index]
+    near = {int(b if a == 14 else a) for a, b in edges.T if 14 in (a, b)} - {14}
+    named = set(reader.page.locator("#picture .other .name").all_text_contents())
+    assert named == {str(node) for node in near - set(node_explanation.nodes)}
+    assert named
 
 
 def test_without_a_network_the_page_says_why(read, toy, node_explanation):

@@ -51,6 +51,22 @@ def test_nodes_that_need_room_get_it():
     np.testing.assert_allclose(length, [1, 2, 1, 1], rtol=0.02)
 
 
+@pytest.mark.parametrize("graph", ["star", "path", "clique", "random"])
+def test_no_two_nodes_that_need_room_touch_nor_hide_others(graph):
+    drawn = {
+        "star": nx.star_graph(49),
+        "path": nx.path_graph(50),
+        "clique": nx.complete_graph(50),
+        "random": nx.gnm_random_graph(50, 100, seed=2),
+    }[graph]
+    roomy = [0, 1, 2, 3, 4, 5]
+    at = place_nodes(50, np.array(drawn.edges).T, roomy)
+    apart = np.linalg.norm(at[:, None] - at[None], axis=-1) + 99 * np.eye(50)
+    side = np.ptp(at, axis=0).max()
+    assert apart[np.ix_(roomy, roomy)].min() > 0.13 * side
+    assert apart[roomy].min() > 0.065 * side
+
+
 def test_parts_that_are_not_connected_are_placed_too():
     at = place_nodes(5, np.array([[0, 2], [1, 3]]))
     assert np.isfinite(at).all()

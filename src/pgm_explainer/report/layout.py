@@ -23,6 +23,11 @@ _APART = 0.1
 """How far nodes with the same distances to all others start from each other."""
 _ROOM = 2.0
 """The length of an edge between nodes that need room, where others have 1."""
+_CLEAR = 0.14
+"""How far nodes that need room stand apart at least, as a share of the picture's longer side."""
+_CROWD = 0.6
+"""The same for many, times the root of their number: so many must fit into the picture."""
+_PUSHES, _TOLERANCE = 300, 1e-3
 
 
 def visible_nodes(explanation: Explanation, most: int) -> IntArray:
@@ -84,7 +89,8 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     Args:
         size: how many nodes there are.
         edges: ``[2, e]``, the pairs of nodes that belong together, each once.
-        roomy: nodes that need more room: edges among them are drawn longer.
+        roomy: nodes that need more room: edges among them are drawn longer, and no two of them
+            touch.
     """
     angle = 2 * np.pi * np.arange(size) / max(size, 1)
     circle = np.column_stack((np.cos(angle), np.sin(angle)))
@@ -99,7 +105,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     at = min(tried, key=lambda each: _stress(each, wanted))
     _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
     # A principal axis has no sign of its own; without one the picture might come out mirrored.
-    return np.asarray(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T)
+    return _cleared(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T, roomy)
 
 
 def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
@@ -115,6 +121,27 @@ def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
         apart = cdist(at, at)
         pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
         at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
+    return at
+
+
+def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
+    """Push nodes that need room apart until they have it; others make way for them."""
+    if not len(roomy):
+        return at
+    is_roomy = np.isin(np.arange(len(at)), roomy)
+    # Full room between two that need it, half between one of them and another, else none.
+    room = min(_CLEAR, _CROWD / np.sqrt(len(roomy))) * (is_roomy[:, None] + is_roomy * 1.0) / 2
+    np.fill_diagonal(room, 0.0)
+    # How much of a push each of a pair takes: one that needs room yields to its like alone.
+    share = np.where(is_roomy[:, None], 0.5 * is_roomy, 1.0)
+    for _ in range(_PUSHES):
+        apart = cdist(at, at)
+        side = np.ptp(at, axis=0).max()
+        lacking = np.maximum(room * side - apart, 0.0)
+        if lacking.max() <= _TOLERANCE * side:
+            break
+        push = np.divide(share * lacking, apart, where=apart > 0, out=np.zeros_like(apart))
+        at = at + push.sum(axis=1, keepdims=True) * at - push @ at
     return at
 
 

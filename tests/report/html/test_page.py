@@ -95,7 +95,7 @@ def test_whatever_a_name_holds_stays_within_the_data(explanation):
 
 def test_a_page_is_written_or_returned(explanation, tmp_path):
     path = tmp_path / "why.html"
-    assert explanation.to_html(path) is None
+    assert explanation.to_html(str(path)) == to_html(explanation, path) == path
     assert path.read_text(encoding="utf-8") == explanation.to_html()
     assert explanation.to_html() == to_html([explanation])
     assert path.stat().st_size < LARGEST

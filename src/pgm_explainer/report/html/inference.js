@@ -111,10 +111,10 @@ function product(variables, sizes) {
 }
 
 /**
- * The probabilities of every variable's states, given evidence.
- * @returns {Float64Array[] | null} null if the evidence cannot happen.
+ * The probabilities of every variable's states, given evidence, and how likely the evidence is.
+ * @returns {{likelihood: number, marginals: Float64Array[] | null}} null if it cannot happen.
  */
-function marginalsOf({ sizes, buckets }, evidence) {
+function askNetwork({ sizes, buckets }, evidence) {
   const own = buckets.map(({ variable, factors }) => {
     const possible = evidence[variable];
     const allowed = possible && { scope: [variable], values: Float64Array.from(possible) };
@@ -126,7 +126,9 @@ function marginalsOf({ sizes, buckets }, evidence) {
     up.push(multiply([...own[at], ...children[at].map((child) => up[child])], separator, sizes));
     if (parent >= 0) children[parent].push(at);
   });
-  if (buckets.some(({ parent }, at) => parent < 0 && !(up[at].values[0] > 0))) return null;
+  const roots = up.filter((_, at) => buckets[at].parent < 0);
+  const likelihood = roots.reduce((chance, { values }) => chance * values[0], 1);
+  if (!(likelihood > 0)) return { likelihood: 0, marginals: null };
   const down = buckets.map(() => []);
   const marginals = [];
   for (let at = buckets.length - 1; at >= 0; at--) {
@@ -136,7 +138,7 @@ function marginalsOf({ sizes, buckets }, evidence) {
     if (parent >= 0) down[at] = [multiply(known(parent, at), separator, sizes)];
     marginals[variable] = normalised(multiply(known(at), [variable], sizes).values);
   }
-  return marginals;
+  return { likelihood, marginals };
 }
 
 function normalised(values) {

@@ -14,8 +14,8 @@ function beliefsNow() {
   const { explanation: { network: { target, variables } }, evidence, model } = shown;
   const known = variables.map((_, at) => Object.values(evidence[at]).filter(Boolean));
   const possible = known.map(possibleStates);
-  const now = marginalsOf(model, possible);
-  const ifHolds = marginalsOf(
+  const { likelihood, marginals: now } = askNetwork(model, possible);
+  const { marginals: ifHolds } = askNetwork(
     model, possible.with(target, possibleStates([...known[target], "kept"], target)),
   );
   const chance = (marginals, at, { states }) => sum(states.map((state) => marginals[at][state]));
@@ -27,7 +27,7 @@ function beliefsNow() {
       return { ...fact, p, holdsIf: both / p };
     }),
   );
-  return { possible: now !== null, known, facts, holds };
+  return { possible: now !== null, likelihood, known, facts, holds };
 }
 
 /** All that can be said of a variable in view. */

@@ -11,15 +11,25 @@ const ORDERS = {
 
 function entry(explanation, at) {
   const bar = element("i");
-  bar.style.width = `${100 * explanation.held}%`;
-  const told = [explanation.class, `held ${percent(explanation.held)}`].filter(Boolean).join(" · ");
+  const { probability, held, explaining, warnings } = explanation;
+  bar.style.width = `${100 * held}%`;
+  const chance = probability === null ? "" : `p ${percent(probability)} · `;
+  const nodes = `${explaining.length} ${explaining.length === 1 ? "node" : "nodes"}`;
+  // Every number that can be sorted by is shown, and never cut short.
   const button = element("button", { type: "button" },
     element("b", {}, explanation.target),
-    element("small", {}, told),
+    element("small", {}, ...(warnings.length ? [warningMark(warnings)] : []), nodes),
+    element("small", {}, explanation.class ?? ""),
+    element("small", {}, `${chance}held ${percent(held)}`),
     element("span", { class: "track" }, bar));
   button.onclick = () => pick(at);
   const searched = `${explanation.target} ${explanation.class ?? ""}`.toLowerCase();
   return { item: element("li", {}, button), button, explanation, at, searched };
+}
+
+function warningMark(warnings) {
+  const about = { class: "beware", role: "img", title: warnings.join("\n") };
+  return element("span", { ...about, "aria-label": "with warnings" });
 }
 
 const entries = data.explanations.length > 1 ? data.explanations.map(entry) : [];
@@ -33,13 +43,19 @@ function pick(at) {
 }
 
 function arrange() {
-  const wanted = $("search").value.trim().toLowerCase().split(/\s+/);
+  // As one phrase: of separate words, the 1 of "class 1" would be found in node 10 too.
+  const wanted = $("search").value.trim().toLowerCase().replace(/\s+/g, " ");
   const order = ORDERS[$("sort").value];
-  const found = entries.filter(({ searched }) => wanted.every((word) => searched.includes(word)));
+  const found = entries.filter(({ searched }) => searched.includes(wanted));
   found.sort((a, b) => order(a.explanation, b.explanation) || a.at - b.at);
   if ($("reverse").getAttribute("aria-pressed") === "true") found.reverse();
   $("entries").replaceChildren(...found.map(({ item }) => item));
   $("count").textContent = `${found.length} of ${entries.length} explanations`;
+}
+
+/** Enter opens the first that was found. */
+function onSearchKey(event) {
+  if (event.key === "Enter") $("entries").querySelector("button")?.click();
 }
 
 function onEntryKey(event) {

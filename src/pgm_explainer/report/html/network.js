@@ -4,7 +4,7 @@ const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8 };
 const BAR = { left: 80, width: 58 };
 const LAYER_GAP = 48;
 const PORT_GAP = 16;
-const SMALLEST = 0.72;
+const SMALLEST = 0.6;
 const FITS_A_CARD = 20;
 
 /**

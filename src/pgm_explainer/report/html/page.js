@@ -1,6 +1,7 @@
 /* What the reader does: pick an explanation, point at a node, say what is known. */
 
 const FITS_A_COLUMN = 700;
+const HARDLY = 0.02;
 
 /** Put an explanation in view, with nothing known. */
 function show(at) {
@@ -14,10 +15,13 @@ function show(at) {
     history: [],
     drawings: [],
   };
-  shown.prior = network && beliefsNow().holds;
+  const prior = network && beliefsNow();
+  shown.prior = prior?.holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
   $("lead").replaceChildren(...lead(explanation));
+  $("alone").replaceChildren(...(network ? alone(explanation, prior) : []));
+  $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Beware: ${text}.`)),
   );
@@ -44,10 +48,30 @@ function lead(explanation) {
     ...listed(names), "."];
 }
 
+/** Which explaining nodes only move along: perturbing one hardly moves the prediction. */
+function alone({ explaining, network }, { facts }) {
+  const moves = ([key], one, other) => {
+    const its = facts[network.variables.findIndex((variable) => variable.key === key)] ?? [];
+    return Math.abs(factOf(its, one)?.holdsIf - factOf(its, other)?.holdsIf); // NaN if unknown
+  };
+  const inert = explaining.filter((each) => moves(each, "original", "perturbed") < HARDLY);
+  const along = inert.filter((each) => moves(each, "kept", "changed") >= HARDLY);
+  const say = (some, why) => {
+    const names = some.map(([key, name]) => element("b", { "data-key": key }, name));
+    const verdict = ` makes hardly any difference by itself${why}. `;
+    return names.length ? ["Perturbing ", ...listed(names, "or"), verdict] : [];
+  };
+  const together = along.length === 1 ? "it changes" : "they change";
+  return [
+    ...say(along, `: ${together} together with the prediction`),
+    ...say(inert.filter((each) => !along.includes(each)), ""),
+  ];
+}
+
 /** Join as people do: a, b and c. */
-function listed(items) {
+function listed(items, word = "and") {
   return items.flatMap((item, at) => {
-    const joint = at === items.length - 1 ? " and " : ", ";
+    const joint = at === items.length - 1 ? ` ${word} ` : ", ";
     return at ? [joint, item] : [item];
   });
 }
@@ -143,6 +167,7 @@ $("undo").onclick = undo;
 $("reset").onclick = reset;
 $("theme").onclick = switchTheme;
 $("search").oninput = arrange;
+$("search").onkeydown = onSearchKey;
 $("sort").onchange = arrange;
 $("reverse").onclick = reverse;
 $("entries").onkeydown = onEntryKey;

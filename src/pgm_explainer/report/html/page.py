@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 from ...errors import InputError
@@ -30,12 +31,12 @@ _SCRIPTS = (
 
 def to_html(
     explanations: Explanation | Iterable[Explanation], path: PathLike | None = None
-) -> str | None:
+) -> str | Path:
     """Show explanations on one self-contained page that can be asked.
 
     Args:
         explanations: one, or many, which the page lists with search and sort.
-        path: the file to write. Without one, the page is returned as text.
+        path: the file to write, which is returned. Without one, the page is returned as text.
 
     Raises:
         InputError: there is nothing to show.
@@ -62,7 +63,7 @@ def to_html(
     if path is None:
         return page
     write_text(path, page)
-    return None
+    return Path(path)
 
 
 def _assemble(payload: object) -> str:

@@ -7,8 +7,9 @@ const ABOUT = { features: "Its features were", prediction: "Its prediction was" 
 const MOST_TELLING = 6;
 const CERTAIN = 1e-12;
 const NOTICEABLE = 0.0005;
+const FEW_SAMPLES = 5;
 
-function paintHero({ possible, holds }) {
+function paintHero({ possible, likelihood, holds }) {
   const { prior } = shown;
   const something = !nothingKnown();
   const points = 100 * (holds - prior);
@@ -22,13 +23,32 @@ function paintHero({ possible, holds }) {
   $("against").textContent = something
     ? `${percent(prior)} when nothing is known`
     : "when nothing is known";
+  const basis = possible && something ? basisOf(likelihood) : { few: false, text: "" };
+  $("basis").textContent = basis.text;
+  $("basis").classList.toggle("few", basis.few);
   $("impossible").hidden = possible;
   document.body.classList.toggle("impossible", !possible);
   $("undo").disabled = !shown.history.length;
   $("reset").disabled = !something;
   $("spoken").textContent = possible
-    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}.`
+    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}. ` +
+      basis.text
     : "";
+}
+
+function numSamples() {
+  return Number(data.makings[shown.explanation.making].settings.num_samples);
+}
+
+/** What an answer rests on: unseen states count as equally likely, which looks like an answer. */
+function basisOf(likelihood) {
+  const samples = numSamples();
+  const like = likelihood * samples;
+  const few = like < FEW_SAMPLES;
+  const count = like < 1 ? "fewer than 1" : `about ${like.toFixed(like < 9.95 ? 1 : 0)}`;
+  const told = `by the network, what is known is so in ${count} of ${samples} samples.`;
+  const text = few ? `This rests on next to nothing: ${told}` : told.replace("by", "By");
+  return { few, text };
 }
 
 /** What is known, each with a button that takes it back. */
@@ -54,13 +74,17 @@ function cross() {
   return element("span", { "aria-hidden": "true" }, "×");
 }
 
-/** The single facts that would move the probability most, given what is known already. */
-function paintTelling({ possible, facts, holds }) {
+/**
+ * The single facts that would move the probability most, given what is known already; not those
+ * after which the answer would rest on next to nothing.
+ */
+function paintTelling({ possible, likelihood, facts, holds }) {
   const { network } = shown.explanation;
+  const enough = FEW_SAMPLES / (likelihood * numSamples());
   const open = facts.flatMap((its, variable) =>
     its
       .filter(({ part, p, about }) =>
-        part && p > CERTAIN && p < 1 - CERTAIN &&
+        part && p >= enough && p < 1 - CERTAIN &&
         !(variable === network.target && about === "prediction"))
       .map((fact) => ({ ...fact, variable, move: Math.abs(fact.holdsIf - holds) })),
   );
@@ -68,7 +92,9 @@ function paintTelling({ possible, facts, holds }) {
   const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_TELLING);
   $("telling").replaceChildren(...most.map((fact) => tellingRow(fact, network, holds)));
   if (most.length) return;
-  const why = possible ? "Nothing more would move it." : "Nothing: what is known cannot be.";
+  const why = possible
+    ? "Nothing more that was sampled often enough would move it."
+    : "Nothing: what is known cannot be.";
   $("telling").append(element("li", { class: "nothing" }, why));
 }
 

@@ -14,6 +14,7 @@ from ...network import BayesianNetwork, ConditionalTable
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
 from ..layers import layer_dag
+from ..meaning import meaning
 from ..names import class_label, label_of, variable_label
 from ..surroundings import Surroundings
 from ..text import describe, headline
@@ -93,10 +94,11 @@ def _answer(explanation: Explanation) -> list[list[Any]]:
 
 
 def _making(explanation: Explanation) -> dict[str, Any]:
-    """How it was made: the settings that say something, as texts, and the versions."""
+    """How it was made: the settings that say something, as texts, what they mean, the versions."""
     told = explanation.settings.items()
     return {
         "settings": {name: _setting(value) for name, value in told if value is not None},
+        "meaning": meaning(explanation.settings),
         "versions": dict(explanation.versions),
     }
 

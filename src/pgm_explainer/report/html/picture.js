@@ -4,6 +4,7 @@ const PICTURE = { width: 560, margin: 36, namedMargin: 72 };
 const DISC = { special: 17, ring: 21, other: 5.5 };
 const FITS_A_DISC = 4;
 const FITS_BELOW = 18;
+const MOST_NEIGHBOURS_NAMED = 12;
 
 /**
  * The neighbourhood: a square for the target, discs for the explaining nodes, dots for others, all
@@ -23,6 +24,7 @@ function drawPicture(picture, network) {
     (height - high) / 2 + at[1] * inside,
   ]);
   for (const [from, to] of picture.edges) svg.append(drawLink(picture, places, from, to));
+  const named = namedNeighbours(picture);
   const discs = [];
   // The dots first, so that no disc is ever hidden by one.
   const order = [...picture.nodes.keys()].sort(
@@ -31,11 +33,20 @@ function drawPicture(picture, network) {
   for (const at of order) {
     const node = picture.nodes[at];
     const variable = network ? network.variables.findIndex(({ key }) => key === node.keys[0]) : -1;
-    const disc = drawDisc(node, places[at], variable, picture.classes[node.class]);
+    const disc = drawDisc(node, places[at], variable, picture.classes[node.class], named.has(at));
     svg.append(disc.group);
     if (variable >= 0) discs.push({ ...disc, variable, node });
   }
   return { svg, paint: (beliefs) => discs.forEach((disc) => paintDisc(disc, beliefs)) };
+}
+
+/** The target's own neighbours have names too, as long as those are few. */
+function namedNeighbours({ nodes, edges }) {
+  const near = edges.flatMap(([from, to]) => [
+    ...(nodes[from].role === "end" ? [to] : []), ...(nodes[to].role === "end" ? [from] : []),
+  ]);
+  const named = new Set(near.filter((at) => nodes[at].role === "other"));
+  return named.size <= MOST_NEIGHBOURS_NAMED ? named : new Set();
 }
 
 function drawLink(picture, places, from, to) {
@@ -44,13 +55,15 @@ function drawLink(picture, places, from, to) {
   return shape("line", { x1, y1, x2, y2, class: marked ? "link marked" : "link" });
 }
 
-function drawDisc(node, [x, y], variable, ofClass) {
+function drawDisc(node, [x, y], variable, ofClass, isNamed) {
   const fill = ofClass?.colour;
   const group = shape("g", { class: `node ${node.role}`, "data-key": node.keys.join(" ") });
   group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   group.append(shape("title", {}, ofClass ? `${node.name}: ${ofClass.name}` : node.name));
   if (node.role === "other") {
     group.append(filled(shape("circle", { r: DISC.other }), fill));
+    const below = { class: "name", y: DISC.other + 12 };
+    if (isNamed) group.append(shape("text", below, shortened(node.name, FITS_BELOW)));
     return { group };
   }
   const outline = (r, kind) => shape("path", { d: outlineOf(node.role, r), class: kind });
