@@ -31,7 +31,7 @@ _NEW_FEATURES = {
     "permute": "those of another node",
 }
 _RANDOM_TOO = " and random"
-"""How ``auto`` is called where some nodes, or all of a kind, cannot be told apart."""
+"""How the name of ``auto`` ends where nodes of one kind, not of all, have the same features."""
 
 
 def describe_held(settings: Mapping[str, Any]) -> str:
