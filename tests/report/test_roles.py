@@ -10,8 +10,8 @@ from pgm_explainer.report.roles import roles_of
 from pgm_explainer.report.text import summarise
 from pgm_explainer.structure import DAG
 
-TARGET, CAUSE, SIBLING, OWN = 0, 1, 2, 3
-EDGES = np.array([[CAUSE, CAUSE, SIBLING, OWN], [TARGET, SIBLING, TARGET, TARGET]])
+TARGET, CAUSE, SIBLING, THIRD = 0, 1, 2, 3
+EDGES = np.array([[CAUSE, CAUSE, SIBLING, THIRD], [TARGET, SIBLING, TARGET, TARGET]])
 
 
 def common_cause(x):
@@ -67,23 +67,32 @@ def test_nothing_is_added_where_no_node_is_tied_at_all():
     assert "Taken alone" not in summarise(explanation)
 
 
-def weighing(own, other):
-    """The target's score rests on its own feature and that of another, by these weights."""
+def voting(own, cause, third):
+    """The target is of class 1 with a majority of the votes, of which it and two others have some.
+
+    Whose features are perturbed to 0 loses them.
+    """
 
     def model(x):
         score = 8 * x[..., 0] - 4
-        score[:, TARGET] = own * x[:, TARGET, 0] + other * x[:, CAUSE, 0] - (own + other) / 2
+        score[:, TARGET] = x[:, [TARGET, CAUSE, THIRD], 0] @ (own, cause, third)
+        score[:, TARGET] -= (own + cause + third) / 2 + 0.5
         return np.stack([-score, score], axis=-1)
 
     return model
 
 
 @pytest.mark.parametrize(
-    ("own", "other", "said"), [(6, 2, "matters most"), (2, 6, None), (6, 0, "does matter")]
+    ("votes", "nodes", "said"),
+    [
+        ((4, 2, 2), {CAUSE, THIRD}, "matters most"),
+        ((2, 4, 2), {CAUSE, THIRD}, None),
+        ((4, 0, 0), set(), "does matter"),
+    ],
 )
-def test_the_targets_own_features_are_told_of_where_they_matter_most(own, other, said):
-    explanation = explain(weighing(own, other), change="flip", perturb_probability=0.3)
-    assert explanation.nodes == ([CAUSE] if other else [])
+def test_the_targets_own_features_are_told_of_where_they_matter_most(votes, nodes, said):
+    explanation = explain(voting(*votes), change="flip", perturb_probability=0.3)
+    assert set(explanation.nodes) == nodes
     assert roles_of(explanation).own_features_first == (said is not None)
     sentence = f"Perturbing the target's own features {said}."
     assert summarise(explanation).endswith(sentence) == (said is not None)
