@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +26,14 @@ __all__ = ["draw_ranking", "ranking_size"]
 
 _MOST, _LEAST = 20, 5
 _BELOW = 0.45
+_TITLE = 60
 _TO_DIGITS = -1 / np.log(10)
 _CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
 
 
 def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
     """Return the inches that a ranking needs to be read."""
-    return 7.0, 2.2 + 0.26 * max(_LEAST, min(max_shown, len(explanation.ranking)))
+    return 7.0, 2.5 + 0.26 * max(_LEAST, min(max_shown, len(explanation.ranking)))
 
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
@@ -59,8 +61,9 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
     hidden = len(ranking) - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
-    more = f"; {hidden} more are not drawn" if hidden else ""
-    title = f"How strongly the prediction of {target} depends on each node{more}"
+    asked = f"How strongly the prediction of {target} depends on each node"
+    more = f"\n({hidden} more are not drawn)" if hidden else ""
+    title = textwrap.fill(asked, _TITLE) + more
     axes.set_title(title, size=10, color=INK, parse_math=False)
     _explain_marks(axes, explanation)
 
@@ -110,4 +113,4 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
     # Below the axis and its label, by inches: a bar may be anywhere within, however many there are.
     below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
-    legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=4, frameon=False)
+    legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
