@@ -98,3 +98,20 @@ def test_evidence_that_is_no_mapping_is_named(explanation, evidence):
 
 def test_no_evidence_is_good_evidence(explanation):
     assert explanation.query(None) == explanation.query({}) == explanation.query()
+
+
+def test_support_counts_the_samples_that_an_answer_rests_on(explanation):
+    samples = explanation.settings["num_samples"]
+    assert explanation.support() == pytest.approx(samples)
+    kept, changed = (explanation.support({1: word}) for word in ("kept", "changed"))
+    assert kept + changed == pytest.approx(samples)
+    assert 0 < changed < kept
+    both = {1: "perturbed", 3: "perturbed"}
+    assert explanation.support(both) == explanation.network.probability(both) * samples
+
+
+def test_support_of_nothing_to_ask_is_refused_as_a_query_is(explanation):
+    with pytest.raises(QueryError, match="evidence is a mapping"):
+        explanation.support([1])
+    with pytest.raises(QueryError, match="no network to ask"):
+        replace(explanation, network=None).support()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.selection import FeatureEffects
 
 NODES, FEATURES, READ = 8, 4, 2  # the model below reads feature 2 of node 1, and nothing else
 
@@ -57,3 +58,29 @@ def test_a_graphs_prediction_too(graph):
     assert explainer.explain_features(explanation).significant.tolist() == [
         [False, False, True, False]
     ]
+
+
+def test_printed_it_is_a_table_of_what_matters(graph):
+    explainer = PGMExplainer(model, *graph, num_layers=1, perturbation="zero")
+    effects = explainer.explain_features(explainer.explain(0))
+    head, columns, row = str(effects).splitlines()
+    assert head.startswith("1 of 8 features of the nodes matter (2 nodes × 4 features)")
+    assert columns.split() == ["node", "feature", "log", "p", "effect"]
+    assert row.split() == [
+        "1",
+        "2",
+        f"{effects.log_p[1, 2]:.1f}",
+        f"{effects.effect_size[1, 2]:.2f}",
+    ]
+    assert repr(effects) == "FeatureEffects(2 nodes, 4 features, 1 significant)"
+
+
+def test_of_many_features_the_surest_are_printed():
+    shape = (3, 50)
+    log_p = -np.random.default_rng(0).permutation(150).reshape(shape).astype(float)
+    effects = FeatureEffects(np.arange(3), np.arange(50), -log_p / 150, log_p, log_p < -99)
+    _, _, *rows, more = str(effects).splitlines()
+    assert [float(row.split()[2]) for row in rows] == [-149.0 + at for at in range(20)]
+    assert more == "… and 30 more"
+    none = FeatureEffects(np.arange(3), np.arange(50), -log_p / 150, log_p, log_p > 0)
+    assert str(none) == "0 of 150 features of the nodes matter (3 nodes × 50 features)."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from .network import BayesianNetwork
 from .sampling import Samples, SamplingPlan
 from .selection import Neighbourhood
 
-__all__ = ["weaknesses"]
+__all__ = ["commonest", "thin_support", "weaknesses"]
 
 _FEW = 5
 _RARELY = 0.1
@@ -30,6 +32,34 @@ def weaknesses(
         *_about_outcome(outcome),
         *_about_tables(near, network),
     )
+
+
+def thin_support(samples: float) -> str | None:
+    """Return a sentence if an answer rests on too few samples; None if it rests on enough.
+
+    Args:
+        samples: how many, in expectation; see :meth:`~pgm_explainer.Explanation.support`.
+    """
+    if samples >= _FEW:
+        return None
+    return (
+        f"fewer than {_FEW} samples are expected to be like this, so the answer rests on next to "
+        f"nothing"
+    )
+
+
+def commonest(warnings: Sequence[str]) -> tuple[str, int]:
+    """Return the first weakness of the commonest kind, and how many there are of that kind.
+
+    Two that differ in their numbers only are of one kind.
+
+    Examples:
+        >>> commonest(["changed in 2 of 9", "no other node", "changed in 1 of 9"])
+        ('changed in 2 of 9', 2)
+    """
+    kinds = [re.sub(r"\d+", "#", each) for each in warnings]
+    kind, count = Counter(kinds).most_common(1)[0]
+    return warnings[kinds.index(kind)], count
 
 
 def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .arrays import IntArray
 from .asked import explained_classes, listed
-from .diagnosis import weaknesses
+from .diagnosis import commonest, weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
 from .graph import Subgraph
@@ -201,9 +201,10 @@ class PGMExplainer:
         explanations = self._explain_all(listed(targets, self.graph.num_nodes))
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
+            example, count = commonest([text for each in explanations for text in each.warnings])
             warnings.warn(
-                f"{weak} of {len(explanations)} explanations are weakened by something; "
-                f"see the 'warnings' of each",
+                f"{weak} of {len(explanations)} explanations are weakened, most often ({count}) "
+                f"like this: {example}; see the 'warnings' of each",
                 PGMExplainerWarning,
                 stacklevel=2,
             )

@@ -123,6 +123,32 @@ class Explanation:
             ``explanation.query()`` is the probability when nothing is known, and
             ``explanation.query({300: "kept", 301: "perturbed"})`` when something is.
         """
+        network = self._asked(evidence)
+        states = network.query(self.target, evidence)
+        return float(states[network.variable(self.target).matching("kept")].sum())
+
+    def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
+        """Return how many samples, in expectation, the answer to a query rests on.
+
+        That is the network's probability of the evidence times ``num_samples``. What was hardly
+        ever sampled is answered all the same, and where nothing was seen every state is taken as
+        equally likely; so an answer with a support below 5 rests on next to nothing.
+
+        Args:
+            evidence: what is known, as :meth:`query` takes it.
+
+        Raises:
+            QueryError: there is no network, or it cannot read the evidence.
+
+        Examples:
+            ``explanation.support()`` is ``num_samples``, and
+            ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
+        """
+        network = self._asked(evidence)
+        return network.probability(evidence or {}) * int(self.settings["num_samples"])
+
+    def _asked(self, evidence: Any) -> BayesianNetwork:
+        """The network, if there is one and this is a question to it."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
                 f"evidence is a mapping from nodes to what is known, such as {{300: 'kept'}}, "
@@ -135,8 +161,7 @@ class Explanation:
                 f"the prediction of {self.target!r} held in all samples, so there is no network to "
                 f"ask; try another perturbation, a larger perturb_probability or a finer change"
             )
-        states = self.network.query(self.target, evidence)
-        return float(states[self.network.variable(self.target).matching("kept")].sum())
+        return self.network
 
     def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Explanation:
         """Return the same explanation with names for the nodes of the graph, used everywhere.

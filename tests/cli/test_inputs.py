@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from job_models import gnn
 
-from pgm_explainer import FileError, InputError, PGMExplainer
+from pgm_explainer import FileError, InputError, PGMExplainer, PGMExplainerWarning
 from pgm_explainer.cli.inputs import read_graph, read_model
 
 
@@ -57,6 +57,22 @@ def test_a_model_is_taken_or_made():
 def test_a_module_is_made_of_its_class_and_never_called():
     pytest.importorskip("torch")
     assert type(read_model("torch.nn:Identity", None, trust=False)).__name__ == "Identity"
+
+
+def test_a_class_whose_weights_nobody_gave_is_warned_of(folder, recwarn):
+    torch = pytest.importorskip("torch")
+    (folder / "linear_model.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Linear):\n"
+        "    def __init__(self):\n        super().__init__(2, 2)\n\n\nnet = Net()\n"
+    )
+    with pytest.warns(PGMExplainerWarning, match="linear_model:Net is a class: its weights are as"):
+        model = read_model("linear_model:Net", None, trust=False)
+    torch.save(model.state_dict(), "weights.pt")
+    recwarn.clear()
+    read_model("linear_model:Net", folder / "weights.pt", trust=False)
+    read_model("linear_model:net", None, trust=False)
+    read_model("torch.nn:Identity", None, trust=False)
+    assert not recwarn.list
 
 
 def test_a_factory_that_fails_is_named():

@@ -43,9 +43,36 @@ def test_query_tells_before_and_after(saved, shell):
     assert answer["given"] == [{"node": node, "known": what} for node, what in known.items()]
     assert (answer["before"], answer["after"]) == (explanation.query(), explanation.query(known))
     assert answer["probability_of_given"] == explanation.network.probability(known)
+    assert answer["support"] == explanation.support(known)
+    assert answer["warning"] is None
     words = shell("query", "one.json", *given)[1]
     assert f"{explanation.query():.1%}  when nothing is known" in words
     assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
+
+
+def test_query_says_how_many_samples_an_answer_rests_on(saved, shell):
+    share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
+    said = f"by the network, this is so in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
+    words = shell("query", "one.json", "--given", "Bob=kept")[1]
+    assert f"({said} of 200 samples)" in words
+    assert "was so" not in words
+    assert "Beware" not in words
+
+
+def test_query_warns_of_an_answer_that_rests_on_next_to_nothing(saved, shell):
+    given = ("--given", "Bob=perturbed", "Dee=perturbed,kept")
+    words = shell("query", "one.json", *given)[1]
+    answer = json.loads(shell("query", "one.json", *given, "--json")[1])
+    assert answer["support"] < 5
+    assert f"about {answer['support']:.1f} of 200 samples" in words
+    assert words.endswith(f"Beware: {answer['warning']}.\n")
+    assert "rests on next to nothing" in answer["warning"]
+
+
+def test_several_facts_may_follow_one_given(saved, shell):
+    apart = ("--given", "Bob=kept", "--given", "Dee=original")
+    together = ("--given", "Bob=kept", "Dee=original")
+    assert shell("query", "one.json", *together) == shell("query", "one.json", *apart)
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,10 @@ def test_a_job_does_not_go_on_with_another_program(net, job):
         (["--model", "visits_net:Net", "--weights", "people.csv"], "is broken, or holds more"),
         (["--model", "visits_net:Net", "--weights", "wrong.pt"], "do not fit the model"),
         (["--model", "visits_net:Net", "--weights", "list.pt"], "holds a list"),
-        (["--model", "visits_net:Net", "--graph", "list.pt"], "holds a list without a graph"),
+        (
+            ["--model", "visits_net:Net", "--weights", "net.pt", "--graph", "list.pt"],
+            "a list without a graph",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["explain", "run"])

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from pgm_explainer.settings import Settings
+
 nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
 nbclient = pytest.importorskip("nbclient", reason="notebooks need nbclient")
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
-LARGEST = 400_000
+LARGEST = 300_000
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,18 @@ def test_what_it_says_is_so(outputs):
     assert accuracy > 95
     inside, _, found = next(text for text in texts if "bottle" in text).strip("'").split()[:3]
     assert int(inside) > 0.7 * int(found)
+
+
+def test_the_last_answer_is_weakened(outputs):
+    (kind, content), *_ = outputs[-1]
+    assert kind == "text/plain"
+    assert "samples" in content
+
+
+def test_its_prose_knows_the_defaults():
+    cells = nbformat.read(TUTORIAL, as_version=4).cells
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert f"{Settings().num_samples} times" in " ".join(prose.split())
 
 
 def test_it_is_small_enough_to_be_looked_at():

@@ -219,6 +219,14 @@ def test_an_answer_of_the_wrong_shape_is_named_with_the_right_one(answer, named)
         observe(answer)
 
 
+def test_one_row_in_a_node_task_suggests_the_graph_task():
+    with pytest.raises(ModelError, match="one row for a whole graph is for task='graph'"):
+        observe(graph)
+    with pytest.raises(ModelError, match="is it a model of the right task") as caught:
+        observe(lambda x: x[..., 0])
+    assert "task='graph'" not in str(caught.value)
+
+
 def test_a_graph_task_that_gets_nodes_is_named_with_the_right_shape():
     with pytest.raises(ModelError, match=r"\[1, 5, 3\].*this task needs \[1, classes\]"):
         observe(nodes, GraphOutcome())

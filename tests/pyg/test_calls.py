@@ -414,6 +414,11 @@ def test_scores_may_be_picked_from_the_answer(a_graph, node_model, slowly, asser
     assert_explained_as(predictor, slowly(model, a_graph.edge_index))
 
 
+def test_a_graph_classifier_in_a_node_task_suggests_the_graph_task(a_graph, graph_model):
+    with pytest.raises(ModelError, match="one row for a whole graph is for task='graph'"):
+        PGMExplainer(graph_model(), a_graph.x, a_graph.edge_index).explain(a_graph.target)
+
+
 @pytest.mark.parametrize(
     "answer", [lambda logits: "nothing", lambda logits: logits[:-1]], ids=["a text", "too few rows"]
 )

@@ -72,4 +72,4 @@ def test_it_is_small_and_is_what_a_notebook_asks_for(kinds):
 @pytest.mark.parametrize("kind", ["constant", "no network"])
 def test_without_a_network_there_are_words_only(kinds, kind):
     tree = parsed(kinds[kind])
-    assert [each.tag for each in tree] == ["p"] * (1 + len(kinds[kind].warnings))
+    assert [each.tag for each in tree] == ["p"] * (2 + len(kinds[kind].warnings))

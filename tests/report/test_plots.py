@@ -177,6 +177,25 @@ def test_a_ranking_says_how_much_of_it_is_not_drawn(crowd, kinds):
     assert "14 – 2" in kinds["edge"].plot("ranking").axes[0].get_title()
 
 
+@pytest.mark.parametrize("names", [range(600), LONG])
+@pytest.mark.parametrize("size", [3, 6, 80])
+def test_the_legend_of_a_ranking_covers_nothing_and_all_is_on_the_page(crowd, size, names):
+    explanation = crowd(size, 7 if size > 6 else 2, max_nodes=2).named(names[:size])
+    axes = drawn(explanation.plot("ranking")).axes[0]
+    shown, title = axes.get_legend().get_window_extent(), axes.title.get_window_extent()
+    label = axes.xaxis.label.get_window_extent()
+    assert shown.y1 <= label.y0 < axes.get_window_extent().y0
+    page = axes.figure.bbox
+    assert min(shown.y0, shown.x0, title.x0) >= 0
+    assert max(shown.x1, title.x1) <= page.x1
+    assert title.y1 <= page.y1
+
+
+def test_a_ranking_says_what_depends_on_what(crowd):
+    title = crowd(6).plot("ranking").axes[0].get_title()
+    assert title == "How strongly the prediction of 0 depends on each node"
+
+
 def test_a_picture_of_nothing_learnt_says_why(kinds):
     assert "the prediction never changed" in texts(kinds["constant"].plot("network").axes[0])[0]
     assert "none was asked for" in texts(kinds["no network"].plot("network").axes[0])[0]

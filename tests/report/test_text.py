@@ -54,6 +54,13 @@ def test_the_table_holds_what_the_network_answers(kinds):
     assert f"Network: {explanation.network.factorisation}" in " ".join(words.split())
 
 
+def test_the_columns_of_the_table_are_explained_below_it(kinds):
+    lines = str(kinds["node"]).splitlines()
+    last = next(at for at, line in enumerate(lines) if line.startswith("log p: "))
+    assert lines[last - 1] == row_of("\n".join(lines), str(kinds["node"].nodes[-1]))
+    assert "Cramér's V" in lines[last]
+
+
 def test_tasks_without_predictions_of_nodes_know_of_perturbations_only(kinds):
     for kind in ("graph", "edge"):
         assert "if perturbed" in str(kinds[kind])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dataset.recipe import load_attribute
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, PGMExplainerWarning
 from ..sampling import VariableId
 from .torch_files import load_program, load_tensors, load_weights
 
@@ -61,7 +62,15 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)  # as "python -m" does, and for what they import later
-    model = _made(load_attribute(place), place)
+    found = load_attribute(place)
+    model = _made(found, place)
+    if weights is None and isinstance(found, type) and _has_weights(model):
+        warnings.warn(
+            f"{place} is a class: its weights are as it initialises them; give --weights, or name "
+            f"a trained object",
+            PGMExplainerWarning,
+            stacklevel=2,
+        )
     if weights is not None:
         if not hasattr(model, "load_state_dict"):
             raise InputError(f"--weights needs a PyTorch module, but {place} is {model!r:.60}")
@@ -85,6 +94,11 @@ def _made(found: Any, place: str) -> Any:
         return found()
     except Exception as error:  # the function is the user's, and so is what it raises
         raise InputError(f"{place}() failed with {type(error).__name__}: {error}") from error
+
+
+def _has_weights(model: Any) -> bool:
+    """Whether it is a PyTorch module that could be trained."""
+    return hasattr(model, "load_state_dict") and any(True for _ in model.parameters())
 
 
 def _required(function: Any) -> list[str]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..diagnosis import thin_support
 from ..errors import InputError, QueryError
 from .names import find, some, spelled
 from .saved import add_file, chosen
@@ -25,21 +26,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "known of the nodes in its network. What is known of a node is whether its features are "
         "original or perturbed and, in a node task, whether its own prediction is kept or changed."
     )
+    parser.usage = "%(prog)s FILE [--target TARGET] [--given NODE=WHAT ...] [--json]"
     parser.epilog = """\
 examples:
   pgm-explainer query why.json
   pgm-explainer query why.json --given 300=kept
-  pgm-explainer query why.json --given 300=original,kept --given 301=perturbed
+  pgm-explainer query why.json --given 300=original,kept 301=perturbed
   pgm-explainer query many.json --target 304 --given 300=kept --json
 """
     add_file(parser)
     parser.add_argument(
         "--given",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         metavar="NODE=WHAT",
-        help="what is known: original or perturbed, kept or changed, or two of them with a comma; "
-        "repeatable",
+        help="what is known of nodes: original or perturbed, kept or changed, or two of them with "
+        "a comma",
     )
 
 
@@ -78,22 +81,30 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.text import fact_words, summarise
+    from ..report.text import fact_words, summarise, support_words
 
     print(summarise(explanation).partition(". ")[0] + ".")
     print("How likely does the prediction hold?")
     print(f"  {before:6.1%}  when nothing is known")
-    if fact.known:
-        print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
-        print(f"          (which was so in {fact.likelihood:.1%} of the perturbed graphs)")
+    if not fact.known:
+        return
+    support = explanation.support(fact.evidence)
+    print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
+    print(f"          ({support_words(support, explanation.settings['num_samples'])})")
+    weakness = thin_support(support)
+    if weakness is not None:
+        print(f"Beware: {weakness}.")
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
+    support = explanation.support(fact.evidence)
     answer = {
         "target": explanation.target,
         "given": [{"node": node, "known": words} for node, words in fact.evidence.items()],
         "before": before,
         "after": fact.holds,
         "probability_of_given": fact.likelihood,
+        "support": support,
+        "warning": thin_support(support),
     }
     print(json.dumps(answer))

@@ -49,6 +49,9 @@ _SUMS_TO_ONE = 1e-9
 _SETTINGS_NEEDED: dict[str, Callable[[Checked], Any]] = {
     "task": lambda task: task.one_of(tuple(TASKS)),
     "num_samples": lambda count: count.whole_number(at_least=1),
+    "perturbation": Checked.text,
+    "perturb_probability": Checked.fraction,
+    "change": Checked.text,
     "seed": Checked.whole_number,
     "significance": Checked.fraction,
     "correction": lambda correction: correction.one_of(tuple(CORRECTIONS)),

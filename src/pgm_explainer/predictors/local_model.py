@@ -110,9 +110,17 @@ def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
         expected = ", ".join(map(str, (*wanted, "classes")))
         raise ModelError(
             f"the model answered with shape {list(scores.shape)} to features of shape {shape}; "
-            f"this task needs [{expected}]; is it a model of the right task, and of one graph?"
+            f"this task needs [{expected}]; {_guess(scores.shape, wanted)}"
         )
     return scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
+
+
+def _guess(answered: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """What a wrong shape may come from."""
+    one_row = len(wanted) == 2 and len(answered) == 2 and answered[0] == wanted[0]
+    if one_row and answered[1] != wanted[1]:  # else it may be one score for each prediction
+        return "one row for a whole graph is for task='graph'"
+    return "is it a model of the right task, and of one graph?"
 
 
 def _hint(error: Exception) -> str:

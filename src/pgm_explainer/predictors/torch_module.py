@@ -297,9 +297,11 @@ _WAYS: dict[str, Callable[[_Call, _Question, Tensor], Tensor]] = {
 
 
 def _misshapen(answer: Tensor, question: _Question) -> ModelError:
+    one_row = answer.dim() == 2 and len(answer) == 1
+    hint = "; one row for a whole graph is for task='graph'" if one_row else ""
     return ModelError(
         f"the model answered with shape {list(answer.shape)}; for {question.nodes} nodes this task "
-        f"needs one row of scores for each of {question.rows} prediction(s)"
+        f"needs one row of scores for each of {question.rows} prediction(s){hint}"
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
 
 __all__ = [
+    "aligned",
     "class_label",
     "label_of",
     "listed",
@@ -74,6 +75,20 @@ def width(text: str) -> int:
 def pad(text: str, columns: int) -> str:
     """Return a text moved to the right end of so many columns."""
     return " " * (columns - width(text)) + text
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, each column moved to the right.
+
+    Examples:
+        >>> aligned([["node", "effect"], ["5", "0.12"]])
+        ['node  effect', '   5    0.12']
+    """
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True))
+        for row in rows
+    ]
 
 
 def shorten(text: str, columns: int) -> str:

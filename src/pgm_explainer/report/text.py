@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 from ..sampling import VariableId
 from .facts import Fact, single_facts, telling_facts, told_nodes
-from .names import listed, pad, printable, shorten, width
+from .names import aligned, listed, pad, printable, shorten, width
+from .roles import roles_of
+from .terms import describe_held, describe_perturbed
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["chances", "describe", "fact_words", "headline", "summarise"]
+__all__ = ["chances", "describe", "fact_words", "headline", "summarise", "support_words"]
 
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
+_COLUMNS = "log p: logarithm of the p-value, the lower the surer; effect: Cramér's V, from 0 to 1."
 
 
 def describe(explanation: Explanation) -> str:
@@ -26,6 +29,8 @@ def describe(explanation: Explanation) -> str:
     if explanation.network is not None:
         blocks += [*_table(explanation), *_facts(explanation)]
         blocks.append(_wrap(f"Network: {printable(explanation.network.factorisation)}", 3))
+    settings = explanation.settings
+    blocks.append(_wrap(f"{describe_held(settings)} {describe_perturbed(settings)}"))
     blocks += [_wrap(f"Beware: {warning}.") for warning in explanation.warnings]
     return "\n\n".join(blocks)
 
@@ -39,7 +44,7 @@ def summarise(explanation: Explanation) -> str:
     if explanation.held == 1:
         return f"{predicted} The prediction held in all {samples} perturbed graphs."
     held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs."
-    return " ".join([predicted, held, _dependence(explanation)])
+    return " ".join([predicted, held, _dependence(explanation), *_roles(explanation)])
 
 
 def _dependence(explanation: Explanation) -> str:
@@ -55,6 +60,25 @@ def _dependence(explanation: Explanation) -> str:
         return f"{most}{_each_of_them(len(blanket))}."
     known = f"once {_names(blanket)} {'is' if len(blanket) == 1 else 'are'} known"
     return f"{most}; {known}, the others add nothing."
+
+
+def _roles(explanation: Explanation) -> Iterator[str]:
+    """Say which nodes are not causes by themselves, and whether the target's own features are."""
+    roles = roles_of(explanation)
+    if roles.together:
+        them = "it changes" if len(roles.together) == 1 else "they change"
+        ranked_by_influence = explanation.settings.get("rank_by") == "influence"
+        instead = "" if ranked_by_influence else ' (rank_by="influence" leaves such nodes out)'
+        yield (
+            f"Perturbing {_names(roles.together)} makes next to no difference by itself: {them} "
+            f"together with the prediction{instead}."
+        )
+    if roles.idle and explanation.markov_blanket:
+        add = "adds" if len(roles.idle) == 1 else "add"
+        yield f"Taken alone, {_names(roles.idle)} {add} nothing in the network."
+    if roles.own_features_first:
+        matters = "matters most" if roles.others else "does matter"
+        yield f"Perturbing the target's own features {matters}."
 
 
 def _each_of_them(count: int) -> str:
@@ -137,7 +161,7 @@ def _table(explanation: Explanation) -> Iterator[str]:
     )
     left_out = len(explanation.nodes) - len(told_nodes(explanation))
     more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
-    yield "\n".join([_wrap(title), *_aligned(list(chances(explanation))), *more])
+    yield "\n".join([_wrap(title), *aligned(list(chances(explanation))), *more, _COLUMNS])
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
@@ -164,12 +188,20 @@ def fact_words(fact: Fact) -> str:
     return " and ".join(f"{_name(node)} is {' and '.join(words)}" for node, words in known.items())
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True))
-        for row in rows
-    ]
+def support_words(support: float, num_samples: int) -> str:
+    """Say how much evidence was expected among the samples, from its support.
+
+    Examples:
+        >>> support_words(919.2, 1000)
+        'by the network, this is so in 91.9% of perturbed graphs, about 919 of 1000 samples'
+    """
+    about = f"about {support:.0f}" if support >= 10 else f"about {support:.1f}"
+    count = about if support >= 0.05 else "fewer than 0.1"
+    share = support / num_samples
+    return (
+        f"by the network, this is so in {share:.1%} of perturbed graphs, {count} of {num_samples} "
+        f"samples"
+    )
 
 
 def _name(node: VariableId) -> str:

@@ -16,6 +16,7 @@ from .change import (
     TopFraction,
     as_change,
     describe_change,
+    read_change,
 )
 from .generate import Question, Samples, SamplingPlan, draw_samples
 from .perturbation import (
@@ -59,4 +60,5 @@ __all__ = [
     "describe_change",
     "draw_attribute_samples",
     "draw_samples",
+    "read_change",
 ]

@@ -27,11 +27,13 @@ __all__ = [
     "Fall",
     "Flip",
     "LargeFall",
+    "LargeMove",
     "Levels",
     "TopDeviation",
     "TopFraction",
     "as_change",
     "describe_change",
+    "read_change",
 ]
 
 Grades = NDArray[np.uint8]
@@ -351,6 +353,20 @@ def _read_back(choice: Any) -> Any:
         return _WITH_A_NUMBER[written[1]](*(float(number) for number in written[2].split(",")))
     except (TypeError, ValueError):
         raise InputError(f"cannot read the change {choice!r}") from None
+
+
+def read_change(text: str) -> Change | None:
+    """Return the indicator that :func:`describe_change` wrote; None if it is not one of ours.
+
+    Examples:
+        >>> read_change("fall(0.05)")
+        Fall(threshold=0.05, name='fall', levels=2, needs_all_samples=False)
+    """
+    try:
+        change = _read_back(text)
+    except InputError:  # a user's own, that is only called like one of ours
+        return None
+    return CHANGES.get(text) if isinstance(change, str) else change
 
 
 def as_change(choice: Any, scores: str) -> Change:

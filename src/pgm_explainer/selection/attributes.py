@@ -14,9 +14,9 @@ from .select import SelectionPlan, results_of_pairs
 __all__ = ["FeatureEffects", "feature_effects"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeatureEffects:
-    """The evidence for each feature of some nodes.
+    """The evidence for each feature of some nodes; printed, a table of those that matter.
 
     Attributes:
         nodes: the nodes.
@@ -31,6 +31,16 @@ class FeatureEffects:
     effect_size: NDArray[np.float64]
     log_p: NDArray[np.float64]
     significant: NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        nodes, features = self.significant.shape
+        found = int(self.significant.sum())
+        return f"FeatureEffects({nodes} nodes, {features} features, {found} significant)"
+
+    def __str__(self) -> str:
+        from ..report.features import describe_effects
+
+        return describe_effects(self)
 
 
 def feature_effects(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
 
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 __all__ = ["draw_ranking", "ranking_size"]
 
 _MOST, _LEAST = 20, 5
+_BELOW = 0.45
+_TITLE = 60
 _TO_DIGITS = -1 / np.log(10)
 _CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
 
 
 def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
     """Return the inches that a ranking needs to be read."""
-    return 7.0, 1.9 + 0.26 * max(_LEAST, min(max_shown, len(explanation.ranking)))
+    return 7.0, 2.5 + 0.26 * max(_LEAST, min(max_shown, len(explanation.ranking)))
 
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
@@ -37,7 +41,7 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     ranking = explanation.ranking
     if not len(ranking):
         say(axes, "There are no nodes to rank:\nno other node can influence the target.")
-        finish(axes, "Dependence on the prediction")
+        finish(axes, "How strongly the prediction depends on each node")
         return
     shown = range(min(max_shown, len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
@@ -57,8 +61,9 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
     hidden = len(ranking) - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
-    more = f"; {hidden} more are not drawn" if hidden else ""
-    title = f"Dependence on the prediction of {target}{more}"
+    asked = f"How strongly the prediction of {target} depends on each node"
+    more = f"\n({hidden} more are not drawn)" if hidden else ""
+    title = textwrap.fill(asked, _TITLE) + more
     axes.set_title(title, size=10, color=INK, parse_math=False)
     _explain_marks(axes, explanation)
 
@@ -105,4 +110,7 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
             entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
     level = f"level {settings['significance']:g}{_CORRECTIONS[settings['correction']]}"
     entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
-    legend(axes, entries, loc="lower right", framealpha=1.0)
+    # Below the axis and its label, by inches: a bar may be anywhere within, however many there are.
+    below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)

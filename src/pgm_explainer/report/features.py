@@ -1,0 +1,42 @@
+"""Which features matter, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .names import aligned
+
+if TYPE_CHECKING:
+    from ..selection import FeatureEffects
+
+__all__ = ["describe_effects"]
+
+_MOST = 20
+
+
+def describe_effects(effects: FeatureEffects) -> str:
+    """Say which features matter in a table, the strongest evidence first, at most 20 of them."""
+    nodes, features = effects.significant.shape
+    tested, found = nodes * features, int(effects.significant.sum())
+    head = f"{found} of {tested} features of the nodes matter ({nodes} nodes × {features} features)"
+    if not found:
+        return f"{head}."
+    order = np.lexsort((-effects.effect_size.ravel(), effects.log_p.ravel()))
+    strongest = order[effects.significant.ravel()[order]][:_MOST].tolist()
+    rows = [_row(effects, at) for at in strongest]
+    more = [f"… and {found - len(rows)} more"] if found > len(rows) else []
+    lines = aligned([["node", "feature", "log p", "effect"], *rows])
+    return "\n".join([f"{head}, the surest first:", *lines, *more])
+
+
+def _row(effects: FeatureEffects, at: int) -> list[str]:
+    """The line of one feature of one node, of all of them counted node by node."""
+    node, feature = divmod(at, len(effects.features))
+    return [
+        str(effects.nodes[node]),
+        str(effects.features[feature]),
+        f"{effects.log_p[node, feature]:.1f}",
+        f"{effects.effect_size[node, feature]:.2f}",
+    ]
