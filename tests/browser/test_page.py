@@ -10,7 +10,7 @@ import pytest
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.report.colours import CLASSES
-from pgm_explainer.report.meaning import meaning
+from pgm_explainer.report.terms import describe_terms
 
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_rests_on_nothing_that_could_be_told(read, node_explanati
 def test_the_words_are_explained(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation)
-        assert reader.text("#meaning") == meaning(explanation.settings)
+        assert reader.text("#meaning") == describe_terms(explanation.settings)
         assert "dependence, not cause" in reader.text("#network-panel")
 
 

@@ -14,7 +14,7 @@ from .colours import ORANGE, SKY, VERMILLION
 from .facts import own_chance, telling_facts, told_nodes
 from .layers import Point, place_network
 from .names import printable, shorten, variable_label
-from .terms import describe_held, describe_perturbed
+from .terms import describe_terms
 from .text import chances, fact_words, summarise
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def to_notebook_html(explanation: Explanation) -> str:
     if explanation.network is not None:
         told = "".join([_table(explanation), *_facts(explanation)])
         parts.append(_side_by_side([_svg(explanation), told]))
-    terms = f"{describe_held(explanation.settings)} {describe_perturbed(explanation.settings)}"
-    parts.append(f"<p>{_text(terms)}</p>")
+    parts.append(f"<p>{_text(describe_terms(explanation.settings))}</p>")
     parts += [f"<p><b>Beware:</b> {_text(warning)}.</p>" for warning in explanation.warnings]
     return f'<div style="max-width: 72em">{"".join(parts)}</div>'
 

@@ -20,7 +20,7 @@ from ..sampling import (
 )
 from .names import listed, printable
 
-__all__ = ["describe_held", "describe_perturbed"]
+__all__ = ["describe_held", "describe_perturbed", "describe_terms"]
 
 _NEW_FEATURES = {
     "mean": "their mean",
@@ -32,6 +32,11 @@ _NEW_FEATURES = {
 }
 _RANDOM_TOO = " and random"
 """How the name of ``auto`` ends where nodes of one kind, not of all, have the same features."""
+
+
+def describe_terms(settings: Mapping[str, Any]) -> str:
+    """Say what held and perturbed mean, by the settings of an explanation."""
+    return f"{describe_held(settings)} {describe_perturbed(settings)}"
 
 
 def describe_held(settings: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from ..sampling import VariableId
 from .facts import Fact, single_facts, telling_facts, told_nodes
 from .names import aligned, listed, pad, printable, shorten, width
 from .roles import roles_of
-from .terms import describe_held, describe_perturbed
+from .terms import describe_terms
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -30,7 +30,7 @@ def describe(explanation: Explanation) -> str:
         blocks += [*_table(explanation), *_facts(explanation)]
         blocks.append(_wrap(f"Network: {printable(explanation.network.factorisation)}", 3))
     settings = explanation.settings
-    blocks.append(_wrap(f"{describe_held(settings)} {describe_perturbed(settings)}"))
+    blocks.append(_wrap(describe_terms(settings)))
     blocks += [_wrap(f"Beware: {warning}.") for warning in explanation.warnings]
     return "\n\n".join(blocks)
 

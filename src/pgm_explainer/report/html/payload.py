@@ -14,9 +14,9 @@ from ...network import BayesianNetwork, ConditionalTable
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
 from ..layers import layer_dag
-from ..meaning import meaning
 from ..names import class_label, label_of, variable_label
 from ..surroundings import Surroundings
+from ..terms import describe_terms
 from ..text import describe, headline
 
 __all__ = ["page_payload"]
@@ -98,7 +98,7 @@ def _making(explanation: Explanation) -> dict[str, Any]:
     told = explanation.settings.items()
     return {
         "settings": {name: _setting(value) for name, value in told if value is not None},
-        "meaning": meaning(explanation.settings),
+        "meaning": describe_terms(explanation.settings),
         "versions": dict(explanation.versions),
     }
 
