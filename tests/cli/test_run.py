@@ -39,6 +39,11 @@ def whole(tmp_path_factory):
     return folder
 
 
+def heed_interrupts():
+    """A shell's background jobs ignore interrupts, and so would all that they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Command:
     """The command, running; slowed down so that there is something to stop."""
 
@@ -67,7 +72,7 @@ class Command:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            **popen,
+            **{"preexec_fn": heed_interrupts, **popen},
         )
 
     def after_shards(self, count):
