@@ -50,6 +50,8 @@ class Round:
         options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
 
         def limited() -> None:
+            # A shell's background jobs ignore interrupts, and so would all that they start.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             if file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 
