@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pgm_explainer.dataset import ExplanationDataset
 from pgm_explainer.io import load_explanations
 
 
@@ -97,3 +98,39 @@ def test_what_is_wrong_is_said_in_one_line(saved, shell, folder, arguments, said
     assert said in err
     assert err.startswith("pgm-explainer: error: ")
     assert err.count("\n") == 1
+
+
+@pytest.fixture
+def data_set(shell):
+    """A data set of all five people, and what it holds."""
+    named = ("--model", "visits_model:model", "--graph", "graph.npz", "--num-layers", "1")
+    code, _, err = shell("run", *named, "--output", "people", "--engine", "local")
+    assert code == 0, err
+    return ExplanationDataset("people")
+
+
+def test_a_data_set_is_shown_as_a_whole_or_by_target(data_set, shell, folder):
+    assert shell("show", "people") == (0, f"{data_set.overview()}\n", "")
+    assert shell("show", "people", "--target", "3") == (0, f"{data_set[3]}\n", "")
+    assert shell("show", "people", "--output", "people.html")[0] == 0
+    assert (folder / "people.html").read_text().count('"target"') >= 5
+    assert len(json.loads(shell("show", "people", "--json")[1])) == 5
+
+
+def test_a_data_set_can_be_asked(data_set, shell):
+    answer = json.loads(shell("query", "people", "--target", "0", "--given", "1=kept", "--json")[1])
+    assert answer["after"] == data_set[0].query({1: "kept"})
+    code, _, err = shell("query", "people")
+    assert code == 2
+    assert "--target" in err
+
+
+def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypatch):
+    for target in ("7", "Ann", "3,4"):
+        code, _, err = shell("show", "people", "--target", target)
+        assert code == 2
+        assert "target" in err
+    (folder / "empty").mkdir()
+    assert "no data set" in shell("show", "empty")[2]
+    monkeypatch.setattr("pgm_explainer.cli.saved._MOST_AT_ONCE", 4)
+    assert "say which one by --target" in shell("show", "people", "--json")[2]

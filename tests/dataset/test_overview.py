@@ -102,8 +102,11 @@ def test_the_page_is_whole_static_and_escaped(tmp_path):
         shared=[Shared((evil,), tuple(range(100)))],
     )
     view.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
     page = Tags()
-    page.feed((tmp_path / "page.html").read_text())
+    page.feed(text)
+    assert "default-src 'none'" in text
+    assert any("--target TARGET" in words for words in page.words)
     assert page.open == []
     assert page.tags["script"] == 0
     assert page.tags["table"] == 5

@@ -33,6 +33,7 @@ examples:
   pgm-explainer query why.json --given 300=kept
   pgm-explainer query why.json --given 300=original,kept 301=perturbed
   pgm-explainer query many.json --target 304 --given 300=kept --json
+  pgm-explainer query explanations --target 304 --given 300=kept
 """
     add_file(parser)
     parser.add_argument(

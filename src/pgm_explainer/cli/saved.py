@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from .names import find
 
 if TYPE_CHECKING:
@@ -13,16 +15,25 @@ if TYPE_CHECKING:
 
 __all__ = ["add_file", "chosen"]
 
+_MOST_AT_ONCE = 1000
+
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which explanation of which file."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="JSON with explanations")
+    """Add the options that say which explanation of which file or data set."""
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="JSON with explanations, or the folder of a data set that run made",
+    )
     parser.add_argument("--target", help="the target of the one explanation that is meant")
     parser.add_argument("--json", action="store_true", help="print JSON, for machines")
 
 
 def chosen(options: argparse.Namespace) -> list[Explanation]:
-    """Return the explanations of the file, or only that of the target."""
+    """Return the explanations of the file or data set, or only that of the target."""
+    if options.file.is_dir():
+        return _of_data_set(options.file, options.target)
     from ..io import load_explanations
 
     explanations = load_explanations(options.file)
@@ -31,3 +42,25 @@ def chosen(options: argparse.Namespace) -> list[Explanation]:
     targets = [each.target for each in explanations]
     target = find(options.target, targets, f"explanation in {options.file} of")
     return [explanations[targets.index(target)]]
+
+
+def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
+    """Those of a folder: it may hold millions, so one is looked up and all are only a few."""
+    from ..dataset import ExplanationDataset
+
+    data = ExplanationDataset(folder)
+    if target is not None:
+        return [data[_typed(target)]]
+    if len(data) > _MOST_AT_ONCE:
+        raise InputError(
+            f"{folder} holds {len(data):,} explanations, more than {_MOST_AT_ONCE:,} at once; say "
+            "which one by --target"
+        )
+    return list(islice(data, _MOST_AT_ONCE))
+
+
+def _typed(text: str) -> int | tuple[int | str, ...] | str:
+    """A target of a data set as it was typed: ``304``, a pair ``3,5``, or ``author,5``."""
+    parts = [part.strip() for part in text.split(",")]
+    numbers = tuple(int(part) if part.isdecimal() else part for part in parts)
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -15,8 +15,9 @@ __all__ = ["configure", "run"]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Show explanations that were saved as JSON: in words, or as files of other kinds. Nothing "
-        "in the file is executed, and neither the model nor PyTorch is needed."
+        "Show explanations that were saved as JSON or in a data set: in words, or as files of "
+        "other kinds. Of a whole data set the words are its overview. Nothing in a file is "
+        "executed, and neither the model nor PyTorch is needed."
     )
     parser.epilog = """\
 examples:
@@ -25,6 +26,8 @@ examples:
   pgm-explainer show many.json --output why.html           a page to ask
   pgm-explainer show why.json --output why.png             a picture
   pgm-explainer show why.json --json | jq .held            for machines
+  pgm-explainer show explanations                          what a data set says as a whole
+  pgm-explainer show explanations --target 304 --output why.html
 """
     add_file(parser)
     parser.add_argument(
@@ -39,6 +42,12 @@ examples:
 
 def run(options: argparse.Namespace) -> None:
     """Read, choose and show."""
+    whole = options.target is None and not options.output and not options.json
+    if whole and options.file.is_dir():
+        from ..dataset import ExplanationDataset
+
+        print(ExplanationDataset(options.file).overview())
+        return
     explanations = chosen(options)
     if not explanations:
         raise InputError(f"{options.file} holds no explanation")

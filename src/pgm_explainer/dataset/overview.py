@@ -105,7 +105,7 @@ class Overview:
         Raises:
             FileError: it cannot be written.
         """
-        from ..report.overview_page import overview_page
+        from ..report.html.overview import overview_page
 
         write_text(path, overview_page(self))
 

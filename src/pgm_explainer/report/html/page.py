@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterable
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from ...errors import InputError
 from ...explanation import Explanation
 from ...io.files import PathLike, write_text
+from .parts import policy, read_part
 
 __all__ = ["to_html"]
 
@@ -67,34 +65,11 @@ def to_html(
 
 
 def _assemble(payload: object) -> str:
-    style = _read("page.css")
-    script = '"use strict";\n' + "\n".join(_read(name) for name in _SCRIPTS)
-    return Template(_read("page.html")).substitute(
-        policy=_policy(style, script), style=style, script=script, data=_as_data(payload)
+    style = read_part("theme.css") + read_part("page.css")
+    script = '"use strict";\n' + "\n".join(map(read_part, _SCRIPTS))
+    return Template(read_part("page.html")).substitute(
+        policy=policy(style, script), style=style, script=script, data=_as_data(payload)
     )
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Forbid everything but this very style and this very script."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"style-src '{_digest(style)}'",
-            f"script-src '{_digest(script)}'",
-            "base-uri 'none'",
-            "form-action 'none'",
-            # Text can never become markup: the browser itself refuses innerHTML and its kin.
-            "require-trusted-types-for 'script'",
-        ]
-    )
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _as_data(payload: object) -> str:
