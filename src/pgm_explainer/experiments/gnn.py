@@ -92,7 +92,12 @@ def _sparse(edge_index: Tensor, num_nodes: int) -> Tensor:
 
 
 def train(data: NodeDataset, seed: int = 0, epochs: int = 1000) -> NodeGNN:
-    """Train as the paper did: Adam at 0.001, weight decay 0.005, gradients clipped at 2."""
+    """Train as the paper did: Adam at 0.001, weight decay 0.005, gradients clipped at 2.
+
+    A rate that falls from 0.01 to nothing fits Syn 5 better (93 % of the held-out nodes are right
+    instead of 89 %), but what such a model depends on is less the motifs: of Syn 3's 81 % are then
+    found by the paper's protocol instead of 94 %.
+    """
     torch.manual_seed(seed)
     model = NodeGNN(data.x.shape[1], data.num_classes)
     x = torch.from_numpy(data.x)
