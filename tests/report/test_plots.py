@@ -8,12 +8,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
-from matplotlib.colors import to_rgb
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import FancyBboxPatch, Rectangle
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
-from pgm_explainer.report.colours import BLUE, CLASSES, ORANGE, class_colours, ink_on
+from pgm_explainer.report.colours import CHANGED, CLASSES, KEPT, class_colours, ink_on
 from pgm_explainer.report.plots import plot_superpixels
 from pgm_explainer.report.plots.superpixels import draw_superpixels
 
@@ -88,6 +88,14 @@ def test_more_classes_than_colours_leave_the_rest_grey():
     assert class_colours([], None) == {}
 
 
+def test_no_class_looks_like_kept_or_changed_and_these_differ_in_grey_print_too(kinds):
+    assert not {KEPT, CHANGED}.intersection(CLASSES[:6])
+    figure = kinds["node"].plot("network")
+    bars = [each for each in figure.axes[0].patches if isinstance(each, Rectangle)]
+    hatched = {to_hex(each.get_facecolor()).upper(): bool(each.get_hatch()) for each in bars}
+    assert hatched == {KEPT: False, CHANGED: True}
+
+
 def test_colours_differ_in_grey_print_too():
     def lightness(colour):
         linear = [
@@ -98,7 +106,6 @@ def test_colours_differ_in_grey_print_too():
 
     first = [lightness(colour) for colour in CLASSES[:4]]
     assert min(abs(a - b) for a, b in combinations(first, 2)) > 8
-    assert abs(lightness(BLUE) - lightness(ORANGE)) > 20
     for colour in CLASSES:
         assert abs(lightness(colour) - lightness(ink_on(colour))) > 45
 

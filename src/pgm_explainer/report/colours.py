@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 __all__ = [
     "BLUE",
+    "CHANGED",
     "CLASSES",
     "GREY",
     "INK",
+    "KEPT",
     "ORANGE",
     "SKY",
     "VERMILLION",
@@ -17,11 +19,14 @@ __all__ = [
     "ink_on",
 ]
 
-BLUE, ORANGE, YELLOW, PURPLE = "#0072B2", "#E69F00", "#F0E442", "#CC79A7"
+BLUE, ORANGE, YELLOW = "#0072B2", "#E69F00", "#F0E442"
 GREEN, SKY, VERMILLION = "#009E73", "#56B4E9", "#D55E00"
+PURPLE = "#E5A9CB"  # lighter than theirs, which is as dark as their green
 INK, GREY = "#333333", "#D0D0D0"
 
-CLASSES = (BLUE, ORANGE, YELLOW, PURPLE, GREEN, SKY, VERMILLION, INK)
+KEPT, CHANGED = SKY, ORANGE
+"""Of a prediction: these are no class's, unless classes are many."""
+CLASSES = (BLUE, YELLOW, GREEN, PURPLE, VERMILLION, INK, SKY, ORANGE)
 """In this order the first few differ most in lightness, so that they differ in grey print too."""
 
 _DARK = 100

@@ -10,7 +10,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .colours import ORANGE, SKY, VERMILLION
+from .colours import CHANGED, KEPT, VERMILLION
 from .facts import own_chance, telling_facts, told_nodes
 from .layers import Point, place_network
 from .names import printable, shorten, variable_label
@@ -135,6 +135,6 @@ def _box(explanation: Explanation, node: VariableId, centre: Point) -> str:
         f'<g fill="currentColor" font-size="12" text-anchor="middle">'
         f'<text x="{x}" y="{top + 15}" font-weight="bold">{_text(shorten(name, 14))}</text>'
         f'<text x="{x}" y="{top + 29}" font-size="10">{word} {share:.0%}</text></g>'
-        f'<rect x="{left + 6}" y="{top + 34}" width="{bar}" height="5" fill="{ORANGE}"/>'
-        f'<rect x="{left + 6}" y="{top + 34}" width="{kept}" height="5" fill="{SKY}"/></g>'
+        f'<rect x="{left + 6}" y="{top + 34}" width="{bar}" height="5" fill="{CHANGED}"/>'
+        f'<rect x="{left + 6}" y="{top + 34}" width="{kept}" height="5" fill="{KEPT}"/></g>'
     )

@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from ..colours import BLUE, INK, ORANGE, VERMILLION
+from ..colours import CHANGED, INK, KEPT, VERMILLION
 from ..facts import own_chance
 from ..layers import Point, place_network
 from ..names import variable_label
@@ -129,8 +129,8 @@ def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centr
 def _bar(axes: Axes, left: float, bottom: float, width: float, share: float) -> None:
     height = 0.07
     full: dict[str, Any] = {"zorder": 3, "linewidth": 0.6, "edgecolor": INK}
-    # Dark and plain against light and hatched: the two parts differ without colour too.
+    # Plain against hatched: the two parts differ without colour too.
     axes.add_patch(
-        Rectangle((left, bottom), width, height, facecolor=ORANGE, hatch="//////", **full)
+        Rectangle((left, bottom), width, height, facecolor=CHANGED, hatch="//////", **full)
     )
-    axes.add_patch(Rectangle((left, bottom), width * share, height, facecolor=BLUE, **full))
+    axes.add_patch(Rectangle((left, bottom), width * share, height, facecolor=KEPT, **full))
