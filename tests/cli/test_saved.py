@@ -125,6 +125,18 @@ def test_a_data_set_can_be_asked(data_set, shell):
     assert "--target" in err
 
 
+def test_a_data_set_keeps_the_names_of_the_graph(shell, folder):
+    named = ("--model", "visits_model:model", "--graph", "named.npz", "--num-layers", "1")
+    assert shell("run", *named, "--output", "people", "--engine", "local")[0] == 0
+    assert shell("show", "people", "--target", "Ann")[1].startswith("Node Ann is predicted")
+    assert "Cid, Jr" in shell("show", "people")[1]
+    answer = json.loads(
+        shell("query", "people", "--target", "Ann", "--given", "Bob=kept", "--json")[1]
+    )
+    assert answer["target"] == "Ann"
+    assert "did you mean" in shell("show", "people", "--target", "Anna")[2]
+
+
 def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypatch):
     for target in ("7", "Ann", "3,4"):
         code, _, err = shell("show", "people", "--target", target)

@@ -71,9 +71,9 @@ def test_a_target_that_is_not_there_is_named(data, target):
         data[target]
 
 
-def test_pairs_are_stored_as_pairs(tmp_path):
+def pair_explainer():
     x, edges = np.eye(5), np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
-    made = PGMExplainer(
+    return PGMExplainer(
         lambda x, pairs: 3 * np.stack((x[:, pairs[0], 1], x[:, pairs[1], 2]), axis=-1),
         x,
         edges,
@@ -81,6 +81,10 @@ def test_pairs_are_stored_as_pairs(tmp_path):
         num_layers=1,
         num_samples=50,
     )
+
+
+def test_pairs_are_stored_as_pairs(tmp_path):
+    made = pair_explainer()
     data = explain_dataset(made, [(2, 3), (1, 2)], tmp_path, shard_size=1)
     assert data[1, 2] == made.explain((1, 2))
     assert {each.target for each in data} == {(1, 2), (2, 3)}
@@ -120,6 +124,47 @@ def test_nodes_of_kinds_keep_their_names(tmp_path):
     assert explain_dataset(made, [("paper", 1)], tmp_path / "one")[1].target == ("paper", 1)
     with pytest.raises(InputError, match="no prediction of"):
         explain_dataset(made, [("author", 1)], tmp_path / "two")
+
+
+def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
+    names = [f"account {number}" for number in range(NODES)]
+    made = explain_dataset(explainer(), [3, 7], tmp_path, names=np.array(names))
+    assert made["account 3"].target == "account 3"
+    assert str(made["account 7"]) == str(explainer().explain(7).named(names))
+    assert {each.target for each in made} == {"account 3", "account 7"}
+    assert set(made.to_pandas()["target"]) == {3, 7}
+    counted = {each.what for each in made.overview().nodes}
+    assert counted == {node for each in made for node in each.nodes} <= set(names)
+    with pytest.raises(InputError, match="is no target"):
+        made[3]
+    assert explain_dataset(explainer(), [3, 7], tmp_path).names == names
+    (tmp_path / "names.json").write_text('["short"]')
+    with pytest.raises(FileError, match="names for 1 nodes"):
+        list(ExplanationDataset(tmp_path))
+    (tmp_path / "names.json").write_text('[{"a": 1}]')
+    with pytest.raises(FileError, match="no list of names"):
+        list(ExplanationDataset(tmp_path))
+
+
+def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
+    made = explain_dataset(pair_explainer(), [(2, 3), (1, 2)], tmp_path, names=list("abcde"))
+    assert made["b", "c"].target == ("b", "c")
+    assert {each.target for each in made} == {("b", "c"), ("c", "d")}
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a"], "1 names for 60 nodes"),
+        (["a"] * NODES, "more than one node is called 'a'"),
+        ([None] * NODES, "text or whole numbers, not None"),
+        (7, "list of names"),
+    ],
+)
+def test_names_that_cannot_be_used_are_refused(names, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        explain_dataset(explainer(), [1], tmp_path, names=names)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_without_a_data_set_is_told(tmp_path):

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .names import find
+from .names import find, read_targets
 
 if TYPE_CHECKING:
+    from ..dataset import ExplanationDataset
     from ..explanation import Explanation
+    from ..sampling import VariableId
 
 __all__ = ["add_file", "chosen"]
 
@@ -50,7 +52,7 @@ def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
 
     data = ExplanationDataset(folder)
     if target is not None:
-        return [data[_typed(target)]]
+        return [data[_typed(target, data)]]
     if len(data) > _MOST_AT_ONCE:
         raise InputError(
             f"{folder} holds {len(data):,} explanations, more than {_MOST_AT_ONCE:,} at once; say "
@@ -59,8 +61,11 @@ def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
     return list(islice(data, _MOST_AT_ONCE))
 
 
-def _typed(text: str) -> int | tuple[int | str, ...] | str:
-    """A target of a data set as it was typed: ``304``, a pair ``3,5``, or ``author,5``."""
+def _typed(text: str, data: ExplanationDataset) -> VariableId:
+    """A target of a data set: its name, ``304``, a pair ``3,5``, or ``author,5``."""
+    if data.names is not None:
+        (number,) = read_targets([text], data.task, len(data.names), data.names)
+        return data.called(list(number) if isinstance(number, tuple) else number)
     parts = [part.strip() for part in text.split(",")]
     numbers = tuple(int(part) if part.isdecimal() else part for part in parts)
     return numbers[0] if len(numbers) == 1 else numbers

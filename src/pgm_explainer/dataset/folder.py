@@ -4,6 +4,7 @@
 
     job.json        what the job is: model, graph, settings and targets, as fingerprints
     journal.jsonl   one line for each finished shard: its checksum, its failures, its time
+    names.json      what the nodes are called, if not by their numbers
     shards/         one Parquet file for each finished shard, there whole or not at all
     lock            held while a job runs
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -104,6 +105,28 @@ class DatasetFolder:
     def write_job(self, job: dict[str, Any]) -> None:
         text = json.dumps({"format": FORMAT, "version": VERSION, **job}, indent=1)
         write_text(self.path / "job.json", f"{text}\n")
+
+    def read_names(self) -> list[str | int] | None:
+        """Return what the nodes are called; None if by their numbers.
+
+        Raises:
+            FileError: the file with the names is damaged.
+        """
+        path = self.path / "names.json"
+        if not path.exists():
+            return None
+        try:
+            names = json.loads(read_file(path, as_text))
+        except (ValueError, RecursionError) as error:
+            raise FileError(f"{path} is not JSON: {error}") from None
+        if not isinstance(names, list) or not all(type(name) in (str, int) for name in names):
+            raise FileError(f"{path} is no list of names")
+        if len(set(names)) != len(names):
+            raise FileError(f"{path} has the same name for several nodes")
+        return names
+
+    def write_names(self, names: Sequence[str | int]) -> None:
+        write_text(self.path / "names.json", json.dumps(names, ensure_ascii=False))
 
     def journal(self) -> dict[int, Entry]:
         """Return the last line of each shard; a line cut short by a crash counts as none."""

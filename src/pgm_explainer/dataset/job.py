@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +15,10 @@ from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
 from ..io.files import PathLike
 from ..progress import Progress, duration
+from ..sampling import VariableId
 from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder
-from .planning import plan_shards, read_targets
+from .planning import plan_shards, read_names, read_targets
 from .reading import ExplanationDataset
 from .recipe import Recipe, one_thread
 from .rows import failed_row, joined, parquet_bytes, table_of
@@ -40,6 +41,7 @@ def explain_dataset(
     shard_size: int = 500,
     keep_candidates: int = 20,
     features: bool = False,
+    names: Sequence[VariableId] | None = None,
     retry_failed: bool = False,
     progress: bool | None = None,
 ) -> ExplanationDataset:
@@ -61,6 +63,7 @@ def explain_dataset(
         keep_candidates: how many candidates of each ranking are kept; explaining nodes always are.
         features: whether to explain also which features matter, for as many samples again for
             each target.
+        names: what the nodes of the graph are called; explanations read back have these names.
         retry_failed: do shards anew in which targets failed, as when a service was down.
         progress: whether to show a bar; None for where someone is looking.
 
@@ -91,6 +94,7 @@ def explain_dataset(
     chosen, recipe = as_engine(engine), Recipe(explainer)
     made = recipe.explainer
     shards = plan_shards(made, read_targets(made, targets), size)
+    called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
     with place.locked():
         place.clear_leftovers()
@@ -98,6 +102,8 @@ def explain_dataset(
         with one_thread():
             now = fingerprint(made, shards, storing)
         _open_job(place, now, task=made.settings.task, targets=sum(map(len, shards)))
+        if called is not None:
+            place.write_names(called)
         finished = place.finished()
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
         pieces = [Piece(at, 0, each) for at, each in enumerate(shards) if at not in done]

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,7 +134,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
         unchanged=counts.unchanged,
         unexplained=counts.unexplained,
         seconds=sum(entry.seconds for entry in dataset.entries),
-        nodes=_most(counts.nodes, top),
+        nodes=[replace(each, what=dataset.called(each.what)) for each in _most(counts.nodes, top)],
         kinds=_most(counts.kinds, top),
         features=_most(counts.features, top),
         shared=_shared(dataset, np.array(counts.keys, dtype=np.uint64), top),
@@ -216,9 +216,9 @@ def _shared(dataset: ExplanationDataset, keys: NDArray[np.uint64], top: int) -> 
     found: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
     for row in dataset.rows(["target", "nodes", "kinds"]) if wanted else ():
         if wanted.intersection(_keys({**row, "nodes": row["nodes"] or []})):
-            target = row["target"]
-            found[tuple(sorted(_names(row)))].append(
-                tuple(target) if isinstance(target, list) else target
-            )
+            found[tuple(sorted(_names(row)))].append(row["target"])
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), str(item[0])))
-    return [Shared(nodes, tuple(sorted(targets))) for nodes, targets in ranked]
+    return [
+        Shared(tuple(map(dataset.called, nodes)), tuple(map(dataset.called, sorted(targets))))
+        for nodes, targets in ranked
+    ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from ..arrays import IntArray, as_array
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
+from ..sampling import VariableId
 
-__all__ = ["locality", "plan_shards", "predicted_nodes", "read_targets"]
+__all__ = ["locality", "plan_shards", "predicted_nodes", "read_names", "read_targets"]
 
 
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
@@ -62,6 +64,30 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
             for each in listed
         ]
     return as_array(listed if listed else np.empty(0, np.int64), "targets")
+
+
+def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str | int]:
+    """Return the names of all nodes as plain values.
+
+    Raises:
+        InputError: they are not one for each node, text or whole numbers, and all different.
+    """
+    if explainer.names is not None:
+        raise InputError("nodes of several kinds are called by their kind and number, not by names")
+    try:
+        plain: list[Any] = np.asarray(names).tolist() if hasattr(names, "dtype") else list(names)
+    except TypeError:
+        raise InputError(f"names must be a list of names, not {names!r}") from None
+    count = explainer.graph.num_nodes
+    if len(plain) != count:
+        raise InputError(f"there are {len(plain)} names for {count} nodes")
+    strange = [name for name in plain if type(name) not in (str, int)]
+    if strange:
+        raise InputError(f"a data set's names are text or whole numbers, not {strange[0]!r}")
+    if len(set(plain)) != count:
+        twice = Counter(plain).most_common(1)[0][0]
+        raise InputError(f"more than one node is called {twice!r}")
+    return plain
 
 
 def predicted_nodes(explainer: PGMExplainer) -> range:

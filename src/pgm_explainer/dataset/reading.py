@@ -72,11 +72,20 @@ class ExplanationDataset:
         """How many rows there are: explanations and failures."""
         return sum(entry.rows for entry in self.entries)
 
+    @cached_property
+    def names(self) -> list[str | int] | None:
+        """What the nodes are called, if the job was told; else they are called by their numbers.
+
+        Explanations, targets, failures and the overview have the names; the columns of
+        :meth:`rows`, :meth:`tables` and :meth:`to_pandas` the numbers.
+        """
+        return self._folder.read_names()
+
     def __iter__(self) -> Iterator[Explanation]:
         """Go over all explanations, near ones together; failures are left out."""
         for row in self.rows():
             if row["error"] is None:
-                yield as_explanation(row, self._place(row["target"]))
+                yield self._explanation(row)
 
     def __getitem__(self, target: Any) -> Explanation:
         """Return the explanation of a target.
@@ -86,8 +95,8 @@ class ExplanationDataset:
             FileError: it could not be explained; the message says why.
         """
         try:
-            wanted = np.array(target[1] if _has_kind(target) else target, dtype=np.int64)
-        except (TypeError, ValueError, OverflowError):
+            wanted = np.array(self._number(target), dtype=np.int64)
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError(f"{target!r} is no target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
@@ -95,7 +104,7 @@ class ExplanationDataset:
                 hits = (stored == wanted).reshape(len(stored), -1).all(axis=1)
                 if hits.any():
                     row = self.table(entry).slice(int(hits.argmax()), 1).to_pylist()[0]
-                    return as_explanation(row, self._place(row["target"]))
+                    return self._explanation(row)
         raise InputError(
             f"{target!r} is not among the {len(self)} targets that {self.path} holds so far"
         )
@@ -129,7 +138,9 @@ class ExplanationDataset:
             if entry.failed
             for row in self.table(entry, ["target", "error"]).to_pylist()
         )
-        return {_plain(row["target"]): row["error"] for row in rows if row["error"] is not None}
+        return {
+            self.called(row["target"]): row["error"] for row in rows if row["error"] is not None
+        }
 
     def to_pandas(self, columns: list[str] | None = None) -> pd.DataFrame:
         """Return the rows as a frame, all but the whole explanations; needs pandas.
@@ -153,8 +164,32 @@ class ExplanationDataset:
 
         return overview(self, top)
 
-    def _place(self, target: Any) -> str:
-        return f"target {_plain(target)!r} of {self.path}"
+    def called(self, target: Any) -> Any:
+        """Return what a node or pair of a row is called."""
+        if isinstance(target, list):
+            return tuple(map(self.called, target))
+        if self.names is None:
+            return target
+        if not 0 <= target < len(self.names):
+            raise FileError(f"{self.path} has names for {len(self.names)} nodes; {target} has none")
+        return self.names[target]
+
+    def _number(self, target: Any) -> Any:
+        """The number of a target that is called so; the numbers of a pair."""
+        if self.names is None:
+            return target[1] if _has_kind(target) else target
+        if self.task == "edge":
+            return [self._numbers[end] for end in target]
+        return self._numbers[target]
+
+    def _explanation(self, row: dict[str, Any]) -> Explanation:
+        place = f"target {self.called(row['target'])!r} of {self.path}"
+        explanation = as_explanation(row, place)
+        return explanation if self.names is None else explanation.named(self.names)
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        return {name: number for number, name in enumerate(self.names or ())}
 
     @cached_property
     def _targets(self) -> dict[int, IntArray]:
@@ -167,7 +202,3 @@ class ExplanationDataset:
 
 def _has_kind(target: Any) -> bool:
     return isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str)
-
-
-def _plain(target: Any) -> Any:
-    return tuple(target) if isinstance(target, list) else target
