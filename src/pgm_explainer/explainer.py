@@ -19,6 +19,7 @@ from .explanation import Explanation
 from .graph import Subgraph
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
+from .places import Places
 from .plans import learning_plan, sampling_plan, selection_plan
 from .predictors import LocalModel, Predictor
 from .progress import Progress
@@ -30,6 +31,7 @@ from .sampling import (
     Question,
     Samples,
     VariableId,
+    check_changes,
     describe_change,
     draw_attribute_samples,
     draw_samples,
@@ -183,6 +185,7 @@ class PGMExplainer:
         self._sampling = sampling_plan(self.settings, self.population)
         self._selection = selection_plan(self.settings)
         self._learning = learning_plan(self.settings)
+        self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
@@ -250,7 +253,7 @@ class PGMExplainer:
         near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
         if not near:
             return []
-        samples, notes = self._draw(near)  # step 1
+        samples, far_sighted = self._draw(near)  # step 1
         rankings = select_variables(samples.table, near, self._selection)  # step 2
         findings = [
             self._find(each, samples, ranking) for each, ranking in zip(near, rankings, strict=True)
@@ -259,54 +262,76 @@ class PGMExplainer:
         done = {}
         with Progress("learning networks", len(near), self.show_progress) as progress:
             for each, network in zip(findings, networks, strict=True):
-                done[each.near.target] = self._conclude(each, samples, network, notes)
+                done[each.near.target] = self._conclude(each, samples, network, far_sighted)
                 progress.advance()
         return [done[target] for target in targets]
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
         return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
 
-    def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, tuple[str, ...]]:
-        """Sample around some targets; return also what must be said about how."""
+    def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:
+        """Sample around some targets; return also what sees further than it should."""
+        self._check_perturbation()
         targets = [each.target for each in near]
         ends = [self._task.ends(target) for target in targets]
         recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
-        model, notes = self._observe(targets, recorded)
+        model, far_sighted = self._observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
         classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
         question = Question(recorded, names, classes)
         samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
-        return samples, notes
+        return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray
-    ) -> tuple[LocalModel, tuple[str, ...]]:
-        """Return the model where it is asked: around the targets if it can be, else everywhere."""
-        centre = self._task.centre(targets, recorded)
-        if centre is None or not self.predictor.accepts_subgraph:
-            return self._local_model(targets, recorded, self.graph.whole), ()
-        model = self._local_model(targets, recorded, self.graph.cut(centre, self.num_layers))
-        # One step more, and a node from elsewhere: neither should make a difference.
-        elsewhere = self.graph.outside(model.part)
-        wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
-        outcomes = self._task.outcomes(targets, recorded, wider)[0]
-        if model.holds_on(wider, self.population.x[wider.nodes], outcomes):
-            return model, ()
-        note = (
-            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
-            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
-            f"further away than that were not considered"
-        )
-        return self._local_model(targets, recorded, self.graph.whole), (note,)
+    ) -> tuple[LocalModel, NDArray[np.bool_]]:
+        """Return the model where it is asked: around the targets if it can be, else everywhere.
+
+        Of each recorded prediction is said whether it sees further than ``num_layers``.
+        """
+        part = self._places.around(targets, recorded)
+        if part is not self.graph.whole and self._places.is_far_sighted:
+            model = self._local_model(targets, recorded, self.graph.whole)
+            return model, np.ones(len(model.before), dtype=bool)
+        model = self._local_model(targets, recorded, part)
+        far_sighted = self._places.far_sighted(part, targets, recorded, model.scores)
+        if far_sighted.any():
+            model = self._local_model(targets, recorded, self.graph.whole)
+        return model, far_sighted
 
     def _local_model(
         self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
     ) -> LocalModel:
         outcomes = self._task.outcomes(targets, recorded, part)[0]
-        kind, output = self.settings.scores, self.settings.output
-        x = self.population.x[part.nodes]
-        return LocalModel.observe(self.predictor, part, x, outcomes, kind, output)
+        x, output = self.population.x[part.nodes], self.settings.output
+        return LocalModel.observe(self.predictor, part, x, outcomes, self._kind_of_scores, output)
+
+    @property
+    def predicted(self) -> range:
+        """The numbers of the nodes that are predicted: all, unless nodes have kinds."""
+        if self.names is None:
+            return range(self.graph.num_nodes)
+        at = self.names.kinds.index(self.names.default)
+        first = sum(self.names.sizes[:at])
+        return range(first, first + self.names.sizes[at])
+
+    @cached_property
+    def _places(self) -> Places:
+        x, layers = self.population.x, self.num_layers
+        return Places(self.predictor, self.graph, x, self._task, self.predicted, layers)
+
+    @cached_property
+    def _kind_of_scores(self) -> str:
+        stated = self.settings.scores
+        return self._places.kind_of_scores(self.settings.output) if stated == "auto" else stated
+
+    def _check_perturbation(self) -> None:
+        """Refuse a perturbation that changes nothing anywhere; once, for it may take a while."""
+        if not self._perturbation_checked:
+            plan = self._sampling
+            check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
+            self._perturbation_checked = True
 
     def _find(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> _Finding:
         """Bring a target's ranking together with how its prediction fared."""
@@ -334,9 +359,10 @@ class PGMExplainer:
         finding: _Finding,
         samples: Samples,
         network: BayesianNetwork | None,
-        notes: tuple[str, ...],
+        far_sighted: set[VariableId],
     ) -> Explanation:
         near, outcome = finding.near, finding.outcome
+        sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
         before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
         ends = self._task.ends(near.target)
@@ -350,7 +376,10 @@ class PGMExplainer:
             ranking=finding.ranking,
             network=network,
             settings=self.plain_settings,
-            warnings=(*notes, *weaknesses(near, samples, network, outcome, self._sampling)),
+            warnings=(
+                *([self._far_sighted_note] if sees_further else []),
+                *weaknesses(near, samples, network, outcome, self._sampling),
+            ),
             graph=self.graph,
             ends=ends,
             node_classes=np.full_like(around, -1)
@@ -358,6 +387,14 @@ class PGMExplainer:
             else samples.predicted_classes(around),
         )
         return explanation if self.names is None else explanation.named(self.names)
+
+    @property
+    def _far_sighted_note(self) -> str:
+        return (
+            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
+            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
+            f"further away than that were not considered"
+        )
 
     def _number_of(self, explanation: Explanation) -> Any:
         """The target of an explanation by number, whatever it is called."""

@@ -35,6 +35,10 @@ class Task(Protocol):
         """Return the nodes that may explain the target, ascending."""
         ...
 
+    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
+        """Return targets by which to find out what a model is like, at some nodes if at any."""
+        ...
+
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         """Return the nodes whose predictions are recorded; None if the whole graph is needed."""
         ...
@@ -63,6 +67,9 @@ class NodeTask:
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         reached = graph.within_hops(self.ends(target), hops)
         return reached[reached != target]
+
+    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
+        return list(nodes.tolist())
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return recorded
@@ -93,6 +100,9 @@ class PairTask:
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         return graph.within_hops(self.ends(target), hops)
 
+    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
+        return list(zip(nodes.tolist(), np.roll(nodes, 1).tolist(), strict=True))
+
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return np.unique(np.array(targets, dtype=np.int64))
 
@@ -121,6 +131,9 @@ class GraphTask:
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         return np.arange(graph.num_nodes)
+
+    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
+        return [GRAPH]
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return None

@@ -13,6 +13,8 @@ from pgm_explainer.predictors import (
     NodeOutcomes,
     PairOutcomes,
     as_predictor,
+    differing,
+    scores_on,
 )
 
 ROWS = np.array([1, 4])
@@ -154,7 +156,9 @@ def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
     local = LocalModel.observe(
         as_predictor(model), part, x[part.nodes], NodeOutcomes(part.positions(targets)), kind
     )
-    return local.holds_on(wider, x[wider.nodes], NodeOutcomes(wider.positions(targets)))
+    outcomes = NodeOutcomes(wider.positions(targets))
+    wide = scores_on(local.predictor, wider, x[wider.nodes], outcomes)
+    return not differing(local.scores, wide).any()
 
 
 def layers(count, scale=0.1):

@@ -92,12 +92,7 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
 
 def predicted_nodes(explainer: PGMExplainer) -> range:
     """Return the numbers of the nodes that are predicted: all, unless nodes have kinds."""
-    names = explainer.names
-    if names is None:
-        return range(explainer.graph.num_nodes)
-    at = names.kinds.index(names.default)
-    first = sum(names.sizes[:at])
-    return range(first, first + names.sizes[at])
+    return explainer.predicted
 
 
 def locality(graph: Graph) -> IntArray:

@@ -2,7 +2,7 @@
 
 from .base import Predictor
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
-from .local_model import LocalModel
+from .local_model import LocalModel, answers_on, differing, scores_on, settle_kind
 from .outcomes import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
 from .scores import SCORE_KINDS
 
@@ -16,5 +16,9 @@ __all__ = [
     "Predictor",
     "SubgraphFunction",
     "WholeGraphFunction",
+    "answers_on",
     "as_predictor",
+    "differing",
+    "scores_on",
+    "settle_kind",
 ]

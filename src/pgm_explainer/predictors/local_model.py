@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
@@ -13,7 +15,7 @@ from .base import Predictor
 from .outcomes import Outcomes
 from .scores import ScoreReader
 
-__all__ = ["LocalModel"]
+__all__ = ["LocalModel", "answers_on", "differing", "scores_on", "settle_kind"]
 
 _SAME_WITHIN = 1e-3
 """Two answers to the same question may differ by rounding (float16 on some devices), not more."""
@@ -55,12 +57,10 @@ class LocalModel:
             ModelError: wrong shape, NaN or infinity, another answer when asked again, or another
                 answer in the company of other features.
         """
-        answer = _ask(predictor, part, np.array(x[None]), outcomes)
-        # What scores are shows best in all that were answered, not only in those recorded.
-        if kind == "auto" and answer.shape[-1] == 1:
-            answer = np.concatenate((answer, _stretched(predictor, part, x, outcomes)))
-        reader = ScoreReader.of(kind, output, answer)
-        once = _finite(outcomes.take(answer))[0]
+        if kind == "auto":
+            kind = settle_kind([answers_on(predictor, part, x, outcomes, output)], output)
+        reader = ScoreReader(kind, output)
+        once = _finite(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes)))[0]
         stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
         again = outcomes.take(_ask(predictor, part, np.stack((x, x, stranger)), outcomes))
         _check_repeatable(once, _finite(again[:2]))
@@ -77,18 +77,42 @@ class LocalModel:
             )
         return after
 
-    def holds_on(self, wider: Subgraph, x: FloatArray, outcomes: Outcomes) -> bool:
-        """Say whether a wider part of the graph, with features ``x``, gives the same predictions.
 
-        If not, the model sees beyond its own part, and what it says there is not what it says of
-        the whole graph.
-        """
-        if (len(wider.nodes), len(wider.edges)) == (len(self.part.nodes), len(self.part.edges)):
-            return True
-        answer = _ask(self.predictor, wider, np.array(x[None]), outcomes)
-        scores = _finite(outcomes.take(answer))[0]
-        # The raw scores: probabilities of a model that is sure would hide a difference.
-        return bool(abs(scores - self.scores).max() <= _SAME_WITHIN * max(1.0, abs(scores).max()))
+def scores_on(
+    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
+) -> FloatArray:
+    """Return the raw scores ``[predictions, C]`` for features ``x [n, F]`` of a part."""
+    return np.array(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes))[0])
+
+
+def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
+    """Say of each prediction whether a wider part of the graph gives other raw scores.
+
+    If so, the model sees beyond the narrow part, and what it says there is not what it says of the
+    whole graph. Probabilities of a model that is sure would hide the difference.
+    """
+    size = np.maximum(1.0, abs(wide).max(axis=-1))
+    return np.asarray(abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size)
+
+
+def answers_on(
+    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes, output: int | None
+) -> FloatArray:
+    """Return rows ``[..., C]`` that show what scores are: all that are answered on a part.
+
+    One score between 0 and 1 shows only far out whether it is a logit.
+    """
+    answer = _ask(predictor, part, np.array(x[None]), outcomes)
+    if output is not None or answer.shape[-1] == 1:
+        answer = np.concatenate((answer, _stretched(predictor, part, x, outcomes, answer)))
+    rows = answer.reshape(-1, answer.shape[-1])
+    return rows[np.isfinite(rows).all(axis=-1)]
+
+
+def settle_kind(answers: Sequence[FloatArray], output: int | None) -> str:
+    """Say what kind of scores the model answered with."""
+    rows = np.concatenate(answers)
+    return ScoreReader.of("auto", output, rows).kind if len(rows) else "logits"
 
 
 def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes) -> FloatArray:
@@ -130,17 +154,13 @@ def _hint(error: Exception) -> str:
 
 
 def _stretched(
-    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
+    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes, near: FloatArray
 ) -> FloatArray:
-    """Answers to features far out, where one score between 0 and 1 shows if it is a logit.
-
-    A model may well refuse such features; then there is nothing to see.
-    """
+    """Answers to features far out; none if the model refuses such features, as it well may."""
     try:
-        answer = _ask(predictor, part, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outcomes)
+        return _ask(predictor, part, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outcomes)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
-        return np.empty((0, *outcomes.leading_shape(0, len(x))[1:], 1))
-    return np.where(np.isfinite(answer), answer, 0.5)
+        return near[:0]
 
 
 def _finite(scores: FloatArray) -> FloatArray:

@@ -51,13 +51,9 @@ class ScoreReader:
     @classmethod
     def of(cls, kind: str, output: int | None, scores: FloatArray) -> ScoreReader:
         """Settle what ``auto`` means by looking at scores ``[..., C]``."""
-        if output is not None:
-            if output >= scores.shape[-1]:
-                raise InputError(
-                    f"output {output} is out of range: the model gives {scores.shape[-1]} scores"
-                )
-            scores = scores[..., output : output + 1]
-        return cls(detect_score_kind(scores) if kind == "auto" else kind, output)
+        if kind == "auto":
+            kind = detect_score_kind(cls(kind, output)._explained(scores))
+        return cls(kind, output)
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return probabilities ``[..., C]``, or values as they are.
@@ -67,8 +63,7 @@ class ScoreReader:
         Raises:
             ModelError: the scores are not what they should be.
         """
-        if self.output is not None:
-            scores = scores[..., self.output : self.output + 1]
+        scores = self._explained(scores)
         if self.kind == "values":
             return scores
         if self.kind == "log_probabilities":
@@ -80,6 +75,16 @@ class ScoreReader:
             return _softmax(scores)
         self._check(scores)
         return scores
+
+    def _explained(self, scores: FloatArray) -> FloatArray:
+        """The column that is explained, if it is only one."""
+        if self.output is None:
+            return scores
+        if self.output >= scores.shape[-1]:
+            raise InputError(
+                f"output {self.output} is out of range: the model gives {scores.shape[-1]} scores"
+            )
+        return scores[..., self.output : self.output + 1]
 
     def _check(self, probabilities: FloatArray) -> None:
         if not (_within_unit(probabilities) and _adds_up(probabilities)):

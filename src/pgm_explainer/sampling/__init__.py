@@ -24,6 +24,7 @@ from .perturbation import (
     CustomPerturbation,
     Perturbation,
     as_perturbation,
+    check_changes,
     check_columns,
 )
 from .population import Population
@@ -56,6 +57,7 @@ __all__ = [
     "VariableId",
     "as_change",
     "as_perturbation",
+    "check_changes",
     "check_columns",
     "describe_change",
     "draw_attribute_samples",

@@ -268,9 +268,13 @@ class TopDeviation(TopFraction):
     name: str = field(default="top_deviation", init=False)
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        # In units of the values' size, so that what counts as rounding does not depend on it.
-        size = np.maximum(abs(before).max(axis=-1), abs(before).mean())
+        # In units of the value's own size, so that what counts as rounding does not depend on it.
+        size = abs(before).max(axis=-1)
         return abs(after - before).max(axis=-1) / np.where(size > 0, size, 1)
+
+    def grade(self, severity: FloatArray) -> Grades:
+        # Of a value that was next to nothing, rounding is measured by where it went.
+        return super().grade(severity / np.maximum(1, severity.max(axis=0)))
 
 
 @dataclass(frozen=True)

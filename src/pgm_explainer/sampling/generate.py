@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..errors import PerturbationError
 from ..graph import Subgraph
 from ..predictors import LocalModel
 from ..progress import Progress
@@ -128,18 +127,9 @@ def draw_samples(
     """Record the variables in question in ``plan.num_samples`` perturbed graphs.
 
     Every node of the model's part is perturbed independently with ``plan.probability``.
-
-    Raises:
-        PerturbationError: perturbing the recorded nodes changes none of their features.
     """
     recorded, classes = question.recorded, question.classes
     share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
-    if not share.any():
-        raise PerturbationError(
-            f"the perturbation {plan.perturbation.name!r} changes no feature of the "
-            f"{len(recorded)} node(s) in question, so every sample would be the original graph "
-            f"(constant features?); choose another one, such as perturbation='random' or 'zero'"
-        )
     recorder = _Recorder(model, question, plan)
     nodes, x = model.part.nodes, population.x
     latency_bound = getattr(model.predictor, "latency_bound", False)

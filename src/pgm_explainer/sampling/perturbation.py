@@ -24,6 +24,7 @@ __all__ = [
     "Perturbation",
     "as_perturbation",
     "changed_share",
+    "check_changes",
     "check_columns",
     "new_features",
 ]
@@ -31,6 +32,7 @@ __all__ = [
 _PROBES = 16
 _DRAWS = 4
 _FLOATS_AT_ONCE = 1 << 20
+_CHECKED_AT_ONCE = 1000
 
 
 class Perturbation(Protocol):
@@ -238,6 +240,26 @@ def changed_share(
         differs = new[..., columns] != population.x[block][:, columns]
         shares.append(differs.any(axis=-1).mean(axis=0))
     return np.concatenate(shares)
+
+
+def check_changes(
+    perturbation: Perturbation, population: Population, columns: IntArray, seed: int
+) -> None:
+    """Check that perturbing changes any node at all.
+
+    Raises:
+        PerturbationError: it changes none of the graph, as with the mean of constant features.
+    """
+    nodes = np.arange(len(population.x))
+    for start in range(0, len(nodes), _CHECKED_AT_ONCE):
+        block = nodes[start : start + _CHECKED_AT_ONCE]
+        if changed_share(perturbation, population, block, columns, seed).any():
+            return
+    raise PerturbationError(
+        f"the perturbation {perturbation.name!r} changes no feature of any node, so every sample "
+        f"would be the original graph (constant features?); choose another one, such as "
+        f"perturbation='random' or 'zero'"
+    )
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:

@@ -1,0 +1,120 @@
+"""Where a model is asked: a part of the graph that shows it all it sees there, as far as one knows.
+
+What a model is like (what its scores are, how far it sees) is settled once, at places spread over
+the graph. It must not depend on what is explained, or an explanation would depend on its company.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import FloatArray, IntArray
+from .errors import PGMExplainerError
+from .graph import Graph, Subgraph
+from .predictors import Predictor, answers_on, differing, scores_on, settle_kind
+from .sampling import VariableId
+from .tasks import Task
+
+__all__ = ["Places"]
+
+_PROBES = 16
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Places:
+    """A model and the graph it is asked about.
+
+    Attributes:
+        x: the unperturbed features of all nodes.
+        predicted: the nodes that have a prediction of their own.
+        num_layers: how far a prediction is said to see.
+    """
+
+    predictor: Predictor
+    graph: Graph
+    x: FloatArray
+    task: Task
+    predicted: range
+    num_layers: int
+
+    def around(self, targets: Sequence[VariableId], recorded: IntArray) -> Subgraph:
+        """Return the part that the recorded predictions are said to see; or the whole graph."""
+        centre = self._centre(targets, recorded)
+        return self.graph.whole if centre is None else self.graph.cut(centre, self.num_layers)
+
+    def far_sighted(
+        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray, scores: FloatArray
+    ) -> NDArray[np.bool_]:
+        """Say of each recorded prediction whether it sees more than its part of the graph.
+
+        Args:
+            part: as :meth:`around` gives it.
+            scores: the model's raw scores there.
+        """
+        centre = self._centre(targets, recorded)
+        if centre is None:
+            return np.zeros(len(scores), dtype=bool)
+        # One step more, and a node from elsewhere: neither should make a difference.
+        elsewhere = self.graph.outside(part)
+        wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
+        if (len(wider.nodes), len(wider.edges)) == (len(part.nodes), len(part.edges)):
+            return np.zeros(len(scores), dtype=bool)
+        return differing(scores, self._scores(wider, targets, recorded))
+
+    def kind_of_scores(self, output: int | None) -> str:
+        """Say what the model's scores are, in general; ``auto`` if it answers nowhere."""
+
+        def look(targets: Sequence[VariableId], recorded: IntArray) -> FloatArray:
+            part = self.around(targets, recorded)
+            outcomes = self.task.outcomes(targets, recorded, part)[0]
+            return answers_on(self.predictor, part, self.x[part.nodes], outcomes, output)
+
+        answers = self._look_around(look)
+        return settle_kind(answers, output) if answers else "auto"
+
+    @cached_property
+    def is_far_sighted(self) -> bool:
+        """Whether predictions see further than ``num_layers`` anywhere that was looked at."""
+
+        def look(targets: Sequence[VariableId], recorded: IntArray) -> bool:
+            part = self.around(targets, recorded)
+            scores = self._scores(part, targets, recorded)
+            return bool(self.far_sighted(part, targets, recorded, scores).any())
+
+        return self._centre([], self._spread) is not None and any(self._look_around(look))
+
+    @cached_property
+    def _spread(self) -> IntArray:
+        """Some of the predicted nodes, from everywhere."""
+        last = len(self.predicted) - 1
+        return self.predicted.start + np.unique(np.linspace(0, last, _PROBES).astype(np.int64))
+
+    def _look_around(self, look: Callable[[Sequence[VariableId], IntArray], Found]) -> list[Found]:
+        """Look at all places at once; if the model fails there, at each, as far as it answers."""
+        probes = self.task.probes(self._spread)
+        with suppress(PGMExplainerError):
+            return [look(probes, self._spread)]
+        found = []
+        for probe in probes:
+            with suppress(PGMExplainerError):
+                found.append(look([probe], np.unique(self.task.ends(probe))))
+        return found
+
+    def _centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        if not self.predictor.accepts_subgraph:
+            return None
+        return self.task.centre(targets, recorded)
+
+    def _scores(
+        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray
+    ) -> FloatArray:
+        outcomes = self.task.outcomes(targets, recorded, part)[0]
+        return scores_on(self.predictor, part, self.x[part.nodes], outcomes)
