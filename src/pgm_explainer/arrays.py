@@ -6,7 +6,7 @@ Nothing here copies unless it must, and nothing here writes: the caller's arrays
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "check_features",
     "check_node",
     "check_whole_number",
+    "own_name",
     "resolve",
 ]
 
@@ -118,6 +119,18 @@ def check_node(node: Any, num_nodes: int, what: str = "target") -> int:
             f"{what} {number} is out of range: the graph has nodes 0 to {num_nodes - 1}"
         )
     return number
+
+
+def own_name(function: Callable[..., Any], known: Container[str]) -> str:
+    """Return what a user's own function is called, told apart from ours of that name.
+
+    Examples:
+        >>> def zero(x, rng): ...
+        >>> own_name(zero, ["mean"]), own_name(zero, ["mean", "zero"])
+        ('zero', 'own zero')
+    """
+    name = str(getattr(function, "__name__", "custom"))
+    return f"own {name}" if name in known else name
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:

@@ -16,7 +16,7 @@ from .asked import explained_classes, listed
 from .diagnosis import commonest, weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
-from .graph import Subgraph
+from .graph import Graph, Subgraph
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
@@ -229,6 +229,7 @@ class PGMExplainer:
         The features of those nodes are perturbed one by one, in as many new samples, and each is
         tested against the change of the prediction.
         """
+        self._check_is_of_this_graph(explanation)
         target = self._task.check(self._number_of(explanation), self.graph)
         selected = explanation.ranking.nodes[explanation.ranking.selected]
         nodes = np.union1d(selected, explanation.ends)
@@ -246,7 +247,10 @@ class PGMExplainer:
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
-        return self._draw([self._neighbourhood(self._checked(each)) for each in targets])[0]
+        asked = listed(targets, self.graph.num_nodes)
+        if not asked:
+            raise InputError("there are no targets to sample around")
+        return self._draw([self._neighbourhood(self._checked(each)) for each in asked])[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in asked]
@@ -395,6 +399,16 @@ class PGMExplainer:
             f"something that mixes all nodes), so it was asked about the whole graph; nodes "
             f"further away than that were not considered"
         )
+
+    def _check_is_of_this_graph(self, explanation: Explanation) -> None:
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"this takes an explanation, not {explanation!r}")
+        nodes = np.append(explanation.ranking.nodes, explanation.ends)
+        graph = explanation.graph
+        known = graph.num_nodes if isinstance(graph, Graph) else graph and graph.whole_nodes
+        other = known not in (None, self.graph.num_nodes)
+        if other or (nodes >= self.graph.num_nodes).any() or explanation.task != self.settings.task:
+            raise InputError("the explanation is of another graph, or of another task")
 
     def _number_of(self, explanation: Explanation) -> Any:
         """The target of an explanation by number, whatever it is called."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import IntArray
-from .errors import QueryError
+from .errors import InputError, QueryError
 from .graph import Graph, Subgraph
 from .network import BayesianNetwork
 from .sampling import VariableId
@@ -169,6 +170,7 @@ class Explanation:
         A list names every node, a mapping from numbers some of them.
         """
         old, new = self.ranking, self.ranking.named(names)
+        self._check_names(new)
         ends = [new.called(end) for end in self.ends.tolist()]
         target = self.target
         if ends:
@@ -178,6 +180,19 @@ class Explanation:
         if network is not None:
             network = network.renamed({**renaming, self.target: target})
         return replace(self, target=target, network=network, ranking=new)
+
+    def _check_names(self, named: Ranking) -> None:
+        """Refuse names that some nodes do not have, or share."""
+        around = np.union1d(named.nodes, self.ends).tolist()
+        try:
+            called = Counter(named.called(number) for number in around)
+        except (IndexError, KeyError, TypeError) as error:
+            raise InputError(
+                f"names are a list with a name for each node of the graph, or a mapping from "
+                f"numbers; a name is a text, a number or a tuple ({error})"
+            ) from None
+        if len(called) < len(around):
+            raise InputError(f"more than one node is called {called.most_common(1)[0][0]!r}")
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.

@@ -16,7 +16,7 @@ from ..errors import InputError, QueryError
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
-from .factors import Factor, eliminate
+from .factors import MOST_CELLS, Factor, eliminate
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -57,6 +57,11 @@ class ConditionalTable:
         ``smoothing`` is added to every count (Laplace); 0 gives the maximum likelihood itself.
         """
         shape = tuple(each.cardinality for each in (*parents, variable))
+        if prod(shape) > MOST_CELLS:
+            raise InputError(
+                f"the table of a variable with {len(parents)} parents would have {prod(shape):,} "
+                f"numbers; set max_parents, lower max_nodes, or choose a score that counts them"
+            )
         cells = np.zeros(len(codes), dtype=np.int64)
         for column, states in zip(codes.T, shape, strict=True):
             cells = cells * states + column

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Factor", "eliminate"]
+from ..errors import QueryError
+
+__all__ = ["MOST_CELLS", "Factor", "eliminate"]
 
 Values = NDArray[np.float64]
 _FACTORS_AT_ONCE = 16
+MOST_CELLS = 1 << 27
+"""A gigabyte of numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +44,33 @@ def eliminate(
 
     Returns:
         The unnormalised joint distribution, one axis for each variable of ``keep``.
+
+    Raises:
+        QueryError: a table would be larger than memory is likely to be.
     """
     pool = _apply_evidence(list(factors), evidence)
+    _check_size(keep, factors)
     waiting = {v for factor in pool for v in factor.variables} - set(keep)
     while waiting:
-        variable = min(waiting, key=lambda v: (_merged_size(pool, v), v))
+        size, variable = min((_merged_size(pool, v), v) for v in waiting)
+        if size > MOST_CELLS:
+            raise QueryError(f"working this out would take a table of {size:,} numbers")
         touched = [factor for factor in pool if variable in factor.variables]
         scope = sorted({v for factor in touched for v in factor.variables} - {variable})
         pool = [factor for factor in pool if variable not in factor.variables]
         pool.append(Factor(tuple(scope), _multiply(touched, scope)))
         waiting.remove(variable)
     return _multiply(pool, keep)
+
+
+def _check_size(keep: Sequence[int], factors: Iterable[Factor]) -> None:
+    states = {v: n for f in factors for v, n in zip(f.variables, f.values.shape, strict=True)}
+    size = prod(states[variable] for variable in keep)
+    if size > MOST_CELLS:
+        raise QueryError(
+            f"the joint distribution of these {len(keep)} variables would be a table of {size:,} "
+            f"numbers; ask about fewer at once"
+        )
 
 
 def _apply_evidence(factors: list[Factor], evidence: Mapping[int, Values]) -> list[Factor]:

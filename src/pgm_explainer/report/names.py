@@ -19,6 +19,7 @@ __all__ = [
     "pad",
     "printable",
     "shorten",
+    "value_labels",
     "variable_label",
     "width",
 ]
@@ -50,6 +51,16 @@ def class_label(explanation: Explanation, number: int) -> str:
     if output is None:
         return f"class {number}"
     return f"label {output}" if number == 1 else f"not label {output}"
+
+
+def value_labels(explanation: Explanation) -> list[str]:
+    """Return what the values of a regression are called."""
+    names, output = explanation.settings.get("class_names"), explanation.settings.get("output")
+    if names is not None:
+        return list(map(printable, names if output is None else [names[output]]))
+    if output is not None:
+        return [f"value {output}"]
+    return [f"value {at}" for at in range(len(explanation.values))]
 
 
 def variable_label(explanation: Explanation, node: VariableId) -> str:

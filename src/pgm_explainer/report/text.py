@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..sampling import VariableId
 from .facts import Fact, single_facts, telling_facts, told_nodes
-from .names import aligned, listed, pad, printable, shorten, width
+from .names import aligned, listed, pad, printable, shorten, value_labels, width
 from .roles import roles_of
 from .terms import describe_terms
 
@@ -123,10 +123,8 @@ def _values(explanation: Explanation) -> str:
     values = [f"{value:.4g}" for value in explanation.values]
     if names is None:
         return f"the value {', '.join(values)}{'' if output is None else f' of output {output}'}"
-    called = names if output is None else [names[output]]
-    return listed(
-        [f"{printable(name)} {value}" for name, value in zip(called, values, strict=True)]
-    )
+    called = zip(value_labels(explanation), values, strict=True)
+    return listed([f"{name} {value}" for name, value in called])
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:

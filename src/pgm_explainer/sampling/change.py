@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, check_whole_number, resolve
+from ..arrays import FloatArray, IntArray, as_array, check_whole_number, own_name, resolve
 from ..errors import InputError
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
 
 Grades = NDArray[np.uint8]
 _LARGE = 0.95
+_NOISE = 1e-6
 _MOST_LEVELS = 100
 """A state, which also tells whether the node was perturbed, must fit a byte."""
 
@@ -177,7 +178,7 @@ class TopFraction:
     """
 
     fraction: float = 0.125
-    noise: float = 1e-6
+    noise: float = _NOISE
     name: str = field(default="top_fraction", init=False)
     levels: int = field(default=2, init=False)
     needs_all_samples: bool = field(default=True, init=False)
@@ -211,7 +212,7 @@ class LargeFall:
 
     share: float = 0.4
     most: float = 0.15
-    noise: float = 1e-6
+    noise: float = _NOISE
     name: str = field(default="large_fall", init=False)
     levels: int = field(default=2, init=False)
     needs_all_samples: bool = field(default=True, init=False)
@@ -338,14 +339,17 @@ _WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
 
 def describe_change(change: Change) -> str:
     """Write an indicator so that it can be read back, such as ``fall(0.05)``."""
-    for attribute in ("threshold", "fraction", "tolerance"):
-        if hasattr(change, attribute):
-            return f"{change.name}({getattr(change, attribute)})"
-    if isinstance(change, LargeFall):
-        return f"{change.name}({change.share}, {change.most})"
+    numbers: Sequence[float] = ()
     if isinstance(change, Levels):
-        return f"levels({', '.join(map(str, change.thresholds))})"
-    return change.name
+        numbers = change.thresholds
+    elif isinstance(change, LargeFall):
+        numbers = (change.share, change.most)
+    else:
+        named = ("threshold", "fraction", "tolerance")
+        numbers = [getattr(change, name) for name in named if hasattr(change, name)]
+    if getattr(change, "noise", _NOISE) != _NOISE:
+        numbers = (*numbers, change.noise)  # type: ignore[attr-defined]
+    return f"{change.name}({', '.join(map(str, numbers))})" if len(numbers) else change.name
 
 
 def _read_back(choice: Any) -> Any:
@@ -392,7 +396,7 @@ def as_change(choice: Any, scores: str) -> Change:
     if change is None and hasattr(choice, "severity") and hasattr(choice, "grade"):
         change = choice
     if change is None and callable(choice):
-        change = CustomChange(choice, name=getattr(choice, "__name__", "custom"))
+        change = CustomChange(choice, name=own_name(choice, CHANGES))
     if change is None:
         raise InputError(f"change must be a name, an indicator or a function, not {choice!r}")
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)

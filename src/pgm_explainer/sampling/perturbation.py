@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, resolve
+from ..arrays import FloatArray, IntArray, as_array, own_name, resolve
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
@@ -183,8 +183,9 @@ def as_perturbation(
     ``auto`` is ``permute`` for nodes and pairs, and for graphs the paper's mean; where every node
     has the same features, and neither would change anything, it is ``random``.
     """
-    if isinstance(choice, str) and choice == "auto":
-        usual = PERTURBATIONS["mean" if task == "graph" else "permute"]
+    remade = {f"{name} and random": name for name in ("mean", "permute")}  # as auto is told
+    if isinstance(choice, str) and choice in ("auto", *remade):
+        usual = PERTURBATIONS[remade.get(choice, "mean" if task == "graph" else "permute")]
         varies = population.varies(np.arange(len(population.x)), columns)
         names = [name for name, used in ((usual.name, varies), ("random", ~varies)) if used.any()]
         return _Auto(columns, usual, " and ".join(names))
@@ -198,7 +199,7 @@ def as_perturbation(
         )
     if hasattr(choice, "name"):
         return choice
-    return CustomPerturbation(choice, getattr(choice, "__name__", "custom"))
+    return CustomPerturbation(choice, own_name(choice, ("auto", *PERTURBATIONS)))
 
 
 def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> NDArray[Any]:

@@ -194,7 +194,7 @@ def test_a_regression_shows_its_value(kinds):
     told = page_payload([found])["explanations"][0]
     assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g} of output 2"
     assert told["class"] is told["probability"] is None
-    assert told["answer"][0][0] == "value 0"
+    assert told["answer"][0][0] == "value 2"
 
 
 def test_a_node_that_stands_alone_has_a_page_too(kinds):

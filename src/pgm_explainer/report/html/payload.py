@@ -14,7 +14,7 @@ from ...network import BayesianNetwork, ConditionalTable
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
 from ..layers import layer_dag
-from ..names import class_label, label_of, variable_label
+from ..names import class_label, label_of, value_labels, variable_label
 from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
@@ -86,10 +86,12 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
 
 def _answer(explanation: Explanation) -> list[list[Any]]:
     """The model's answer on the unperturbed features: what each score is of, and the score."""
-    regression = explanation.explained_class is None
+    if explanation.explained_class is None:
+        labels = value_labels(explanation)
+    else:
+        labels = [class_label(explanation, at) for at in range(len(explanation.values))]
     return [
-        [f"value {at}" if regression else class_label(explanation, at), _number(score)]
-        for at, score in enumerate(explanation.values)
+        [label, _number(score)] for label, score in zip(labels, explanation.values, strict=True)
     ]
 
 
