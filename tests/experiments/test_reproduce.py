@@ -61,7 +61,8 @@ def test_table_2_from_the_command_line_goes_on_where_it_was(one_small_set, tmp_p
     assert main([*command, "--rival-targets", "1"]) == 0
     page = capsys.readouterr().out
     assert (tmp_path / "table2.md").read_text() in page
-    for name in ("PGM-Explainer (here, defaults)", "SHAP (here)", "random (here)"):
+    same = "PGM-Explainer (here, the rivals' targets)"
+    for name in ("PGM-Explainer (here, defaults)", same, "SHAP (here)", "random (here)"):
         assert name in rows_of(page)
     told = json.loads((tmp_path / "table2.json").read_text())
     counts = {each["explainer"]: each["targets"] for each in told["results"]["table2"]}

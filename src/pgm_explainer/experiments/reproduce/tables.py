@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ...settings import Settings
 from ..bitcoin import BITCOIN
 from ..synthetic import SYNTHETIC
-from .cells import PGM, PUBLISHED, RIVALS, compute_cells, select
+from .cells import PGM, PUBLISHED, RIVALS, SAME_TARGETS, compute_cells, select
 from .judge import TOP
 from .markdown import MARKS, marked, mean_and_spread, table
 from .mnist import superpixel_accuracy
@@ -29,6 +29,7 @@ Cells = Sequence[dict[str, Any]]
 Column = TypeVar("Column")
 
 _OURS = (PUBLISHED, PGM)
+_ALL = (*_OURS, *RIVALS, *SAME_TARGETS.values())
 _MODEL_SEES = 3
 _PROTOCOLS = {
     1: "**The paper's protocol**, as it was run: candidates within one hop, and the target counts "
@@ -71,6 +72,7 @@ def table2(plan: Plan) -> Section:
     blocks = [
         "## Table 2: synthetic sets",
         "The share of the motif among the top k nodes within three hops, k the motif's size.",
+        *_about_rivals(plan),
         f"**The paper's protocol**, as it was run: the target counts as found, so 1/k is free. In "
         f"parentheses: precision when only significantly dependent nodes are returned. {MARKS}",
         table([["paper's protocol", *SYNTHETIC], *_motif_rows(cells)]),
@@ -111,6 +113,7 @@ def table3(plan: Plan) -> Section:
         "## Table 3: Bitcoin",
         "The share, among the top 3, 4 and 5 accounts, of those that rated the target positively. "
         "Most neighbours did, so within one hop the random guess beside is what to compare with.",
+        *_about_rivals(plan),
     ]
     for hops in plan.hops:
         blocks += [_PROTOCOLS[hops], table(list(_bitcoin_rows(cells, hops)))]
@@ -136,9 +139,18 @@ def _bitcoin_rows(cells: Cells, hops: int) -> Iterator[list[str]]:
     yield from _rows(found, columns)
 
 
+def _about_rivals(plan: Plan) -> Iterator[str]:
+    if plan.rivals:
+        seeds = _counted(plan.seeds_of_rivals, "seed")
+        yield (
+            f"SHAP, GNNExplainer and GRAD explain {plan.rival_targets} targets of {seeds}, evenly "
+            f"spread; *the rivals' targets* are these."
+        )
+
+
 def _rows(found: Callable[[str, Column], str], columns: Sequence[Column]) -> Iterator[list[str]]:
     """A row for each explainer that was run."""
-    for explainer in (*_OURS, *RIVALS):
+    for explainer in _ALL:
         row = [found(explainer, column) for column in columns]
         if any(row):
             yield [_called(explainer), *row]
@@ -147,13 +159,16 @@ def _rows(found: Callable[[str, Column], str], columns: Sequence[Column]) -> Ite
 def _called(explainer: str) -> str:
     if explainer in _OURS:
         return f"{PGM} (here, {'defaults' if explainer == PGM else 'published settings'})"
+    for name, same in SAME_TARGETS.items():
+        if explainer == same:
+            return f"{name} (here, the rivals' targets)"
     return f"{explainer} (here)"
 
 
 def _costs(cells: Cells) -> Iterator[str]:
     """What each explainer asked of the model, and how long it took."""
     rows = [["what it took", "passes through the model", "CPU seconds a target", "targets a seed"]]
-    for explainer in (*_OURS, *RIVALS):
+    for explainer in _ALL:
         of = [each for each in cells if each["explainer"] == explainer]
         if of:
             targets = sum(each["targets"] for each in of)
