@@ -65,10 +65,18 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     )
 
 
-@pytest.mark.parametrize("target", [NODES, -1, "a", None, (1, 2), 2**70, [1]], ids=str)
+@pytest.mark.parametrize(
+    "target",
+    [NODES, -1, "a", None, (1, 2), 2**70, [1], 1.7, "1", True, np.bool_(True), ("foo", 1)],
+    ids=repr,
+)
 def test_a_target_that_is_not_there_is_named(data, target):
     with pytest.raises(InputError, match="target"):
         data[target]
+
+
+def test_any_whole_number_is_one(data):
+    assert data[np.int32(1)] == data[np.array(1)] == data[1]
 
 
 def pair_explainer():
@@ -89,9 +97,14 @@ def test_pairs_are_stored_as_pairs(tmp_path):
     assert data[1, 2] == made.explain((1, 2))
     assert {each.target for each in data} == {(1, 2), (2, 3)}
     assert data.to_pandas()["target"].map(tuple).tolist() == [each.target for each in data]
+    for wrong in (1, "12", {1, 2}, (1, 2, 3), (1, 2.0), (True, 2), ("foo", 2)):
+        with pytest.raises(InputError, match="is no target"):
+            data[wrong]
 
 
-def test_nodes_of_kinds_keep_their_names(tmp_path):
+@pytest.fixture
+def kinds():
+    """An explainer of papers, which have authors."""
     torch = pytest.importorskip("torch")
     from torch_geometric.data import HeteroData
     from torch_geometric.nn import SAGEConv
@@ -112,7 +125,11 @@ def test_nodes_of_kinds_keep_their_names(tmp_path):
             ends = (x_dict["author"], x_dict["paper"])
             return 3 * self.conv(ends, edge_index_dict["author", "writes", "paper"])
 
-    made = PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
+    return PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
+
+
+def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
+    made = kinds
     data = explain_dataset(made, None, tmp_path)
     assert (len(data), data.failures()) == (12, {})
     assert data["paper", 3] == data[3]
@@ -126,6 +143,13 @@ def test_nodes_of_kinds_keep_their_names(tmp_path):
         explain_dataset(made, [("author", 1)], tmp_path / "two")
 
 
+@pytest.mark.parametrize("target", [("author", 4), ("foo", 4), ("paper", 4.0), ("paper",), "paper"])
+def test_a_target_of_another_kind_is_not_mistaken(kinds, tmp_path, target):
+    data = explain_dataset(kinds, None, tmp_path)
+    with pytest.raises(InputError, match="is no target"):
+        data[target]
+
+
 def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     names = [f"account {number}" for number in range(NODES)]
     made = explain_dataset(explainer(), [3, 7], tmp_path, names=np.array(names))
@@ -135,8 +159,9 @@ def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     assert set(made.to_pandas()["target"]) == {3, 7}
     counted = {each.what for each in made.overview().nodes}
     assert counted == {node for each in made for node in each.nodes} <= set(names)
-    with pytest.raises(InputError, match="is no target"):
-        made[3]
+    for wrong in (3, "3", ("foo", "account 3"), None):
+        with pytest.raises(InputError, match="is no target"):
+            made[wrong]
     assert explain_dataset(explainer(), [3, 7], tmp_path).names == names
     (tmp_path / "names.json").write_text('["short"]')
     with pytest.raises(FileError, match="names for 1 nodes"):
@@ -150,6 +175,16 @@ def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
     made = explain_dataset(pair_explainer(), [(2, 3), (1, 2)], tmp_path, names=list("abcde"))
     assert made["b", "c"].target == ("b", "c")
     assert {each.target for each in made} == {("b", "c"), ("c", "d")}
+    with pytest.raises(InputError, match="is no target"):
+        made["bc"]
+
+
+def test_names_that_are_numbers_are_whole_ones(tmp_path):
+    made = explain_dataset(explainer(), [0, 1], tmp_path, names=range(1, NODES + 1))
+    assert made[np.int64(1)].target == 1
+    for wrong in (True, 1.0, "1"):
+        with pytest.raises(InputError, match="is no target"):
+            made[wrong]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,13 @@ def explain_dataset(
         storing = {"shard_size": size, "keep_candidates": keep, "features": features}
         with one_thread():
             now = fingerprint(made, shards, storing)
-        _open_job(place, now, task=made.settings.task, targets=sum(map(len, shards)))
+        _open_job(
+            place,
+            now,
+            task=made.settings.task,
+            targets=sum(map(len, shards)),
+            target_type=None if made.names is None else made.names.default,
+        )
         if called is not None:
             place.write_names(called)
         finished = place.finished()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,8 @@ class ExplanationDataset:
         if job is None:
             raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
         self._job = job
-        if job.get("task") not in ("node", "edge") or not isinstance(job.get("targets"), int):
+        known = job.get("task") in ("node", "edge") and isinstance(job.get("targets"), int)
+        if not known or not isinstance(job.get("target_type"), str | None):
             raise FileError(f"{self._folder.path / 'job.json'} is damaged")
         self.entries = sorted(self._folder.journal().values(), key=lambda entry: entry.shard)
 
@@ -96,7 +98,7 @@ class ExplanationDataset:
         """
         try:
             wanted = np.array(self._number(target), dtype=np.int64)
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (LookupError, TypeError, ValueError, OverflowError):
             raise InputError(f"{target!r} is no target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
@@ -166,7 +168,7 @@ class ExplanationDataset:
 
     def called(self, target: Any) -> Any:
         """Return what a node or pair of a row is called."""
-        if isinstance(target, list):
+        if isinstance(target, (list, tuple)):
             return tuple(map(self.called, target))
         if self.names is None:
             return target
@@ -176,11 +178,22 @@ class ExplanationDataset:
 
     def _number(self, target: Any) -> Any:
         """The number of a target that is called so; the numbers of a pair."""
-        if self.names is None:
-            return target[1] if _has_kind(target) else target
         if self.task == "edge":
-            return [self._numbers[end] for end in target]
-        return self._numbers[target]
+            if not isinstance(target, (tuple, list, np.ndarray)):
+                raise TypeError("a pair has two ends in an order")
+            first, second = target
+            return [self._node(first), self._node(second)]
+        kind = self._job.get("target_type")
+        if kind is not None and isinstance(target, tuple):
+            if len(target) != 2 or target[0] != kind:
+                raise LookupError(target)
+            target = target[1]
+        return self._node(target)
+
+    def _node(self, name: Any) -> int:
+        """The number of a node; only what is a name, or a whole number, is one."""
+        exact = name if isinstance(name, str) else _whole(name)
+        return self._numbers[exact] if self.names is not None else _whole(exact)
 
     def _explanation(self, row: dict[str, Any]) -> Explanation:
         place = f"target {self.called(row['target'])!r} of {self.path}"
@@ -200,5 +213,7 @@ class ExplanationDataset:
         return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
 
 
-def _has_kind(target: Any) -> bool:
-    return isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str)
+def _whole(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError("a truth value is no number of a node")
+    return operator.index(value)
