@@ -117,6 +117,8 @@ def test_warnings_go_to_standard_error(explain):
     [
         (["--target", "9"], "model", "graph.npz", "there is no node '9'; the graph has nodes 0 to"),
         (["--target", "-1"], "model", "graph.npz", "there is no node '-1'"),
+        (["--target", "7" * 5000], "model", "graph.npz", "777…777"),
+        (["--target", f"0-{'7' * 5000}"], "model", "graph.npz", "there is no node '0-7"),
         (["--target", "3-1"], "model", "graph.npz", "ends before it starts"),
         (["--target", "0-99999999999"], "model", "graph.npz", "no node '99999999999'"),
         (["--target", "An"], "model", "named.npz", "did you mean Ann?"),

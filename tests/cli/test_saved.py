@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from pgm_explainer.dataset import ExplanationDataset
 from pgm_explainer.io import load_explanations
+
+from .conftest import EDGES, VISITS
 
 
 @pytest.fixture
@@ -137,8 +140,31 @@ def test_a_data_set_keeps_the_names_of_the_graph(shell, folder):
     assert "did you mean" in shell("show", "people", "--target", "Anna")[2]
 
 
+@pytest.mark.parametrize("target", ["all", "10-12", "9", "10,11", "1" * 5000])
+def test_of_a_data_set_with_names_one_target_is_meant(shell, folder, target):
+    np.savez("tens.npz", x=VISITS, edge_index=EDGES, names=np.arange(10, 15))
+    named = ("--model", "visits_model:model", "--graph", "tens.npz", "--num-layers", "1")
+    assert shell("run", *named, "--output", "people", "--engine", "local")[0] == 0
+    assert shell("show", "people", "--target", "12")[1].startswith("Node 12 is predicted")
+    code, out, err = shell("show", "people", "--target", target)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "there is no node in people called" in err
+
+
+def test_a_pair_of_a_data_set_with_names_is_typed_by_them(shell, folder):
+    named = ("--model", "visits_model:pairs", "--graph", "named.npz", "--num-layers", "1")
+    asked = ("--task", "edge", "--target", "Ann,Bob", "Cid, Jr,Bob", "--output", "pairs")
+    assert shell("run", *named, *asked)[0] == 0
+    for typed in ("Ann,Bob", "Cid, Jr,Bob"):
+        code, out, err = shell("show", "pairs", "--target", typed, "--json")
+        assert code == 0, err
+        assert ",".join(json.loads(out)["target"]) == typed
+    assert "there is no node 'all'" in shell("show", "pairs", "--target", "all,Bob")[2]
+    assert "pair such as" in shell("show", "pairs", "--target", "all")[2]
+
+
 def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypatch):
-    for target in ("7", "Ann", "3,4"):
+    for target in ("7", "Ann", "3,4", "node,3", "1.0", "3" * 5000):
         code, _, err = shell("show", "people", "--target", target)
         assert code == 2
         assert "target" in err
