@@ -1,6 +1,7 @@
 """What is read back: targets, tables, pairs, kinds, features; and never a damaged file's word."""
 
 import json
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_models import NODES, explainer
 
-from pgm_explainer import FileError, InputError, PGMExplainer, PGMExplainerError
+from pgm_explainer import FileError, InputError, JobError, PGMExplainer, PGMExplainerError
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 
 
@@ -162,13 +163,67 @@ def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     for wrong in (3, "3", ("foo", "account 3"), None):
         with pytest.raises(InputError, match="is no target"):
             made[wrong]
-    assert explain_dataset(explainer(), [3, 7], tmp_path).names == names
-    (tmp_path / "names.json").write_text('["short"]')
-    with pytest.raises(FileError, match="names for 1 nodes"):
+
+
+def account_names(last="account 59"):
+    return [f"account {number}" for number in range(NODES - 1)] + [last]
+
+
+@pytest.mark.parametrize("damage", ["swapped", "short", "objects", "removed"])
+def test_names_that_were_changed_are_not_believed(tmp_path, damage):
+    names, path = account_names(), tmp_path / "names.json"
+    explain_dataset(explainer(), [3, 7], tmp_path, names=names)
+    if damage == "removed":
+        path.unlink()
+    else:
+        swapped = [*names[:3], names[4], names[3], *names[5:]]
+        changed = {"swapped": swapped, "short": names[:1], "objects": [{"a": 1}]}[damage]
+        path.write_text(json.dumps(changed))
+    with pytest.raises(FileError, match=r"names\.json (is damaged|cannot be read)"):
         list(ExplanationDataset(tmp_path))
-    (tmp_path / "names.json").write_text('[{"a": 1}]')
-    with pytest.raises(FileError, match="no list of names"):
-        list(ExplanationDataset(tmp_path))
+    with pytest.raises(FileError, match=r"names\.json"):
+        ExplanationDataset(tmp_path)["account 3"]
+    assert explain_dataset(explainer(), [3, 7], tmp_path, names=names).names == names
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (account_names(), account_names("other"), "give the names that it was made with"),
+        (account_names(), None, "give the same names again"),
+        (None, account_names(), "leave the names out"),
+    ],
+)
+def test_a_job_goes_on_with_the_names_that_it_began_with(tmp_path, before, now, said):
+    made = explain_dataset(explainer(), [3], tmp_path, names=before)
+    with pytest.raises(JobError, match=said):
+        explain_dataset(explainer(), [3], tmp_path, names=now)
+    assert ExplanationDataset(tmp_path).names == before
+    again = explain_dataset(explainer(), [3], tmp_path, names=before)
+    assert list(again) == list(made)
+
+
+def test_names_that_no_job_was_told_of_are_none(tmp_path):
+    explain_dataset(explainer(), [3], tmp_path)
+    (tmp_path / "names.json").write_text(json.dumps(account_names()))
+    assert ExplanationDataset(tmp_path)[3].target == 3
+
+
+@pytest.mark.parametrize("field", ["task", "targets", "target_type", "names"])
+def test_a_job_that_does_not_say_all_is_damaged(tmp_path, field):
+    explain_dataset(explainer(), [3], tmp_path)
+    job = json.loads((tmp_path / "job.json").read_text())
+    del job[field]
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    with pytest.raises(FileError, match=r"job\.json is damaged"):
+        ExplanationDataset(tmp_path)
+
+
+def test_a_failed_target_without_a_name_is_called_by_its_number(tmp_path):
+    made = explain_dataset(explainer(), [3, NODES, -1], tmp_path, names=account_names())
+    assert set(made.failures()) == {NODES, -1}
+    assert "out of range" in made.failures()[NODES]
+    assert (made.overview().failed, len(list(made))) == (2, 1)
 
 
 def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
@@ -193,6 +248,7 @@ def test_names_that_are_numbers_are_whole_ones(tmp_path):
         (["a"], "1 names for 60 nodes"),
         (["a"] * NODES, "more than one node is called 'a'"),
         ([None] * NODES, "text or whole numbers, not None"),
+        (["\ud800", *range(NODES - 1)], "text or whole numbers, not"),
         (7, "list of names"),
     ],
 )
@@ -207,15 +263,22 @@ def test_a_folder_without_a_data_set_is_told(tmp_path):
         ExplanationDataset(tmp_path / "absent")
 
 
+@pytest.fixture(scope="module")
+def named_data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("named")
+    return explain_dataset(explainer(), None, folder, shard_size=25, names=account_names())
+
+
+@pytest.mark.parametrize("which", ["data", "named_data"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(choice=st.data())
-def test_a_changed_file_gives_a_clear_error_or_the_right_answer(data, tmp_path, choice):
+def test_a_changed_file_gives_a_clear_error_or_the_right_answer(request, tmp_path, which, choice):
     """Of any file of the folder: bytes changed, cut, put in or taken out."""
-    import shutil
-
+    data = request.getfixturevalue(which)
     shutil.copytree(data.path, tmp_path, dirs_exist_ok=True)
-    names = ["job.json", "journal.jsonl", "shards/000000.parquet", "shards/000002.parquet"]
-    path = tmp_path / choice.draw(st.sampled_from(names))
+    files = ["job.json", "journal.jsonl", "shards/000000.parquet", "shards/000002.parquet"]
+    files += ["names.json"] * (data.names is not None)
+    path = tmp_path / choice.draw(st.sampled_from(files))
     before = path.read_bytes()
     start = choice.draw(st.integers(0, len(before)))
     stop = choice.draw(st.sampled_from([start, start + 1, start + 8, len(before)]))

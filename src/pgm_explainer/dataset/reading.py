@@ -46,8 +46,9 @@ class ExplanationDataset:
             raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
         self._job = job
         known = job.get("task") in ("node", "edge") and isinstance(job.get("targets"), int)
-        if not known or not isinstance(job.get("target_type"), str | None):
+        if not known or not isinstance(job.get("target_type", 0), str | None):
             raise FileError(f"{self._folder.path / 'job.json'} is damaged")
+        self._known_names = self._folder.known_names(job)
         self.entries = sorted(self._folder.journal().values(), key=lambda entry: entry.shard)
 
     @property
@@ -81,7 +82,8 @@ class ExplanationDataset:
         Explanations, targets, failures and the overview have the names; the columns of
         :meth:`rows`, :meth:`tables` and :meth:`to_pandas` the numbers.
         """
-        return self._folder.read_names()
+        known = self._known_names
+        return None if known is None else self._folder.read_names(known)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Go over all explanations, near ones together; failures are left out."""
@@ -98,7 +100,7 @@ class ExplanationDataset:
         """
         try:
             wanted = np.array(self._number(target), dtype=np.int64)
-        except (LookupError, TypeError, ValueError, OverflowError):
+        except (LookupError, TypeError, OverflowError):
             raise InputError(f"{target!r} is no target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
@@ -167,22 +169,22 @@ class ExplanationDataset:
         return overview(self, top)
 
     def called(self, target: Any) -> Any:
-        """Return what a node or pair of a row is called."""
+        """Return what a node or pair of a row is called; by its number where it has no name.
+
+        So has a target that is not in the graph: the job recorded it as failed.
+        """
         if isinstance(target, (list, tuple)):
             return tuple(map(self.called, target))
-        if self.names is None:
+        if self.names is None or not 0 <= target < len(self.names):
             return target
-        if not 0 <= target < len(self.names):
-            raise FileError(f"{self.path} has names for {len(self.names)} nodes; {target} has none")
         return self.names[target]
 
     def _number(self, target: Any) -> Any:
         """The number of a target that is called so; the numbers of a pair."""
         if self.task == "edge":
-            if not isinstance(target, (tuple, list, np.ndarray)):
-                raise TypeError("a pair has two ends in an order")
-            first, second = target
-            return [self._node(first), self._node(second)]
+            if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
+                raise TypeError("a pair has two ends, in an order")
+            return [self._node(end) for end in target]
         kind = self._job.get("target_type")
         if kind is not None and isinstance(target, tuple):
             if len(target) != 2 or target[0] != kind:
