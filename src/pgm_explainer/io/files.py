@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import FileError
 
-__all__ = ["PathLike", "as_text", "read_file", "write_bytes", "write_text"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PathLike", "as_text", "read_file", "write_bytes", "write_figure", "write_text"]
 
 PathLike = str | os.PathLike[str]
 Content = TypeVar("Content")
@@ -48,6 +52,13 @@ def write_text(path: PathLike, text: str) -> None:
     except UnicodeEncodeError as error:  # half a surrogate pair
         raise FileError(f"{os.fspath(path)} cannot be written: {error}") from error
     write_bytes(path, data)
+
+
+def write_figure(path: PathLike, figure: Figure, dpi: int) -> None:
+    """Write a picture in the format that the file's ending says; see :func:`write_bytes`."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=Path(path).suffix.removeprefix("."), dpi=dpi)
+    write_bytes(path, drawn.getvalue())
 
 
 def write_bytes(path: PathLike, data: bytes) -> None:
