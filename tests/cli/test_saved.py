@@ -1,6 +1,7 @@
 """``show`` and ``query``: a saved explanation without its model."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -118,6 +119,14 @@ def test_a_data_set_is_shown_as_a_whole_or_by_target(data_set, shell, folder):
     assert shell("show", "people", "--output", "people.html")[0] == 0
     assert (folder / "people.html").read_text().count('"target"') >= 5
     assert len(json.loads(shell("show", "people", "--json")[1])) == 5
+
+
+def test_without_pyarrow_it_is_said_what_to_install(data_set, shell, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for command in (["show", "people"], ["query", "people", "--target", "0"]):
+        code, _, err = shell(*command)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "pip install 'pgm-explainer[dataset]'" in err
 
 
 def test_a_data_set_can_be_asked(data_set, shell):

@@ -21,7 +21,7 @@ from .folder import DatasetFolder, NamesEntry
 from .planning import plan_shards, read_names, read_targets
 from .reading import ExplanationDataset
 from .recipe import Recipe, one_thread
-from .rows import failed_row, joined, parquet_bytes, table_of
+from .rows import check_pyarrow, failed_row, joined, parquet_bytes, table_of
 from .work import ExplainPieces, Piece, PieceDone
 
 __all__ = ["explain_dataset"]
@@ -85,7 +85,7 @@ def explain_dataset(
         ...     data[5].nodes, len(data), data.complete
         ([0], 2, True)
     """
-    _check_pyarrow()
+    check_pyarrow()
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
     for name, value in (("features", features), ("retry_failed", retry_failed)):
@@ -116,13 +116,6 @@ def explain_dataset(
         job = _Job(place, chosen, ExplainPieces(recipe, keep, features), made.settings.task)
         job.run(pieces, progress)
     return ExplanationDataset(folder)
-
-
-def _check_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise JobError("data sets need pyarrow: pip install 'pgm-explainer[dataset]'") from error
 
 
 def _open_job(

@@ -14,7 +14,7 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..io.files import PathLike
 from .folder import DatasetFolder, Entry
-from .rows import as_explanation, read_table, schema
+from .rows import as_explanation, check_pyarrow, read_table, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,7 @@ class ExplanationDataset:
 
     Raises:
         FileError: the folder holds no data set, or a file of it is damaged.
+        JobError: pyarrow, which reads it, is not installed.
 
     Examples:
         ``for explanation in ExplanationDataset("why"): ...`` goes over all explanations, and
@@ -40,6 +41,7 @@ class ExplanationDataset:
     """
 
     def __init__(self, folder: PathLike) -> None:
+        check_pyarrow()
         self._folder = DatasetFolder.at(folder)
         job = self._folder.read_job()
         if job is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FileError
+from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..io import explanation_from_dict, explanation_to_dict
 from ..selection import FeatureEffects, Ranking
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Row",
     "as_explanation",
+    "check_pyarrow",
     "failed_row",
     "joined",
     "parquet_bytes",
@@ -30,6 +31,18 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+
+
+def check_pyarrow() -> None:
+    """Say what to install where pyarrow is missing, which makes and reads all tables.
+
+    Raises:
+        JobError: it is.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise JobError("data sets need pyarrow: pip install 'pgm-explainer[dataset]'") from error
 
 
 def schema(task: str) -> pa.Schema:
