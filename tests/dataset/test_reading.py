@@ -38,6 +38,21 @@ def test_the_columns_say_what_the_explanations_say(data):
     assert set(data.to_pandas(["target"]).columns) == {"target", "seconds"}
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["nope"], "there is no column 'nope'; there are target, error, "),
+        (["target", "nope"], "there is no column 'nope'"),
+        ("target", "a list of their names, not 'target'"),
+        (5, "a list of their names, not 5"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named(data, columns, said):
+    for read in (data.to_pandas, lambda columns: list(data.rows(columns))):
+        with pytest.raises(InputError, match=said):
+            read(columns)
+
+
 def test_any_parquet_reader_reads_it(data):
     table = pq.read_table(data.path / "shards")
     assert len(table) == NODES

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, JobError
-from ..io.files import PathLike, as_text, read_file, write_bytes, write_text
+from ..io.files import PathLike, as_path, as_text, read_file, write_bytes, write_text
 
 __all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry", "NamesEntry"]
 
@@ -65,7 +65,7 @@ class DatasetFolder:
 
     @classmethod
     def at(cls, path: PathLike) -> DatasetFolder:
-        return cls(Path(path))
+        return cls(as_path(path))
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +116,11 @@ class ExplanationDataset:
         )
 
     def rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Go over all rows as plain values, failures too; of the columns named, or of all."""
+        """Go over all rows as plain values, failures too; of the columns named, or of all.
+
+        Raises:
+            InputError: there is no such column.
+        """
         for table in self.tables(columns):
             yield from table.to_pylist()
 
@@ -127,9 +131,9 @@ class ExplanationDataset:
     def table(self, entry: Entry, columns: list[str] | None = None) -> pa.Table:
         """Return one shard, after checking that it is what was written."""
         place = str(self._folder.shard(entry.shard))
-        table = read_table(self._folder.read_shard(entry), place, columns)
         expected = schema(self.task)
-        wanted = expected.names if columns is None else columns
+        wanted = expected.names if columns is None else _checked_columns(columns, expected.names)
+        table = read_table(self._folder.read_shard(entry), place, wanted)
         if table.schema.types != [expected.field(name).type for name in wanted]:
             raise FileError(f"{place} has other columns than a data set of this version")
         if len(table) != entry.rows:
@@ -152,13 +156,17 @@ class ExplanationDataset:
         """Return the rows as a frame, all but the whole explanations; needs pandas.
 
         ``seconds`` is the time a target took: its share of the shard it was explained with.
+
+        Raises:
+            InputError: there is no such column.
         """
         import pyarrow as pa
 
-        names = columns or [name for name in schema(self.task).names if name != "explanation"]
-        whole = pa.concat_tables(
-            [schema(self.task).empty_table().select(names), *self.tables(names)]
-        )
+        every = schema(self.task)
+        names = _checked_columns(columns or [], every.names) or [
+            name for name in every.names if name != "explanation"
+        ]
+        whole = pa.concat_tables([every.empty_table().select(names), *self.tables(names)])
         frame = whole.to_pandas()
         shares = [np.full(entry.rows, entry.seconds / entry.rows) for entry in self.entries]
         frame["seconds"] = np.concatenate([np.empty(0), *shares])
@@ -215,6 +223,16 @@ class ExplanationDataset:
 
     def __repr__(self) -> str:
         return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
+
+
+def _checked_columns(asked: Any, known: Sequence[str]) -> list[str]:
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise InputError(f"columns must be a list of their names, not {asked!r}")
+    names = list(dict.fromkeys(asked))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError(f"there is no column {unknown[0]!r}; there are {', '.join(known)}")
+    return names
 
 
 def _whole(value: Any) -> int:
