@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.cli import main
 from pgm_explainer.dataset import explain_dataset
 
 PAPERS, AUTHORS = 12, 8
@@ -91,3 +92,11 @@ def test_padding_is_no_feature(papers):
     strongest = np.unravel_index(effects.log_p.argmin(), effects.log_p.shape)
     kind, number = effects.called(strongest[0])
     assert first.split()[:3] == [kind, str(number), str(strongest[1])]
+
+
+def test_a_target_of_another_kind_is_refused_in_a_shell(data, capsys):
+    assert main(["show", str(data.path), "--target", "paper,4"]) == 0
+    assert capsys.readouterr().out == f"{data['paper', 4]}\n"
+    for other in ("author,4", "foo,4"):
+        assert main(["show", str(data.path), "--target", other]) == 2
+        assert "is no target of this data set" in capsys.readouterr().err
