@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.selection import FeatureEffects
+from pgm_explainer.plans import selection_plan
+from pgm_explainer.sampling import SampleTable, Variable
+from pgm_explainer.selection import FeatureEffects, feature_effects
+from pgm_explainer.settings import Settings
 
 NODES, FEATURES, READ = 8, 4, 2  # the model below reads feature 2 of node 1, and nothing else
 
@@ -73,6 +76,39 @@ def test_printed_it_is_a_table_of_what_matters(graph):
         f"{effects.effect_size[1, 2]:.2f}",
     ]
     assert repr(effects) == "FeatureEffects(2 nodes, 4 features, 1 significant)"
+
+
+def test_nodes_are_called_by_their_names_and_have_the_features_of_their_kind():
+    log_p = np.array([[-9.0, -8.0, -7.0], [-6.0, -5.0, 0.0]])
+    effects = FeatureEffects(
+        np.array([3, 14]),
+        np.arange(3),
+        -log_p / 10,
+        log_p,
+        log_p < -4,
+        names=[("paper", 3), ("author", 2)],
+        widths=np.array([3, 2]),
+    )
+    head, _, *rows = str(effects).splitlines()
+    assert head.startswith("5 of 5 features of the nodes matter (2 nodes with 2 to 3 features)")
+    assert [row.split()[:3] for row in rows[2:4]] == [["paper", "3", "2"], ["author", "2", "0"]]
+    assert effects.there.tolist() == [[True, True, True], [True, True, False]]
+
+
+def test_only_features_that_are_there_are_tested():
+    """All four decide the prediction; the second node has but one feature, or none."""
+    changed = np.random.default_rng(0).integers(0, 2, (100, 1), dtype=np.uint8)
+    table = SampleTable([Variable(at, perturbable=True, levels=1) for at in range(5)], 100)
+    table.write(0, np.tile(changed, 5))
+    plan = selection_plan(Settings(correction="benjamini_hochberg"))
+    whole = feature_effects(table, np.arange(2), np.arange(2), plan)
+    assert whole.significant.all()
+    part = feature_effects(table, np.arange(2), np.arange(2), plan, widths=np.array([2, 1]))
+    assert part.there.tolist() == part.significant.tolist() == [[True, True], [True, False]]
+    assert (part.log_p == np.where(part.there, whole.log_p, 0)).all()
+    assert (part.effect_size == np.where(part.there, whole.effect_size, 0)).all()
+    none = feature_effects(table, np.arange(2), np.arange(2), plan, widths=np.zeros(2, int))
+    assert str(none) == "0 of 0 features of the nodes matter (2 nodes × 0 features)."
 
 
 def test_of_many_features_the_surest_are_printed():

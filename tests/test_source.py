@@ -8,13 +8,14 @@ import pytest
 from pgm_explainer import InputError
 from pgm_explainer.source import NodeNames, read_source
 
-NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper")
+NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
 ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), ("venue", 0)]
 
 
 def test_nodes_are_called_by_kind_and_number_in_order():
     assert list(NAMES) == ALL
     assert len(NAMES) == 6
+    assert NAMES.widths_of(np.arange(6)).tolist() == [4, 4, 8, 8, 8, 1]
     numbers = {name: at for at, name in enumerate(ALL)}
     for name in ALL:
         if name[0] == NAMES.default:

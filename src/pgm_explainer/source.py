@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
 from .errors import InputError
 from .graph import Graph
@@ -26,11 +28,13 @@ class NodeNames(Sequence[VariableId]):
         kinds: the names of the kinds, in the order in which their nodes are numbered.
         sizes: how many nodes each kind has.
         default: the kind meant by a number alone.
+        widths: how many features each kind has.
     """
 
     kinds: tuple[str, ...]
     sizes: tuple[int, ...]
     default: str
+    widths: tuple[int, ...]
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -41,6 +45,11 @@ class NodeNames(Sequence[VariableId]):
                 return (kind, number)
             number -= size
         raise IndexError(number)
+
+    def widths_of(self, nodes: IntArray) -> IntArray:
+        """Return how many features nodes have, by their numbers among all nodes."""
+        kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
+        return np.array(self.widths)[kinds]
 
     def number(self, name: Any) -> int:
         """Return a node's number among all nodes, from ``(kind, number)`` or a number alone."""
@@ -122,7 +131,8 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> S
         )
     layout, x, edge_index = flatten(data)
     predictor = HeteroPredictor(model, layout, target_type)
-    names = NodeNames(tuple(layout.sizes), tuple(layout.sizes.values()), target_type)
+    sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
+    names = NodeNames(tuple(layout.sizes), sizes, target_type, widths)
     graph = Graph(edge_index, len(x))
     return Source(predictor, x, graph, _hops_of(predictor), layout.kinds, names)
 

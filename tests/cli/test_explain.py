@@ -1,6 +1,7 @@
 """``pgm-explainer explain``: the same explanations as from Python, from files."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -57,6 +58,24 @@ def test_a_picture_is_written(folder, explain):
     pytest.importorskip("matplotlib")
     assert explain("--target", "0", "--output", "why.png")[0] == 0
     assert (folder / "why.png").read_bytes().startswith(b"\x89PNG")
+    assert explain("--target", "0", "--output", "why.svg", "--output", "why.pdf")[0] == 0
+    assert "<svg" in (folder / "why.svg").read_text()
+    assert (folder / "why.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_picture_is_written_whole_or_what_was_there_stays(folder, explain, monkeypatch):
+    pytest.importorskip("matplotlib")
+    (folder / "why.png").write_bytes(b"before")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = explain("--target", "0", "--output", "why.png")
+    assert code == 2
+    assert "why.png cannot be written" in err
+    assert (folder / "why.png").read_bytes() == b"before"
+    assert not list(folder.glob(".*.part"))
 
 
 def test_names_stay_with_the_explanation(folder, explain):
@@ -117,6 +136,8 @@ def test_warnings_go_to_standard_error(explain):
     [
         (["--target", "9"], "model", "graph.npz", "there is no node '9'; the graph has nodes 0 to"),
         (["--target", "-1"], "model", "graph.npz", "there is no node '-1'"),
+        (["--target", "7" * 5000], "model", "graph.npz", "777…777"),
+        (["--target", f"0-{'7' * 5000}"], "model", "graph.npz", "there is no node '0-7"),
         (["--target", "3-1"], "model", "graph.npz", "ends before it starts"),
         (["--target", "0-99999999999"], "model", "graph.npz", "no node '99999999999'"),
         (["--target", "An"], "model", "named.npz", "did you mean Ann?"),

@@ -50,6 +50,25 @@ def test_bench_runs_what_the_clone_holds(shell, folder, monkeypatch):
     assert shell("bench")[0] == 0
 
 
+@pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
+def test_without_torch_it_is_said_what_to_install(folder, command):
+    script = "import sys; sys.modules['torch'] = None; from pgm_explainer.cli import main; "
+    whole = [sys.executable, "-c", f"{script}sys.exit(main({command!r}))"]
+    done = subprocess.run(whole, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "pip install 'pgm-explainer[experiments]'" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
+def test_a_folder_that_cannot_be_is_told_before_any_work(shell, folder, command):
+    pytest.importorskip("torch")
+    (folder / "taken").write_text("something of the user's")
+    code, out, err = shell(*command, "--output", "taken")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "taken cannot" in err
+    assert (folder / "taken").read_text() == "something of the user's"
+
+
 def test_an_interrupt_is_130(shell, monkeypatch):
     def interrupted(options):
         raise KeyboardInterrupt

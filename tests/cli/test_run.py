@@ -16,6 +16,8 @@ from pgm_explainer.cli import main
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 from pgm_explainer.dataset.folder import DatasetFolder
 
+from .conftest import NAMES
+
 IMPORTABLE = Path(__file__).parents[1] / "importable"
 OPTIONS = ["--num-layers", "2", "--set", "num_samples=60", "--shard-size", "10"]
 
@@ -232,17 +234,17 @@ def test_the_graph_may_be_in_tables(folder, shell):
         code, _, err = shell("run", *usual, *graph, "--output", name)
         assert code == 0, err
     one, other = ExplanationDataset("plain"), ExplanationDataset("tables")
-    assert sorted(each.target for each in other) == [0, 1, 2, 3, 4]
-    assert [str(one[node]) for node in range(5)] == [str(other[node]) for node in range(5)]
-    _, words, _ = shell("explain", *usual, "--graph", "graph.npz", "--target", "1")
-    assert words == f"{other[1]}\n"
+    assert sorted(each.target for each in other) == NAMES
+    assert [str(one[at].named(NAMES)) for at in range(5)] == [str(other[name]) for name in NAMES]
+    _, words, _ = shell("explain", *usual, *tables, "--target", "Bob")
+    assert words == f"{other['Bob']}\n"
 
 
 def test_targets_are_named_as_for_explain(folder, shell):
     usual = ("--model", "visits_model:model", "--num-layers", "1", "--num-samples", "60")
     chosen = ("--target", "Ann", "Cid, Jr", "--graph", "named.npz", "--output", "why")
     assert shell("run", *usual, *chosen)[0] == 0
-    assert sorted(each.target for each in ExplanationDataset("why")) == [0, 2]
+    assert sorted(each.target for each in ExplanationDataset("why")) == ["Ann", "Cid, Jr"]
 
 
 def test_the_model_is_named_with_or_without_its_option(graph, folder, shell):

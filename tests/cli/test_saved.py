@@ -1,11 +1,15 @@
 """``show`` and ``query``: a saved explanation without its model."""
 
 import json
+import sys
 
+import numpy as np
 import pytest
 
 from pgm_explainer.dataset import ExplanationDataset
 from pgm_explainer.io import load_explanations
+
+from .conftest import EDGES, VISITS
 
 
 @pytest.fixture
@@ -117,6 +121,14 @@ def test_a_data_set_is_shown_as_a_whole_or_by_target(data_set, shell, folder):
     assert len(json.loads(shell("show", "people", "--json")[1])) == 5
 
 
+def test_without_pyarrow_it_is_said_what_to_install(data_set, shell, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for command in (["show", "people"], ["query", "people", "--target", "0"]):
+        code, _, err = shell(*command)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "pip install 'pgm-explainer[dataset]'" in err
+
+
 def test_a_data_set_can_be_asked(data_set, shell):
     answer = json.loads(shell("query", "people", "--target", "0", "--given", "1=kept", "--json")[1])
     assert answer["after"] == data_set[0].query({1: "kept"})
@@ -137,8 +149,31 @@ def test_a_data_set_keeps_the_names_of_the_graph(shell, folder):
     assert "did you mean" in shell("show", "people", "--target", "Anna")[2]
 
 
+@pytest.mark.parametrize("target", ["all", "10-12", "9", "10,11", "1" * 5000])
+def test_of_a_data_set_with_names_one_target_is_meant(shell, folder, target):
+    np.savez("tens.npz", x=VISITS, edge_index=EDGES, names=np.arange(10, 15))
+    named = ("--model", "visits_model:model", "--graph", "tens.npz", "--num-layers", "1")
+    assert shell("run", *named, "--output", "people", "--engine", "local")[0] == 0
+    assert shell("show", "people", "--target", "12")[1].startswith("Node 12 is predicted")
+    code, out, err = shell("show", "people", "--target", target)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "there is no node in people called" in err
+
+
+def test_a_pair_of_a_data_set_with_names_is_typed_by_them(shell, folder):
+    named = ("--model", "visits_model:pairs", "--graph", "named.npz", "--num-layers", "1")
+    asked = ("--task", "edge", "--target", "Ann,Bob", "Cid, Jr,Bob", "--output", "pairs")
+    assert shell("run", *named, *asked)[0] == 0
+    for typed in ("Ann,Bob", "Cid, Jr,Bob"):
+        code, out, err = shell("show", "pairs", "--target", typed, "--json")
+        assert code == 0, err
+        assert ",".join(json.loads(out)["target"]) == typed
+    assert "there is no node 'all'" in shell("show", "pairs", "--target", "all,Bob")[2]
+    assert "pair such as" in shell("show", "pairs", "--target", "all")[2]
+
+
 def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypatch):
-    for target in ("7", "Ann", "3,4"):
+    for target in ("7", "Ann", "3,4", "node,3", "1.0", "3" * 5000):
         code, _, err = shell("show", "people", "--target", target)
         assert code == 2
         assert "target" in err

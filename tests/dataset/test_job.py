@@ -185,6 +185,34 @@ def test_a_module_is_known_by_its_weights(tmp_path):
         run()
 
 
+def test_so_is_the_module_of_a_predictor_that_calls_it_a_model(tmp_path):
+    """As that for DGL does. The change is too small to show in an answer or two."""
+    import torch
+
+    class Held:
+        accepts_subgraph = True
+
+        def __init__(self):
+            torch.manual_seed(0)
+            self.model = torch.nn.Linear(3, 2)
+
+        def __call__(self, x, part, pairs=None):
+            return self.model(torch.as_tensor(x, dtype=torch.float32)).detach()
+
+    held = Held()
+
+    def run():
+        made = PGMExplainer(held, *ring(), num_layers=1, num_samples=40)
+        return explain_dataset(made, range(5), tmp_path)
+
+    run()
+    assert run().complete
+    with torch.no_grad():
+        held.model.weight[0, 0] += 1e-6
+    with pytest.raises(JobError, match="the model changed"):
+        run()
+
+
 def test_targets_that_fail_are_recorded_and_the_rest_goes_on(tmp_path, whole):
     made = explainer(fails_near_marked)
     data = explain_dataset(made, [*range(NODES), -1, NODES], tmp_path, shard_size=20)

@@ -1,6 +1,8 @@
 """The view over a whole data set: counted right, shown as text, picture and page."""
 
+import warnings
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -8,6 +10,7 @@ from job_models import NODES, explainer, fails_near_marked
 
 from pgm_explainer import InputError
 from pgm_explainer.dataset import ExplanationDataset, Influence, Overview, Shared, explain_dataset
+from pgm_explainer.report.names import width
 
 
 @pytest.fixture(scope="module")
@@ -85,22 +88,47 @@ class Tags(HTMLParser):
         self.words.append(data)
 
 
-def test_the_page_is_whole_static_and_escaped(tmp_path):
-    evil = "<script>alert('&')</script>"
-    view = Overview(
-        folder=evil,
+def view_of(name):
+    """An overview in which everything is called so."""
+    return Overview(
+        folder=name,
         targets=2,
         explained=1,
         failed=1,
-        errors={evil: 1},
+        errors={name: 1},
         unchanged=0,
         unexplained=0,
         seconds=1.5,
-        nodes=[Influence((evil, 1), 3, 0.5, 2)],
-        kinds=[Influence(evil, 3, 0.5, 0)],
-        features=[Influence(4, 2, 0.25)],
-        shared=[Shared((evil,), tuple(range(100)))],
+        nodes=[Influence(name, 3, 0.5, 2), Influence("b", 1, 0.5, 0)],
+        kinds=[Influence(name, 3, 0.5, 0)],
+        features=[Influence((name, 4), 2, 0.25)],
+        shared=[Shared((name, "b"), (name, "c"))],
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["two\nlines", "\x1b[31mred", "\u202eback", "$a_{$", "$\\frac{$", "n" * 500, "東京" * 40],
+)
+def test_any_name_can_be_printed_and_drawn(name, tmp_path):
+    view, plain = view_of(name), view_of("a")
+    lines = str(view).splitlines()
+    assert len(lines) == len(str(plain).splitlines())
+    assert all(line.isprintable() for line in lines)
+    first, second = [line for line in lines if "; mean effect" in line][:2]
+    assert width(first.partition("3, ")[0]) == width(second.partition("1; ")[0]) < 50
+    page = tmp_path / "page.html"
+    view.to_html(page)
+    assert all(line.isprintable() for line in page.read_text().splitlines() if "<td>" in line)
+    figure = view.plot()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # the font is not ours to choose
+        figure.savefig(tmp_path / "view.png")
+
+
+def test_the_page_is_whole_static_and_escaped(tmp_path):
+    evil = "<script>alert('&')</script>"
+    view = replace(view_of(evil), shared=[Shared((evil,), tuple(range(100)))])
     view.to_html(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     page = Tags()

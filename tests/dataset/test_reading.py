@@ -1,6 +1,7 @@
 """What is read back: targets, tables, pairs, kinds, features; and never a damaged file's word."""
 
 import json
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_models import NODES, explainer
 
-from pgm_explainer import FileError, InputError, PGMExplainer, PGMExplainerError
+from pgm_explainer import FileError, InputError, JobError, PGMExplainer, PGMExplainerError
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 
 
@@ -35,6 +36,21 @@ def test_the_columns_say_what_the_explanations_say(data):
             assert row["network"] == explanation.network.factorisation
     assert (frame["seconds"] > 0).all()
     assert set(data.to_pandas(["target"]).columns) == {"target", "seconds"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["nope"], "there is no column 'nope'; there are target, error, "),
+        (["target", "nope"], "there is no column 'nope'"),
+        ("target", "a list of their names, not 'target'"),
+        (5, "a list of their names, not 5"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named(data, columns, said):
+    for read in (data.to_pandas, lambda columns: list(data.rows(columns))):
+        with pytest.raises(InputError, match=said):
+            read(columns)
 
 
 def test_any_parquet_reader_reads_it(data):
@@ -65,10 +81,18 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     )
 
 
-@pytest.mark.parametrize("target", [NODES, -1, "a", None, (1, 2), 2**70, [1]], ids=str)
+@pytest.mark.parametrize(
+    "target",
+    [NODES, -1, "a", None, (1, 2), 2**70, [1], 1.7, "1", True, np.bool_(True), ("foo", 1)],
+    ids=repr,
+)
 def test_a_target_that_is_not_there_is_named(data, target):
     with pytest.raises(InputError, match="target"):
         data[target]
+
+
+def test_any_whole_number_is_one(data):
+    assert data[np.int32(1)] == data[np.array(1)] == data[1]
 
 
 def pair_explainer():
@@ -89,9 +113,14 @@ def test_pairs_are_stored_as_pairs(tmp_path):
     assert data[1, 2] == made.explain((1, 2))
     assert {each.target for each in data} == {(1, 2), (2, 3)}
     assert data.to_pandas()["target"].map(tuple).tolist() == [each.target for each in data]
+    for wrong in (1, "12", {1, 2}, (1, 2, 3), (1, 2.0), (True, 2), ("foo", 2)):
+        with pytest.raises(InputError, match="is no target"):
+            data[wrong]
 
 
-def test_nodes_of_kinds_keep_their_names(tmp_path):
+@pytest.fixture
+def kinds():
+    """An explainer of papers, which have authors."""
     torch = pytest.importorskip("torch")
     from torch_geometric.data import HeteroData
     from torch_geometric.nn import SAGEConv
@@ -112,7 +141,11 @@ def test_nodes_of_kinds_keep_their_names(tmp_path):
             ends = (x_dict["author"], x_dict["paper"])
             return 3 * self.conv(ends, edge_index_dict["author", "writes", "paper"])
 
-    made = PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
+    return PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
+
+
+def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
+    made = kinds
     data = explain_dataset(made, None, tmp_path)
     assert (len(data), data.failures()) == (12, {})
     assert data["paper", 3] == data[3]
@@ -126,6 +159,13 @@ def test_nodes_of_kinds_keep_their_names(tmp_path):
         explain_dataset(made, [("author", 1)], tmp_path / "two")
 
 
+@pytest.mark.parametrize("target", [("author", 4), ("foo", 4), ("paper", 4.0), ("paper",), "paper"])
+def test_a_target_of_another_kind_is_not_mistaken(kinds, tmp_path, target):
+    data = explain_dataset(kinds, None, tmp_path)
+    with pytest.raises(InputError, match="is no target"):
+        data[target]
+
+
 def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     names = [f"account {number}" for number in range(NODES)]
     made = explain_dataset(explainer(), [3, 7], tmp_path, names=np.array(names))
@@ -135,21 +175,86 @@ def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     assert set(made.to_pandas()["target"]) == {3, 7}
     counted = {each.what for each in made.overview().nodes}
     assert counted == {node for each in made for node in each.nodes} <= set(names)
-    with pytest.raises(InputError, match="is no target"):
-        made[3]
-    assert explain_dataset(explainer(), [3, 7], tmp_path).names == names
-    (tmp_path / "names.json").write_text('["short"]')
-    with pytest.raises(FileError, match="names for 1 nodes"):
+    for wrong in (3, "3", ("foo", "account 3"), None):
+        with pytest.raises(InputError, match="is no target"):
+            made[wrong]
+
+
+def account_names(last="account 59"):
+    return [f"account {number}" for number in range(NODES - 1)] + [last]
+
+
+@pytest.mark.parametrize("damage", ["swapped", "short", "objects", "removed"])
+def test_names_that_were_changed_are_not_believed(tmp_path, damage):
+    names, path = account_names(), tmp_path / "names.json"
+    explain_dataset(explainer(), [3, 7], tmp_path, names=names)
+    if damage == "removed":
+        path.unlink()
+    else:
+        swapped = [*names[:3], names[4], names[3], *names[5:]]
+        changed = {"swapped": swapped, "short": names[:1], "objects": [{"a": 1}]}[damage]
+        path.write_text(json.dumps(changed))
+    with pytest.raises(FileError, match=r"names\.json (is damaged|cannot be read)"):
         list(ExplanationDataset(tmp_path))
-    (tmp_path / "names.json").write_text('[{"a": 1}]')
-    with pytest.raises(FileError, match="no list of names"):
-        list(ExplanationDataset(tmp_path))
+    with pytest.raises(FileError, match=r"names\.json"):
+        ExplanationDataset(tmp_path)["account 3"]
+    assert explain_dataset(explainer(), [3, 7], tmp_path, names=names).names == names
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (account_names(), account_names("other"), "give the names that it was made with"),
+        (account_names(), None, "give the same names again"),
+        (None, account_names(), "leave the names out"),
+    ],
+)
+def test_a_job_goes_on_with_the_names_that_it_began_with(tmp_path, before, now, said):
+    made = explain_dataset(explainer(), [3], tmp_path, names=before)
+    with pytest.raises(JobError, match=said):
+        explain_dataset(explainer(), [3], tmp_path, names=now)
+    assert ExplanationDataset(tmp_path).names == before
+    again = explain_dataset(explainer(), [3], tmp_path, names=before)
+    assert list(again) == list(made)
+
+
+def test_names_that_no_job_was_told_of_are_none(tmp_path):
+    explain_dataset(explainer(), [3], tmp_path)
+    (tmp_path / "names.json").write_text(json.dumps(account_names()))
+    assert ExplanationDataset(tmp_path)[3].target == 3
+
+
+@pytest.mark.parametrize("field", ["task", "targets", "target_type", "names"])
+def test_a_job_that_does_not_say_all_is_damaged(tmp_path, field):
+    explain_dataset(explainer(), [3], tmp_path)
+    job = json.loads((tmp_path / "job.json").read_text())
+    del job[field]
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    with pytest.raises(FileError, match=r"job\.json is damaged"):
+        ExplanationDataset(tmp_path)
+
+
+def test_a_failed_target_without_a_name_is_called_by_its_number(tmp_path):
+    made = explain_dataset(explainer(), [3, NODES, -1], tmp_path, names=account_names())
+    assert set(made.failures()) == {NODES, -1}
+    assert "out of range" in made.failures()[NODES]
+    assert (made.overview().failed, len(list(made))) == (2, 1)
 
 
 def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
     made = explain_dataset(pair_explainer(), [(2, 3), (1, 2)], tmp_path, names=list("abcde"))
     assert made["b", "c"].target == ("b", "c")
     assert {each.target for each in made} == {("b", "c"), ("c", "d")}
+    with pytest.raises(InputError, match="is no target"):
+        made["bc"]
+
+
+def test_names_that_are_numbers_are_whole_ones(tmp_path):
+    made = explain_dataset(explainer(), [0, 1], tmp_path, names=range(1, NODES + 1))
+    assert made[np.int64(1)].target == 1
+    for wrong in (True, 1.0, "1"):
+        with pytest.raises(InputError, match="is no target"):
+            made[wrong]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +263,7 @@ def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
         (["a"], "1 names for 60 nodes"),
         (["a"] * NODES, "more than one node is called 'a'"),
         ([None] * NODES, "text or whole numbers, not None"),
+        (["\ud800", *range(NODES - 1)], "text or whole numbers, not"),
         (7, "list of names"),
     ],
 )
@@ -172,15 +278,22 @@ def test_a_folder_without_a_data_set_is_told(tmp_path):
         ExplanationDataset(tmp_path / "absent")
 
 
+@pytest.fixture(scope="module")
+def named_data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("named")
+    return explain_dataset(explainer(), None, folder, shard_size=25, names=account_names())
+
+
+@pytest.mark.parametrize("which", ["data", "named_data"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(choice=st.data())
-def test_a_changed_file_gives_a_clear_error_or_the_right_answer(data, tmp_path, choice):
+def test_a_changed_file_gives_a_clear_error_or_the_right_answer(request, tmp_path, which, choice):
     """Of any file of the folder: bytes changed, cut, put in or taken out."""
-    import shutil
-
+    data = request.getfixturevalue(which)
     shutil.copytree(data.path, tmp_path, dirs_exist_ok=True)
-    names = ["job.json", "journal.jsonl", "shards/000000.parquet", "shards/000002.parquet"]
-    path = tmp_path / choice.draw(st.sampled_from(names))
+    files = ["job.json", "journal.jsonl", "shards/000000.parquet", "shards/000002.parquet"]
+    files += ["names.json"] * (data.names is not None)
+    path = tmp_path / choice.draw(st.sampled_from(files))
     before = path.read_bytes()
     start = choice.draw(st.integers(0, len(before)))
     stop = choice.draw(st.sampled_from([start, start + 1, start + 8, len(before)]))

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from pgm_explainer.io import (
     load_explanations,
     save_explanations,
 )
+from pgm_explainer.report.html import to_html
 
 KINDS = (
     *("node", "graph", "pair", "levels", "regression", "no network", "never changed"),
@@ -242,6 +244,26 @@ def test_what_is_no_readable_text_is_refused(tmp_path):
     for name in ("bytes.json", "missing.json", ".", "nul\0.json"):
         with pytest.raises(FileError, match=r"this is not UTF-8 text|cannot be read"):
             Explanation.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("seed", [0, 2**63, 2**128 - 1], ids=str)
+def test_a_seed_may_be_of_any_size(explanations, tmp_path, seed):
+    explanation = explanations["node"]
+    settings = {**explanation.settings, "seed": seed}
+    replace(explanation, settings=settings).save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").settings["seed"] == seed
+
+
+def test_what_is_no_path_and_no_explanation_is_told(explanations, tmp_path):
+    explanation = explanations["node"]
+    for call in (Explanation.load, load_explanations, explanation.save, explanation.to_html):
+        with pytest.raises(InputError, match="a text or a Path, not 5"):
+            call(5)
+    with pytest.raises(InputError, match="not 5"):
+        save_explanations(tmp_path / "why.json", 5)
+    with pytest.raises(InputError, match="not 5"):
+        to_html(5)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_write_leaves_what_was_there(explanations, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from ..errors import FileError
 from ..io.files import as_text, read_file
 from ..sampling import VariableId
 from .inputs import GraphInput
+from .names import whole_number
 
 __all__ = ["read_csv_graph"]
 
@@ -49,8 +50,8 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray]:
             raise FileError(f"line {line}: the node {cells[0]!r} is there twice")
         seen.add(cells[0])
     # "007" is a name, 7 a number.
-    numbered = all(name.isdecimal() and str(int(name)) == name for name in names)
-    return [int(name) for name in names] if numbered else list(names), x
+    numbers = [number for each in names if (number := whole_number(each)) is not None]
+    return list(numbers if list(map(str, numbers)) == names else names), x
 
 
 def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[str, FloatArray]]:

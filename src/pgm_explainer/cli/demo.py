@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PGMExplainerError
+from ..errors import FileError, PGMExplainerError
+from ..io.files import write_figure
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> None:
             f"pip install 'pgm-explainer[experiments]' ({error})"
         ) from error
 
+    _make_folder(options.output)  # before a minute's work that would be for nothing
     data = synthetic.make_synthetic("syn6", options.seed)
     print(f"Syn 6: {len(data.x)} nodes, 80 bottle-shaped motifs on a scale-free graph.")
     model, seconds = _timed(gnn.train, data, options.seed, options.epochs)
@@ -56,7 +58,6 @@ def run(options: argparse.Namespace) -> None:
     truth = [int(node) for node in data.explanation(_TARGET) if node != _TARGET]
     print(f"Node {_TARGET} belongs to a motif with {truth}: the true explanation.\n")
 
-    options.output.mkdir(parents=True, exist_ok=True)
     for no_child in (True, False):
         explainer = PGMExplainer(
             gnn.as_function(model),
@@ -71,10 +72,17 @@ def run(options: argparse.Namespace) -> None:
         print(f"--- The target {words}, explained in {seconds:.1f} s\n\n{explanation}\n")
         _ask(explanation)
         path = options.output / f"node-{_TARGET}-{'no-child' if no_child else 'free'}.png"
-        explanation.plot().savefig(path, dpi=150)
+        write_figure(path, explanation.plot(), dpi=150)
         page = path.with_suffix(".html")
         explanation.to_html(page)
         print(f"Picture: {path}\nPage to ask: {page}\n")
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path} cannot be the folder for the pictures: {error}") from error
 
 
 def _ask(explanation: Explanation) -> None:

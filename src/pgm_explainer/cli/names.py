@@ -8,11 +8,15 @@ from difflib import get_close_matches
 from shlex import quote
 
 from ..errors import InputError
+from ..report.names import shorten
 from ..sampling import VariableId
 
-__all__ = ["find", "read_targets", "some", "spelled"]
+__all__ = ["find", "read_targets", "some", "spelled", "whole_number"]
 
 _MOST_LISTED = 8
+_SHOWN = 60
+_DIGITS = "[0-9]{1,600}"
+"""No node's number has more, and of many thousands Python refuses to make one."""
 
 
 def spelled(name: VariableId) -> str:
@@ -40,7 +44,17 @@ def find(text: str, names: Iterable[VariableId], what: str) -> VariableId:
     for spelling in (text, tidy):
         if spelling in by_text:
             return by_text[spelling]
-    raise InputError(f"there is no {what} {text!r}; {_instead(text, list(by_text))}")
+    raise InputError(f"there is no {what} {_quoted(text)}; {_instead(text, list(by_text))}")
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that a text spells in digits; None where it spells none.
+
+    Examples:
+        >>> whole_number("304"), whole_number("3.5"), whole_number("-1")
+        (304, None, None)
+    """
+    return int(text) if re.fullmatch(_DIGITS, text) else None
 
 
 def read_targets(
@@ -69,9 +83,12 @@ def read_targets(
 
 def _by_number(num_nodes: int) -> Callable[[str], int]:
     def number(text: str) -> int:
-        if not re.fullmatch(r"[0-9]+", text.strip()) or int(text) >= num_nodes:
-            raise InputError(f"there is no node {text!r}; the graph has nodes 0 to {num_nodes - 1}")
-        return int(text)
+        found = whole_number(text.strip())
+        if found is None or found >= num_nodes:
+            raise InputError(
+                f"there is no node {_quoted(text)}; the graph has nodes 0 to {num_nodes - 1}"
+            )
+        return found
 
     return number
 
@@ -81,7 +98,7 @@ def _by_name(names: Sequence[VariableId]) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         if text not in numbers:
-            raise InputError(f"there is no node {text!r}; {_instead(text, list(numbers))}")
+            raise InputError(f"there is no node {_quoted(text)}; {_instead(text, list(numbers))}")
         return numbers[text]
 
     return number
@@ -89,7 +106,7 @@ def _by_name(names: Sequence[VariableId]) -> Callable[[str], int]:
 
 def _nodes(text: str, number: Callable[[str], int]) -> list[int]:
     """The node of a name, or those of a range; a name with a dash in it comes first."""
-    bounds = re.fullmatch(r"([0-9]+)-([0-9]+)", text)
+    bounds = re.fullmatch(f"({_DIGITS})-({_DIGITS})", text)
     try:
         return [number(text)]
     except InputError:
@@ -117,6 +134,10 @@ def _is_node(text: str, number: Callable[[str], int]) -> bool:
     except InputError:
         return False
     return True
+
+
+def _quoted(text: str) -> str:
+    return repr(shorten(text, _SHOWN))
 
 
 def _instead(text: str, known: Sequence[str]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import FileError, InputError
+from ..errors import InputError
+from ..io.files import write_figure
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -69,11 +70,7 @@ def _document(path: Path, explanations: Sequence[Explanation]) -> None:
 
 
 def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
-    figure = explanations[0].plot()
-    try:
-        figure.savefig(path, dpi=_DOTS_PER_INCH)
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error}") from error
+    write_figure(path, explanations[0].plot(), _DOTS_PER_INCH)
 
 
 _WRITERS: dict[str, Callable[[Path, Sequence[Explanation]], None]] = {

@@ -7,6 +7,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import PGMExplainerError
+
 if TYPE_CHECKING:
     from ..experiments.reproduce.plan import Plan
 
@@ -77,8 +79,14 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> None:
     """Compute what is missing, and write the page and its figures, section by section."""
-    from ..experiments.reproduce.page import write_page
-    from ..experiments.reproduce.sections import SECTIONS
+    try:
+        from ..experiments.reproduce.page import write_page
+        from ..experiments.reproduce.sections import SECTIONS
+    except ImportError as error:
+        raise PGMExplainerError(
+            f"the experiments need PyTorch, PyTorch Geometric and more: "
+            f"pip install 'pgm-explainer[experiments]' ({error})"
+        ) from error
 
     plan = _plan(options)
     plan.place.make()

@@ -18,8 +18,8 @@ __all__ = ["configure", "run"]
 
 _EPILOG = f"""\
 {SOURCES}
-In the data set nodes are called by their numbers, which count from 0 in the
-order of the graph's file.
+Names of nodes in the graph's file are kept with the data set. Its columns
+hold numbers, which count from 0 in the order of the graph's file.
 
 examples:
   pgm-explainer run --model mymodel:explainer --output explanations

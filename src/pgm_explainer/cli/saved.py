@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .names import find, read_targets
+from .names import find, read_targets, whole_number
 
 if TYPE_CHECKING:
     from ..dataset import ExplanationDataset
@@ -63,9 +63,12 @@ def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
 
 def _typed(text: str, data: ExplanationDataset) -> VariableId:
     """A target of a data set: its name, ``304``, a pair ``3,5``, or ``author,5``."""
+    if data.names is not None and data.task == "node":
+        return find(text, data.names, f"node in {data.path} called")
     if data.names is not None:
-        (number,) = read_targets([text], data.task, len(data.names), data.names)
-        return data.called(list(number) if isinstance(number, tuple) else number)
-    parts = [part.strip() for part in text.split(",")]
-    numbers = tuple(int(part) if part.isdecimal() else part for part in parts)
-    return numbers[0] if len(numbers) == 1 else numbers
+        (pair,) = read_targets([text], data.task, len(data.names), data.names)
+        return data.called(pair)
+    words = [part.strip() for part in text.split(",")]
+    numbers = [whole_number(word) for word in words]
+    parts = tuple(word if at is None else at for word, at in zip(words, numbers, strict=True))
+    return parts[0] if len(parts) == 1 else parts

@@ -93,12 +93,18 @@ def _alike(before: Any, now: Any) -> bool:
 
 
 def _model(explainer: PGMExplainer, shards: Sequence[IntArray]) -> dict[str, Any]:
-    module: Any = getattr(explainer.predictor, "module", None)
-    weights = module.state_dict() if hasattr(module, "state_dict") else {}
+    module = _module(explainer.predictor)
+    weights = {} if module is None else module.state_dict()
     if weights:
         return {"weights": _digest([("architecture", repr(module)), *weights.items()])}
     probes = [shard[0] for shard in shards[:_PROBES]]
     return {"answers": [_answer(explainer, probe) for probe in probes]}
+
+
+def _module(predictor: Any) -> Any:
+    """The module that a predictor asks, by whichever name it has it; None where there is none."""
+    held = (getattr(predictor, name, None) for name in ("module", "model"))  # DGL's has a model
+    return next((each for each in held if hasattr(each, "state_dict")), None)
 
 
 def _answer(explainer: PGMExplainer, probe: Any) -> list[float]:

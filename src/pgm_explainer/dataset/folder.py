@@ -4,7 +4,8 @@
 
     job.json        what the job is: model, graph, settings and targets, as fingerprints
     journal.jsonl   one line for each finished shard: its checksum, its failures, its time
-    names.json      what the nodes are called, if not by their numbers
+    names.json      what the nodes are called, if not by their numbers; counts only if job.json has
+                    its checksum
     shards/         one Parquet file for each finished shard, there whole or not at all
     lock            held while a job runs
 
@@ -17,16 +18,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, JobError
-from ..io.files import PathLike, as_text, read_file, write_bytes, write_text
+from ..io.files import PathLike, as_path, as_text, read_file, write_bytes, write_text
 
-__all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry"]
+__all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry", "NamesEntry"]
 
 FORMAT = "pgm-explainer data set"
 VERSION = 1
@@ -45,6 +46,18 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class NamesEntry:
+    """What ``job.json`` says of the names: how many there are, and the checksum of their file."""
+
+    count: int
+    sha256: str
+
+    @classmethod
+    def of(cls, names: Sequence[str | int]) -> NamesEntry:
+        return cls(len(names), hashlib.sha256(_names_bytes(names)).hexdigest())
+
+
+@dataclass(frozen=True)
 class DatasetFolder:
     """Reads and writes the folder; the one place that knows its layout."""
 
@@ -52,7 +65,7 @@ class DatasetFolder:
 
     @classmethod
     def at(cls, path: PathLike) -> DatasetFolder:
-        return cls(Path(path))
+        return cls(as_path(path))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -106,27 +119,42 @@ class DatasetFolder:
         text = json.dumps({"format": FORMAT, "version": VERSION, **job}, indent=1)
         write_text(self.path / "job.json", f"{text}\n")
 
-    def read_names(self) -> list[str | int] | None:
-        """Return what the nodes are called; None if by their numbers.
+    def known_names(self, job: Mapping[str, Any]) -> NamesEntry | None:
+        """Return what ``job.json`` says of the names; None if nodes are called by their numbers.
 
         Raises:
-            FileError: the file with the names is damaged.
+            FileError: it cannot be understood.
+        """
+        known = job.get("names", "nowhere")  # a field that is not there says nothing, not "none"
+        if known is None:
+            return None
+        if not isinstance(known, dict) or {name: type(each) for name, each in known.items()} != {
+            "count": int,
+            "sha256": str,
+        }:
+            raise FileError(f"{self.path / 'job.json'} is damaged: names are {known!r:.60}")
+        return NamesEntry(**known)
+
+    def read_names(self, known: NamesEntry) -> list[str | int]:
+        """Return what the nodes are called.
+
+        Raises:
+            FileError: these are not the names that the job was told.
         """
         path = self.path / "names.json"
-        if not path.exists():
-            return None
+        document = _bytes_with(path, known.sha256)
         try:
-            names = json.loads(read_file(path, as_text))
+            names = json.loads(document)
         except (ValueError, RecursionError) as error:
             raise FileError(f"{path} is not JSON: {error}") from None
         if not isinstance(names, list) or not all(type(name) in (str, int) for name in names):
             raise FileError(f"{path} is no list of names")
-        if len(set(names)) != len(names):
-            raise FileError(f"{path} has the same name for several nodes")
+        if not len(names) == len(set(names)) == known.count:
+            raise FileError(f"{path} should have {known.count} names, all different")
         return names
 
     def write_names(self, names: Sequence[str | int]) -> None:
-        write_text(self.path / "names.json", json.dumps(names, ensure_ascii=False))
+        write_bytes(self.path / "names.json", _names_bytes(names))
 
     def journal(self) -> dict[int, Entry]:
         """Return the last line of each shard; a line cut short by a crash counts as none."""
@@ -162,16 +190,7 @@ class DatasetFolder:
         Raises:
             FileError: they are not those that were written.
         """
-        path = self.shard(entry.shard)
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise FileError(f"{path} cannot be read: {error}") from error
-        if hashlib.sha256(data).hexdigest() != entry.sha256:
-            raise FileError(
-                f"{path} is damaged: it is not what was written; run the job again to make it anew"
-            )
-        return data
+        return _bytes_with(self.shard(entry.shard), entry.sha256)
 
     def shard(self, number: int) -> Path:
         return self.path / "shards" / f"{number:06d}.parquet"
@@ -187,6 +206,23 @@ class DatasetFolder:
         except FileError:
             return False
         return True
+
+
+def _bytes_with(path: Path, sha256: str) -> bytes:
+    """The bytes of a file that must have this checksum."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error}") from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise FileError(
+            f"{path} is damaged: it is not what was written; run the job again to make it anew"
+        )
+    return data
+
+
+def _names_bytes(names: Sequence[str | int]) -> bytes:
+    return json.dumps(names, ensure_ascii=False).encode()
 
 
 def _entry(line: bytes) -> Entry | None:

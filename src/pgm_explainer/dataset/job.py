@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..arrays import check_whole_number
@@ -17,11 +17,11 @@ from ..io.files import PathLike
 from ..progress import Progress, duration
 from ..sampling import VariableId
 from .fingerprint import check_unchanged, fingerprint
-from .folder import DatasetFolder
+from .folder import DatasetFolder, NamesEntry
 from .planning import plan_shards, read_names, read_targets
 from .reading import ExplanationDataset
 from .recipe import Recipe, one_thread
-from .rows import failed_row, joined, parquet_bytes, table_of
+from .rows import check_pyarrow, failed_row, joined, parquet_bytes, table_of
 from .work import ExplainPieces, Piece, PieceDone
 
 __all__ = ["explain_dataset"]
@@ -69,8 +69,8 @@ def explain_dataset(
 
     Raises:
         JobError: the job cannot start or go on; what is finished stays, and the message says what
-            to do. So with a model, graph or setting that differs from what the folder was made
-            with, and with a folder that another job is at work on.
+            to do. So with a model, graph, setting or names that differ from what the folder was
+            made with, and with a folder that another job is at work on.
         FileError: a file cannot be written, as when the disk is full.
         InputError: an argument that cannot be used.
 
@@ -85,7 +85,7 @@ def explain_dataset(
         ...     data[5].nodes, len(data), data.complete
         ([0], 2, True)
     """
-    _check_pyarrow()
+    check_pyarrow()
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
     for name, value in (("features", features), ("retry_failed", retry_failed)):
@@ -101,9 +101,14 @@ def explain_dataset(
         storing = {"shard_size": size, "keep_candidates": keep, "features": features}
         with one_thread():
             now = fingerprint(made, shards, storing)
-        _open_job(place, now, task=made.settings.task, targets=sum(map(len, shards)))
-        if called is not None:
-            place.write_names(called)
+        _open_job(
+            place,
+            now,
+            called,
+            task=made.settings.task,
+            targets=sum(map(len, shards)),
+            target_type=None if made.names is None else made.names.default,
+        )
         finished = place.finished()
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
         pieces = [Piece(at, 0, each) for at, each in enumerate(shards) if at not in done]
@@ -113,22 +118,35 @@ def explain_dataset(
     return ExplanationDataset(folder)
 
 
-def _check_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise JobError("data sets need pyarrow: pip install 'pgm-explainer[dataset]'") from error
-
-
-def _open_job(place: DatasetFolder, now: dict[str, Any], **about: Any) -> None:
+def _open_job(
+    place: DatasetFolder, now: dict[str, Any], names: Sequence[str | int] | None, **about: Any
+) -> None:
     """Begin a job in a new folder; in one that holds a job already, see that it is the same."""
+    known = None if names is None else NamesEntry.of(names)
     before = place.read_job()
     if before is not None:
         check_unchanged(before.get("fingerprint", {}), now, place.path)
+        _check_names(place.known_names(before), known, place.path)
     elif place.journal():
         raise JobError(f"{place.path} has finished shards but no job.json to say of what")
+    if names is not None:  # first, so that no job.json ever speaks of names that are not there
+        place.write_names(names)
+    if before is None:
+        told = None if known is None else asdict(known)
+        place.write_job({**about, "names": told, "fingerprint": now})
+
+
+def _check_names(before: NamesEntry | None, now: NamesEntry | None, folder: Any) -> None:
+    """Refuse names that the explanations of a folder do not have."""
+    if before == now:
+        return
+    if before is None:
+        was, then = "without names", "leave the names out"
+    elif now is None:
+        was, then = f"with names for its {before.count} nodes", "give the same names again"
     else:
-        place.write_job({**about, "fingerprint": now})
+        was, then = "with other names", "give the names that it was made with"
+    raise JobError(f"{folder} holds a data set made {was}: {then}, or choose another folder")
 
 
 @dataclass

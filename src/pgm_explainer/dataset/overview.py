@@ -29,6 +29,7 @@ _COLUMNS = [
     "kinds",
     "effect_size",
     "markov_blanket",
+    "markov_blanket_kinds",
     "features",
 ]
 _NUMBER = re.compile(r"\d+")
@@ -39,7 +40,7 @@ class Influence:
     """How much something explains, over all explanations.
 
     Attributes:
-        what: a node, a (kind, number), a feature's column, or a kind of node.
+        what: a node, or a (kind, number); a feature's column, or a (kind, column); a kind of node.
         explains: how many predictions it explains.
         effect_size: its mean effect (Cramér's V) on them.
         direct: for how many of them it is in the Markov blanket; None for features and kinds.
@@ -160,18 +161,20 @@ class _Counts:
         self.unchanged += row["held"] == 1
         self.unexplained += row["held"] < 1 and not row["nodes"]
         self.keys.extend(_keys(row))
-        direct = set(row["markov_blanket"])
-        for number, name, effect in zip(row["nodes"], _names(row), row["effect_size"], strict=True):
-            _tally(self.nodes, name, effect, number in direct)
+        direct = set(_names(row, "markov_blanket", "markov_blanket_kinds"))
+        for name, effect in zip(_names(row), row["effect_size"], strict=True):
+            _tally(self.nodes, name, effect, name in direct)
         strongest: dict[Any, float] = {}
         for name, effect in zip(_names(row), row["effect_size"], strict=True):
             if isinstance(name, tuple):
                 strongest[name[0]] = max(effect, strongest.get(name[0], 0.0))
         for kind, effect in strongest.items():
             _tally(self.kinds, kind, effect, None)
-        columns: dict[int, float] = {}
+        columns: dict[Any, float] = {}
         for each in row["features"] or ():
-            columns[each["feature"]] = max(each["effect_size"], columns.get(each["feature"], 0.0))
+            kind, column = each["kind"], each["feature"]
+            name = column if kind is None else (kind, column)  # each kind has its own columns
+            columns[name] = max(each["effect_size"], columns.get(name, 0.0))
         for feature, effect in columns.items():
             _tally(self.features, feature, effect, None)
 
@@ -196,10 +199,10 @@ def _most(tally: Tally, top: int) -> list[Influence]:
     ]
 
 
-def _names(row: dict[str, Any]) -> list[Any]:
-    if row["kinds"] is None:
-        return list(row["nodes"])
-    return list(zip(row["kinds"], row["nodes"], strict=True))
+def _names(row: dict[str, Any], nodes: str = "nodes", kinds: str = "kinds") -> list[Any]:
+    if row[kinds] is None:
+        return list(row[nodes])
+    return list(zip(row[kinds], row[nodes], strict=True))
 
 
 def _keys(row: dict[str, Any]) -> Iterator[int]:

@@ -81,13 +81,22 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
     count = explainer.graph.num_nodes
     if len(plain) != count:
         raise InputError(f"there are {len(plain)} names for {count} nodes")
-    strange = [name for name in plain if type(name) not in (str, int)]
+    strange = [name for name in plain if type(name) not in (str, int) or not _is_unicode(name)]
     if strange:
         raise InputError(f"a data set's names are text or whole numbers, not {strange[0]!r}")
     if len(set(plain)) != count:
         twice = Counter(plain).most_common(1)[0][0]
         raise InputError(f"more than one node is called {twice!r}")
     return plain
+
+
+def _is_unicode(name: str | int) -> bool:
+    """Whether it can be written: half a surrogate pair cannot."""
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def predicted_nodes(explainer: PGMExplainer) -> range:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..io.files import PathLike
 from .folder import DatasetFolder, Entry
-from .rows import as_explanation, read_table, schema
+from .rows import as_explanation, check_pyarrow, read_table, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ class ExplanationDataset:
 
     Raises:
         FileError: the folder holds no data set, or a file of it is damaged.
+        JobError: pyarrow, which reads it, is not installed.
 
     Examples:
         ``for explanation in ExplanationDataset("why"): ...`` goes over all explanations, and
@@ -39,13 +41,16 @@ class ExplanationDataset:
     """
 
     def __init__(self, folder: PathLike) -> None:
+        check_pyarrow()
         self._folder = DatasetFolder.at(folder)
         job = self._folder.read_job()
         if job is None:
             raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
         self._job = job
-        if job.get("task") not in ("node", "edge") or not isinstance(job.get("targets"), int):
+        known = job.get("task") in ("node", "edge") and isinstance(job.get("targets"), int)
+        if not known or not isinstance(job.get("target_type", 0), str | None):
             raise FileError(f"{self._folder.path / 'job.json'} is damaged")
+        self._known_names = self._folder.known_names(job)
         self.entries = sorted(self._folder.journal().values(), key=lambda entry: entry.shard)
 
     @property
@@ -79,7 +84,8 @@ class ExplanationDataset:
         Explanations, targets, failures and the overview have the names; the columns of
         :meth:`rows`, :meth:`tables` and :meth:`to_pandas` the numbers.
         """
-        return self._folder.read_names()
+        known = self._known_names
+        return None if known is None else self._folder.read_names(known)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Go over all explanations, near ones together; failures are left out."""
@@ -96,7 +102,7 @@ class ExplanationDataset:
         """
         try:
             wanted = np.array(self._number(target), dtype=np.int64)
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (LookupError, TypeError, OverflowError):
             raise InputError(f"{target!r} is no target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
@@ -110,7 +116,11 @@ class ExplanationDataset:
         )
 
     def rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Go over all rows as plain values, failures too; of the columns named, or of all."""
+        """Go over all rows as plain values, failures too; of the columns named, or of all.
+
+        Raises:
+            InputError: there is no such column.
+        """
         for table in self.tables(columns):
             yield from table.to_pylist()
 
@@ -121,9 +131,9 @@ class ExplanationDataset:
     def table(self, entry: Entry, columns: list[str] | None = None) -> pa.Table:
         """Return one shard, after checking that it is what was written."""
         place = str(self._folder.shard(entry.shard))
-        table = read_table(self._folder.read_shard(entry), place, columns)
         expected = schema(self.task)
-        wanted = expected.names if columns is None else columns
+        wanted = expected.names if columns is None else _checked_columns(columns, expected.names)
+        table = read_table(self._folder.read_shard(entry), place, wanted)
         if table.schema.types != [expected.field(name).type for name in wanted]:
             raise FileError(f"{place} has other columns than a data set of this version")
         if len(table) != entry.rows:
@@ -146,13 +156,17 @@ class ExplanationDataset:
         """Return the rows as a frame, all but the whole explanations; needs pandas.
 
         ``seconds`` is the time a target took: its share of the shard it was explained with.
+
+        Raises:
+            InputError: there is no such column.
         """
         import pyarrow as pa
 
-        names = columns or [name for name in schema(self.task).names if name != "explanation"]
-        whole = pa.concat_tables(
-            [schema(self.task).empty_table().select(names), *self.tables(names)]
-        )
+        every = schema(self.task)
+        names = _checked_columns(columns or [], every.names) or [
+            name for name in every.names if name != "explanation"
+        ]
+        whole = pa.concat_tables([every.empty_table().select(names), *self.tables(names)])
         frame = whole.to_pandas()
         shares = [np.full(entry.rows, entry.seconds / entry.rows) for entry in self.entries]
         frame["seconds"] = np.concatenate([np.empty(0), *shares])
@@ -165,22 +179,33 @@ class ExplanationDataset:
         return overview(self, top)
 
     def called(self, target: Any) -> Any:
-        """Return what a node or pair of a row is called."""
-        if isinstance(target, list):
+        """Return what a node or pair of a row is called; by its number where it has no name.
+
+        So has a target that is not in the graph: the job recorded it as failed.
+        """
+        if isinstance(target, (list, tuple)):
             return tuple(map(self.called, target))
-        if self.names is None:
+        if self.names is None or not 0 <= target < len(self.names):
             return target
-        if not 0 <= target < len(self.names):
-            raise FileError(f"{self.path} has names for {len(self.names)} nodes; {target} has none")
         return self.names[target]
 
     def _number(self, target: Any) -> Any:
         """The number of a target that is called so; the numbers of a pair."""
-        if self.names is None:
-            return target[1] if _has_kind(target) else target
         if self.task == "edge":
-            return [self._numbers[end] for end in target]
-        return self._numbers[target]
+            if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
+                raise TypeError("a pair has two ends, in an order")
+            return [self._node(end) for end in target]
+        kind = self._job.get("target_type")
+        if kind is not None and isinstance(target, tuple):
+            if len(target) != 2 or target[0] != kind:
+                raise LookupError(target)
+            target = target[1]
+        return self._node(target)
+
+    def _node(self, name: Any) -> int:
+        """The number of a node; only what is a name, or a whole number, is one."""
+        exact = name if isinstance(name, str) else _whole(name)
+        return self._numbers[exact] if self.names is not None else _whole(exact)
 
     def _explanation(self, row: dict[str, Any]) -> Explanation:
         place = f"target {self.called(row['target'])!r} of {self.path}"
@@ -200,5 +225,17 @@ class ExplanationDataset:
         return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
 
 
-def _has_kind(target: Any) -> bool:
-    return isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str)
+def _checked_columns(asked: Any, known: Sequence[str]) -> list[str]:
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise InputError(f"columns must be a list of their names, not {asked!r}")
+    names = list(dict.fromkeys(asked))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError(f"there is no column {unknown[0]!r}; there are {', '.join(known)}")
+    return names
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError("a truth value is no number of a node")
+    return operator.index(value)

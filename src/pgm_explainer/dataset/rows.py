@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FileError
+from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..io import explanation_from_dict, explanation_to_dict
 from ..selection import FeatureEffects, Ranking
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Row",
     "as_explanation",
+    "check_pyarrow",
     "failed_row",
     "joined",
     "parquet_bytes",
@@ -32,6 +33,18 @@ __all__ = [
 Row = dict[str, Any]
 
 
+def check_pyarrow() -> None:
+    """Say what to install where pyarrow is missing, which makes and reads all tables.
+
+    Raises:
+        JobError: it is.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise JobError("data sets need pyarrow: pip install 'pgm-explainer[dataset]'") from error
+
+
 def schema(task: str) -> pa.Schema:
     """Return the columns of a data set; ``docs/datasets.md`` says what they mean."""
     import pyarrow as pa
@@ -39,6 +52,7 @@ def schema(task: str) -> pa.Schema:
     feature = pa.struct(
         [
             ("node", pa.int64()),
+            ("kind", pa.string()),
             ("feature", pa.int64()),
             ("effect_size", pa.float64()),
             ("log_p", pa.float64()),
@@ -56,6 +70,7 @@ def schema(task: str) -> pa.Schema:
             ("log_p", pa.list_(pa.float64())),
             ("effect_size", pa.list_(pa.float64())),
             ("markov_blanket", pa.list_(pa.int64())),
+            ("markov_blanket_kinds", pa.list_(pa.string())),
             ("candidates", pa.int64()),
             ("features", pa.list_(feature)),
             ("network", pa.string()),
@@ -71,20 +86,21 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
     chosen = [ranked for ranked in explanation.ranking if ranked.selected]
     network = explanation.network
     kept = _trimmed(explanation, keep)
+    nodes, kinds = _split([ranked.node for ranked in chosen], explanation)
+    blanket, blanket_kinds = _split(explanation.markov_blanket, explanation)
     return {
         "target": target,
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "held": explanation.held,
-        "nodes": [_number(ranked.node) for ranked in chosen],
-        "kinds": None
-        if explanation.ranking.names is None
-        else [ranked.node[0] for ranked in chosen if isinstance(ranked.node, tuple)],
+        "nodes": nodes,
+        "kinds": kinds,
         "log_p": [ranked.log_p for ranked in chosen],
         "effect_size": [ranked.effect_size for ranked in chosen],
-        "markov_blanket": [_number(node) for node in explanation.markov_blanket],
+        "markov_blanket": blanket,
+        "markov_blanket_kinds": blanket_kinds,
         "candidates": len(explanation.ranking),
-        "features": None if effects is None else _found(effects),
+        "features": None if effects is None else _found(effects, explanation.ranking),
         "network": None if network is None else network.factorisation,
         "warnings": list(explanation.warnings),
         "settings": json.dumps(dict(explanation.settings)),
@@ -179,21 +195,29 @@ def _first(ranking: Ranking, keep: int) -> Ranking:
     return replace(ranking, **{name: getattr(ranking, name)[kept] for name in columns})
 
 
-def _number(node: Any) -> int:
-    """A node's number; where nodes have kinds, that among its own kind."""
-    return int(node[1] if isinstance(node, tuple) else node)
+def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], list[str] | None]:
+    """The nodes' numbers; where they have kinds, those among their own kind, and the kinds."""
+    if explanation.ranking.names is None:
+        return list(nodes), None
+    return [number for _, number in nodes], [kind for kind, _ in nodes]
 
 
-def _found(effects: FeatureEffects) -> list[Row]:
+def _found(effects: FeatureEffects, ranking: Ranking) -> list[Row]:
     """The features that matter, the strongest first."""
     at = np.argwhere(effects.significant)
     order = np.argsort(effects.log_p[effects.significant], kind="stable")
+    names = [ranking.called(int(node)) for node in effects.nodes]
     return [
         {
-            "node": int(effects.nodes[node]),
+            **_node(names[node]),
             "feature": int(effects.features[feature]),
             "effect_size": float(effects.effect_size[node, feature]),
             "log_p": float(effects.log_p[node, feature]),
         }
         for node, feature in at[order]
     ]
+
+
+def _node(name: Any) -> Row:
+    kind, number = name if isinstance(name, tuple) else (None, name)
+    return {"node": number, "kind": kind}

@@ -107,7 +107,14 @@ class Checked:
         return bool(self.value)
 
     def whole_number(self, at_least: int = 0) -> int:
-        if type(self.value) is not int or not at_least <= self.value <= _LARGEST:
+        """A whole number that an array can hold."""
+        if self.large_number(at_least) > _LARGEST:
+            self.refuse(f"a whole number of at least {at_least} and at most {_LARGEST}")
+        return int(self.value)
+
+    def large_number(self, at_least: int = 0) -> int:
+        """A whole number of any size, as seeds are."""
+        if type(self.value) is not int or self.value < at_least:
             self.refuse(f"a whole number of at least {at_least}")
         return int(self.value)
 

@@ -34,6 +34,8 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
     """
+    if not isinstance(explanations, Iterable):
+        raise InputError(f"explanations are saved as a list of them, not {explanations!r:.60}")
     lines = ",\n".join(_as_json(explanation) for explanation in explanations)
     write_text(path, f"[\n{lines}\n]\n")
 

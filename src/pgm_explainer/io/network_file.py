@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import FileError
 from ..network import BayesianNetwork
 from .bif import network_from_bif, network_to_bif
-from .files import PathLike, read_file, write_text
+from .files import PathLike, as_path, read_file, write_text
 from .xmlbif import network_from_xmlbif, network_to_xmlbif
 
 __all__ = ["load_network", "save_network"]
@@ -42,7 +41,7 @@ def load_network(path: PathLike) -> BayesianNetwork:
 
 
 def _format(path: PathLike) -> _Format:
-    ending = Path(path).suffix.lower()
+    ending = as_path(path).suffix.lower()
     if ending not in _FORMATS:
         raise FileError(
             f"{os.fspath(path)}: the format of a network is told by the file's ending, which must "

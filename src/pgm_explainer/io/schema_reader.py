@@ -52,7 +52,7 @@ _SETTINGS_NEEDED: dict[str, Callable[[Checked], Any]] = {
     "perturbation": Checked.text,
     "perturb_probability": Checked.fraction,
     "change": Checked.text,
-    "seed": Checked.whole_number,
+    "seed": Checked.large_number,
     "significance": Checked.fraction,
     "correction": lambda correction: correction.one_of(tuple(CORRECTIONS)),
     "output": lambda output: output.or_none(Checked.whole_number),

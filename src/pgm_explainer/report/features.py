@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .names import aligned
+from .names import aligned, label_of
 
 if TYPE_CHECKING:
     from ..selection import FeatureEffects
@@ -18,9 +18,8 @@ _MOST = 20
 
 def describe_effects(effects: FeatureEffects) -> str:
     """Say which features matter in a table, the strongest evidence first, at most 20 of them."""
-    nodes, features = effects.significant.shape
-    tested, found = nodes * features, int(effects.significant.sum())
-    head = f"{found} of {tested} features of the nodes matter ({nodes} nodes × {features} features)"
+    tested, found = int(effects.there.sum()), int(effects.significant.sum())
+    head = f"{found} of {tested} features of the nodes matter ({_tested(effects)})"
     if not found:
         return f"{head}."
     order = np.lexsort((-effects.effect_size.ravel(), effects.log_p.ravel()))
@@ -31,11 +30,19 @@ def describe_effects(effects: FeatureEffects) -> str:
     return "\n".join([f"{head}, the surest first:", *lines, *more])
 
 
+def _tested(effects: FeatureEffects) -> str:
+    """How many nodes with how many features each."""
+    counts = effects.there.sum(axis=1)
+    if len(counts) and counts.min() < counts.max():
+        return f"{len(counts)} nodes with {counts.min()} to {counts.max()} features"
+    return f"{len(counts)} nodes × {counts.max(initial=0)} features"
+
+
 def _row(effects: FeatureEffects, at: int) -> list[str]:
     """The line of one feature of one node, of all of them counted node by node."""
     node, feature = divmod(at, len(effects.features))
     return [
-        str(effects.nodes[node]),
+        label_of(effects.called(node)),
         str(effects.features[feature]),
         f"{effects.log_p[node, feature]:.1f}",
         f"{effects.effect_size[node, feature]:.2f}",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from .overview_text import shown
+from .names import shorten
+from .overview_text import name_of, shown
 
 if TYPE_CHECKING:
     from ..dataset.overview import Overview
@@ -31,7 +32,11 @@ def plot_overview(overview: Overview) -> Figure:
     figure = Figure(figsize=(5.2 * count, 4.2), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     for place, (what, unit, entries) in zip(axes, panels, strict=False):
-        _bars(place, [str(each.what) for each in entries], [each.explains for each in entries])
+        _bars(
+            place,
+            [name_of(each.what, _LABEL) for each in entries],
+            [each.explains for each in entries],
+        )
         if what == "nodes":
             _bars(place, [""] * len(entries), [each.direct or 0 for each in entries], _BLUE)
             place.set_title("nodes that explain most\n(dark: directly)", size=10)
@@ -53,8 +58,8 @@ def _bars(axes: Any, names: Sequence[str], values: Sequence[int], colour: str = 
     places = range(min(len(names), _BARS))
     axes.barh(list(places), values[:_BARS], color=colour)
     if any(names):
-        short = [name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…" for name in names]
-        axes.set_yticks(list(places), short[:_BARS], size=8)
+        short = [shorten(name, _LABEL) for name in names[:_BARS]]
+        axes.set_yticks(list(places), short, size=8, parse_math=False)
         axes.invert_yaxis()  # the first on top
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..progress import duration
+from .names import printable, shorten, width
 
 if TYPE_CHECKING:
     from ..dataset.overview import Influence, Overview
 
-__all__ = ["facts", "overview_text", "shown"]
+__all__ = ["facts", "name_of", "overview_text", "shown"]
 
 _SHOWN = 6
 _SHORT = 10
+_WIDEST = 40
 
 
 def overview_text(overview: Overview) -> str:
     """Say what was done and what stands out, a table for each."""
-    blocks = [f"{overview.folder}\n" + _aligned([*facts(overview)])]
+    blocks = [f"{printable(overview.folder)}\n" + _aligned([*facts(overview)])]
     for title, entries in (
         ("Nodes", overview.nodes),
         ("Kinds of nodes", overview.kinds),
@@ -48,22 +50,27 @@ def facts(overview: Overview) -> list[tuple[str, str]]:
         ("workers' time", duration(overview.seconds)),
         ("throughput", f"{overview.throughput:.3g} targets a second and worker"),
     ]
-    worst = [(f"{count:,} times", text) for text, count in list(overview.errors.items())[:_SHOWN]]
-    return lines + worst
+    worst = list(overview.errors.items())[:_SHOWN]
+    return lines + [(f"{count:,} times", printable(text)) for text, count in worst]
+
+
+def name_of(what: Any, columns: int = _WIDEST) -> str:
+    """Return what a node, target, feature or kind is called, on one short line."""
+    return shorten(printable(what), columns)
 
 
 def shown(items: Sequence[Any]) -> str:
     """Join the first few items, and say how many more there are."""
-    texts = [str(item) for item in items[:_SHOWN]]
+    texts = [name_of(item) for item in items[:_SHOWN]]
     more = len(items) - len(texts)
     return ", ".join(texts) + (f" and {more:,} more" if more else "")
 
 
 def _line(entry: Influence) -> tuple[str, str]:
     direct = "" if not entry.direct else f", {entry.direct:,} directly"
-    return str(entry.what), f"{entry.explains:,}{direct}; mean effect {entry.effect_size:.2f}"
+    return name_of(entry.what), f"{entry.explains:,}{direct}; mean effect {entry.effect_size:.2f}"
 
 
 def _aligned(rows: Sequence[tuple[str, str]]) -> str:
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
+    columns = max(width(name) for name, _ in rows)
+    return "\n".join(f"  {name}{' ' * (columns - width(name))}  {value}" for name, value in rows)

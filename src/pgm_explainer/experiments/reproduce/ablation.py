@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ...arrays import FloatArray
+from ...io.files import write_figure
 from ...report.colours import INK
 from ...sampling import Absolute, Fall, Levels, TopFraction
 from ..bitcoin import BITCOIN
@@ -187,5 +188,5 @@ def plot_ablation(means: FloatArray, names: Sequence[str], path: Path) -> None:
     axes.spines[:].set_visible(False)
     axes.set_title("Points better or worse than the defaults", size=11, color=INK)
     figure.colorbar(image, ax=axes, shrink=0.5, extend="both")
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

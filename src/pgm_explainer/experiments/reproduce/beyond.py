@@ -13,6 +13,7 @@ import torch
 from torch_geometric.explain.metric import characterization_score
 
 from ...explainer import PGMExplainer
+from ...io.files import write_figure
 from ...report.colours import BLUE, INK, ORANGE, VERMILLION
 from ..metrics import faithfulness, forecast_quality, jaccard, mean_quality, stability
 from ..node_data import NodeDataset
@@ -281,5 +282,5 @@ def plot_forecasts(forecasts: Sequence[dict[str, Any]], path: Any) -> None:
     axes.set_title("Does it predict the model? Less is better", size=11, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

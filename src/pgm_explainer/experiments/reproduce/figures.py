@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 from ...errors import QueryError
 from ...explainer import PGMExplainer
 from ...explanation import Explanation
+from ...io.files import write_figure
 from ...report.colours import INK
 from ...report.plots import draw_neighbourhood, draw_network
 from ...sampling import VariableId
@@ -162,5 +163,5 @@ def _draw(path: Path, explained: dict[str, Explanation]) -> None:
         draw_network(explanation, axes)
         title = f"{way}: the prediction holds with {_holds(explanation)}"
         axes.set_title(title, size=11, color=INK)
-    figure.savefig(path, dpi=100)
+    write_figure(path, figure, dpi=100)
     plt.close(figure)

@@ -19,6 +19,7 @@ from torch import nn
 
 from ...arrays import IntArray
 from ...explainer import PGMExplainer
+from ...io.files import write_figure
 from ...learning import Problem, learn_networks
 from ...plans import learning_plan, selection_plan
 from ...report.colours import BLUE, INK, ORANGE
@@ -252,7 +253,7 @@ def _draw_examples(plan: Plan, digits: Sequence[dict[str, Any]], weights: str, p
         for digit, others in zip(digits, plan.compute(jobs, "asking rivals"), strict=True)
     ]
     figure = plot_digits(graphs, found)
-    figure.savefig(path, dpi=100)
+    write_figure(path, figure, dpi=100)
     plt.close(figure)
 
 
@@ -294,5 +295,5 @@ def _draw_sizes(digits: Sequence[Mapping[str, Any]], path: Path) -> None:
     axes.margins(y=0.12)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

@@ -7,6 +7,7 @@ from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from ..names import printable
 from ..overview_text import facts, shown
 from .parts import policy, read_part
 
@@ -59,7 +60,7 @@ def _influences(title: str, what: str, entries: Sequence[Influence]) -> str:
     most = entries[0].explains
     rows = (
         [
-            escape(str(each.what)),
+            escape(printable(each.what)),
             f'{each.explains:,} <meter max="{most}" value="{each.explains}"></meter>',
             "" if each.direct is None else f"{each.direct:,}",
             f"{each.effect_size:.2f}",

@@ -49,6 +49,8 @@ def to_html(
         >>> to_html(explanation).startswith("<!doctype html>")
         True
     """
+    if not isinstance(explanations, Explanation | Iterable):
+        raise InputError(f"a page shows explanations, not {explanations!r:.60}")
     many = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     for each in many:
         if not isinstance(each, Explanation):
