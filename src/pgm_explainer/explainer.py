@@ -243,7 +243,14 @@ class PGMExplainer:
         table = draw_attribute_samples(
             model, self.population, nodes, target, at, explained, self._sampling
         )
-        return feature_effects(table, nodes, self._sampling.columns, self._selection)
+        return feature_effects(
+            table,
+            nodes,
+            self._sampling.columns,
+            self._selection,
+            names=[explanation.ranking.called(node) for node in nodes.tolist()],
+            widths=None if self.names is None else self.names.widths_of(nodes),
+        )
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""

@@ -73,7 +73,6 @@ def test_features_are_those_of_their_kind(papers, data):
     assert {each.what for each in data.overview(top=1000).features} == columns
 
 
-@pytest.mark.xfail(reason="explain_features does not hand over names and widths yet")
 def test_padding_is_no_feature(papers):
     explanation = next(
         each

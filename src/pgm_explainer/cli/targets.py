@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dataset.planning import predicted_nodes
 from ..errors import FileError, InputError
 from ..io.files import as_text, read_file
 from ..sampling import VariableId
@@ -49,7 +48,7 @@ def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[An
     """
     explainer = named()
     task = explainer.settings.task
-    count = len(predicted_nodes(explainer))
+    count = len(explainer.predicted)
     texts = list(options.target)
     if options.targets_file is not None:
         texts += _listed(options.targets_file, named.node_names or range(count))

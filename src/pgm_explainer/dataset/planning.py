@@ -17,7 +17,7 @@ from ..explainer import PGMExplainer
 from ..graph import Graph
 from ..sampling import VariableId
 
-__all__ = ["locality", "plan_shards", "predicted_nodes", "read_names", "read_targets"]
+__all__ = ["locality", "plan_shards", "read_names", "read_targets"]
 
 
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
@@ -32,7 +32,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
     if targets is None and task == "edge":
         raise InputError("an edge task has no 'all targets': name the pairs")
     if targets is None:
-        return np.arange(len(predicted_nodes(explainer)))
+        return np.arange(len(explainer.predicted))
     if isinstance(targets, str):
         raise InputError(f"targets must be a list of targets, not {targets!r}")
     array = _as_numbers(targets, explainer)
@@ -50,7 +50,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
 def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
-        is_mask = array.dtype == bool and array.shape == (len(predicted_nodes(explainer)),)
+        is_mask = array.dtype == bool and array.shape == (len(explainer.predicted),)
         return np.flatnonzero(array) if is_mask else array
     try:
         listed = list(targets)
@@ -58,7 +58,7 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
         raise InputError(f"targets must be a list of targets, not {targets!r}") from None
     if explainer.names is not None:  # then a target may be called by its kind too: ("author", 5)
         listed = [
-            explainer.names.number(each) - predicted_nodes(explainer).start
+            explainer.names.number(each) - explainer.predicted.start
             if isinstance(each, tuple)
             else each
             for each in listed
@@ -99,11 +99,6 @@ def _is_unicode(name: str | int) -> bool:
     return True
 
 
-def predicted_nodes(explainer: PGMExplainer) -> range:
-    """Return the numbers of the nodes that are predicted: all, unless nodes have kinds."""
-    return explainer.predicted
-
-
 def locality(graph: Graph) -> IntArray:
     """Return for each node its place in an order in which neighbours are close to each other.
 
@@ -122,7 +117,7 @@ def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> 
     """Split targets into shards of at most so many, near ones together, always in the same way."""
     if len(targets) > shard_size:
         first = targets if targets.ndim == 1 else targets[:, 0]
-        numbers = predicted_nodes(explainer).start + first
+        numbers = explainer.predicted.start + first
         known = (numbers >= 0) & (numbers < explainer.graph.num_nodes)
         # What is not in the graph comes last; it will fail, and say why.
         places = np.full(len(targets), explainer.graph.num_nodes)
