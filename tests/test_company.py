@@ -60,10 +60,17 @@ class _nothing:  # noqa: N801
 
 
 def test_what_scores_are_does_not_depend_on_company():
-    # Alone the logits of the first star look like probabilities, those of the second never do.
-    made = explainer(one_minus, [0.1, 0.2, 0.4, 0.3, 2.0, 1.5], change=0.1)
+    # Alone the logits of the second star look like probabilities, those of the first never do.
+    made = explainer(one_minus, [0.3, 2.0, 1.5, 0.1, 0.2, 0.4], change=0.1)
     same_in_company(made)
-    assert made.explain(0).probability == pytest.approx(1 / (1 + np.exp(-0.2)))
+    assert made.explain(3).probability == pytest.approx(1 / (1 + np.exp(-0.2)))
+
+
+def test_scores_that_were_taken_for_what_they_are_not_are_an_error_in_any_company():
+    made = explainer(one_minus, [0.1, 0.2, 0.4, 0.3, 2.0, 1.5])
+    for ask in (lambda: made.explain(3), lambda: made.explain_many(TARGETS)):
+        with pytest.raises(ModelError, match="scores='logits'"):
+            ask()
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e8])
@@ -75,7 +82,7 @@ def test_how_large_other_values_are_does_not_matter(size):
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
 def test_a_neighbourhood_that_cannot_be_changed_is_no_error_in_any_company(tmp_path):
-    made = explainer(one_minus, [0, 0, 0, 1, 2, 3])
+    made = explainer(one_minus, [0, 0, 0, 1, 2, 3], scores="logits")
     same_in_company(made)
     alone = made.explain(0)
     assert alone.held == 1
@@ -105,11 +112,11 @@ def test_that_a_model_sees_further_is_said_of_all_or_none():
     assert any("sees further" in text for text in made.explain_many([3])[0].warnings)
 
 
-def test_a_model_that_fails_in_some_places_is_asked_in_the_others():
+def test_a_model_that_fails_in_one_place_is_asked_in_others():
     stars = 20
     middles = 3 * np.arange(stars)
-    edges = np.stack((np.concatenate((middles + 1, middles + 2)), np.tile(middles, 2)))
-    features = [0.1, 0.2, 0.4] + [0.3, 2.0, 1.5] * (stars - 2) + [0.3, 2.0, 9.0]
+    edges = np.stack((np.concatenate((middles + 1, middles[1:] + 2)), [*middles, *middles[1:]]))
+    features = [0.3, 2.0, 1.5] + [0.3, 2.0, 9.0] + [0.3, 2.0, 1.5] * (stars - 2)
 
     def fails_near_nine(x, edge_index):
         if (x == 9).any():
@@ -117,6 +124,6 @@ def test_a_model_that_fails_in_some_places_is_asked_in_the_others():
         return one_minus(x, edge_index)
 
     made = explainer(fails_near_nine, features, edges, change=0.1)
-    assert made.explain(0).probability == pytest.approx(1 / (1 + np.exp(-0.2)))
+    assert made.explain(9).probability == pytest.approx(1 / (1 + np.exp(-6)))
     with pytest.raises(ModelError, match="no service there"):
-        made.explain(3 * stars - 3)
+        made.explain(3)

@@ -51,8 +51,5 @@ def test_the_model_never_sees_more_than_the_neighbourhood_and_its_rim(explainer)
 
     x, edges = ring(explainer.graph.num_nodes)
     PGMExplainer(watched, x, edges, num_samples=50, num_layers=3).explain(7)
-    # 6 steps of context and the rim; once one step more, and a node from elsewhere with its own;
-    # before that, 16 places to see what the model is like.
-    near = 1 + 2 * 3 * 8 + 1 + 2 * 3 * 5
-    assert max(sizes) <= 17 * near
-    assert max(sizes[3:]) <= near
+    # 6 steps of context and the rim; once one step more, and a node from elsewhere with its own.
+    assert max(sizes) <= 1 + 2 * 3 * 8 + 1 + 2 * 3 * 5

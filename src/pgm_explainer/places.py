@@ -1,16 +1,15 @@
 """Where a model is asked: a part of the graph that shows it all it sees there, as far as one knows.
 
-What a model is like (what its scores are, how far it sees) is settled once, at places spread over
-the graph. It must not depend on what is explained, or an explanation would depend on its company.
+What a model is like (what its scores are, how far it sees) is settled once, at one place that the
+graph alone decides on. It must not depend on what is explained, or an explanation would depend on
+its company.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,6 @@ from .sampling import VariableId
 from .tasks import Task
 
 __all__ = ["Places"]
-
-_PROBES = 16
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -70,43 +66,42 @@ class Places:
         return differing(scores, self._scores(wider, targets, recorded))
 
     def kind_of_scores(self, output: int | None) -> str:
-        """Say what the model's scores are, in general; ``auto`` if it answers nowhere."""
-
-        def look(targets: Sequence[VariableId], recorded: IntArray) -> FloatArray:
-            part = self.around(targets, recorded)
-            outcomes = self.task.outcomes(targets, recorded, part)[0]
-            return answers_on(self.predictor, part, self.x[part.nodes], outcomes, output)
-
-        answers = self._look_around(look)
-        return settle_kind(answers, output) if answers else "auto"
+        """Say what the model's scores are, in general; ``auto`` if it fails where it is asked."""
+        targets, recorded = self._typical
+        part = self.around(targets, recorded)
+        outcomes = self.task.outcomes(targets, recorded, part)[0]
+        try:
+            x = self.x[part.nodes]
+            return settle_kind([answers_on(self.predictor, part, x, outcomes, output)], output)
+        except PGMExplainerError:
+            return "auto"
 
     @cached_property
     def is_far_sighted(self) -> bool:
-        """Whether predictions see further than ``num_layers`` anywhere that was looked at."""
-
-        def look(targets: Sequence[VariableId], recorded: IntArray) -> bool:
-            part = self.around(targets, recorded)
+        """Whether predictions see further than ``num_layers``, in general."""
+        targets, recorded = self._typical
+        part = self.around(targets, recorded)
+        try:
             scores = self._scores(part, targets, recorded)
             return bool(self.far_sighted(part, targets, recorded, scores).any())
-
-        return self._centre([], self._spread) is not None and any(self._look_around(look))
+        except PGMExplainerError:
+            return False
 
     @cached_property
-    def _spread(self) -> IntArray:
-        """Some of the predicted nodes, from everywhere."""
-        last = len(self.predicted) - 1
-        return self.predicted.start + np.unique(np.linspace(0, last, _PROBES).astype(np.int64))
+    def _typical(self) -> tuple[Sequence[VariableId], IntArray]:
+        """A target by which to find out, and the nodes it is about.
 
-    def _look_around(self, look: Callable[[Sequence[VariableId], IntArray], Found]) -> list[Found]:
-        """Look at all places at once; if the model fails there, at each, as far as it answers."""
-        probes = self.task.probes(self._spread)
-        with suppress(PGMExplainerError):
-            return [look(probes, self._spread)]
-        found = []
-        for probe in probes:
-            with suppress(PGMExplainerError):
-                found.append(look([probe], np.unique(self.task.ends(probe))))
-        return found
+        Its node is the first of middling degree: a large neighbourhood would take long, or be more
+        than the model can bear.
+        """
+        offsets, _ = self.graph.in_neighbours
+        first, stop = self.predicted.start, self.predicted.stop
+        degrees = np.diff(offsets[first : stop + 1])
+        connected = np.sort(degrees[degrees > 0])
+        middling = connected[len(connected) // 2] if len(connected) else 0
+        node = first + int(np.argmax(degrees == middling))
+        target = self.task.target_at(node, self.graph)
+        return [target], np.unique(self.task.ends(target))
 
     def _centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         if not self.predictor.accepts_subgraph:

@@ -35,8 +35,8 @@ class Task(Protocol):
         """Return the nodes that may explain the target, ascending."""
         ...
 
-    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
-        """Return targets by which to find out what a model is like, at some nodes if at any."""
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        """Return a target that has to do with a node."""
         ...
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
@@ -68,8 +68,8 @@ class NodeTask:
         reached = graph.within_hops(self.ends(target), hops)
         return reached[reached != target]
 
-    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
-        return list(nodes.tolist())
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return node
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return recorded
@@ -100,8 +100,10 @@ class PairTask:
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         return graph.within_hops(self.ends(target), hops)
 
-    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
-        return list(zip(nodes.tolist(), np.roll(nodes, 1).tolist(), strict=True))
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        offsets, sources = graph.in_neighbours
+        has_any = offsets[node] < offsets[node + 1]
+        return (int(sources[offsets[node]]) if has_any else node, node)
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return np.unique(np.array(targets, dtype=np.int64))
@@ -132,8 +134,8 @@ class GraphTask:
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         return np.arange(graph.num_nodes)
 
-    def probes(self, nodes: IntArray) -> Sequence[VariableId]:
-        return [GRAPH]
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return GRAPH
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return None
