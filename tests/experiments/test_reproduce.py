@@ -76,7 +76,9 @@ def test_table_2_from_the_command_line_goes_on_where_it_was(one_small_set, tmp_p
     assert [file for file in now if now[file] != kept[file]] == [lost]
     assert main([*command, "--rival-targets", "2"]) == 0
     more = set((tmp_path / "cells").iterdir()) - set(kept)
-    assert {file.name.split("-")[2] for file in more} == {"SHAP", "GNNExplainer", "GRAD"}
+    named = {file.name.split("-")[2] for file in more}
+    assert named == {"SHAP", "GNNExplainer", "GRAD", "PGM", "random"}
+    assert all("rivals" in file.name for file in more if "PGM" in file.name)
 
 
 def test_without_rivals_there_is_a_random_guess_all_the_same(one_small_set, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -116,7 +117,7 @@ def _same_targets_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
 
 def _job(work: Any, where: dict[str, Any], **inputs: Any) -> Job:
     explainer = inputs.get("explainer") or inputs["rival"].name
-    told = (where["data"], where["seed"], explainer.replace(", ", "-").replace(" ", "-"))
+    told = (where["data"], where["seed"], re.sub(r"\W+", "-", explainer))
     return Job("-".join(map(str, told)), work, {**where, **inputs})
 
 
