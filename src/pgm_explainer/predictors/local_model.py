@@ -92,7 +92,8 @@ def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
     whole graph. Probabilities of a model that is sure would hide the difference.
     """
     size = np.maximum(1.0, abs(wide).max(axis=-1))
-    return np.asarray(abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size)
+    with np.errstate(invalid="ignore"):  # what is not finite is refused where it is recorded
+        return np.asarray(abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size)
 
 
 def answers_on(
