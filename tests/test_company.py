@@ -1,5 +1,6 @@
 """An explanation is that of its target alone, whatever is explained along with it."""
 
+from contextlib import nullcontext
 from dataclasses import astuple, fields
 
 import numpy as np
@@ -46,17 +47,9 @@ def all_of(explanation):
 def same_in_company(made):
     together = made.explain_many(TARGETS)
     for target, explanation in zip(TARGETS, together, strict=True):
-        with pytest.warns() if explanation.warnings else _nothing():
+        with pytest.warns() if explanation.warnings else nullcontext():
             alone = made.explain(target)
         assert all_of(alone) == all_of(explanation)
-
-
-class _nothing:  # noqa: N801
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
 
 
 def test_what_scores_are_does_not_depend_on_company():

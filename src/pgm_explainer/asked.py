@@ -1,4 +1,4 @@
-"""What is asked about: a list of targets, and the class of each prediction that is explained."""
+"""What is asked about: targets, the class of each that is explained, or an explanation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 
 from .arrays import FloatArray, IntArray, as_array
 from .errors import InputError
+from .explanation import Explanation
+from .graph import Graph
 from .sampling import VariableId
 from .settings import Settings
 
-__all__ = ["explained_classes", "listed"]
+__all__ = ["check_is_of", "explained_classes", "listed"]
 
 
 def explained_classes(
@@ -56,3 +58,15 @@ def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
         return list(targets)
     except TypeError:
         raise InputError(f"targets must be a list of targets, not {targets!r}") from None
+
+
+def check_is_of(explanation: Any, graph: Graph, task: str) -> None:
+    """Refuse what is no explanation, or one of another graph or task."""
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"this takes an explanation, not {explanation!r}")
+    nodes = np.append(explanation.ranking.nodes, explanation.ends)
+    its = explanation.graph
+    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
+    other = size not in (None, graph.num_nodes)
+    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
+        raise InputError("the explanation is of another graph, or of another task")

@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import IntArray
-from .asked import explained_classes, listed
+from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
-from .graph import Graph, Subgraph
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
 from .plans import learning_plan, sampling_plan, selection_plan
-from .predictors import LocalModel, Predictor
+from .predictors import Predictor
 from .progress import Progress
 from .sampling import (
     Change,
@@ -220,7 +219,7 @@ class PGMExplainer:
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the probabilities, or values, that the model gives a target as it is."""
         checked = self._checked(target)
-        model, _ = self._observe([checked], self._task.ends(checked))
+        model, _ = self._places.observe([checked], self._task.ends(checked))
         return tuple(model.before[0].tolist())
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
@@ -229,12 +228,12 @@ class PGMExplainer:
         The features of those nodes are perturbed one by one, in as many new samples, and each is
         tested against the change of the prediction.
         """
-        self._check_is_of_this_graph(explanation)
+        check_is_of(explanation, self.graph, self.settings.task)
         target = self._task.check(self._number_of(explanation), self.graph)
         selected = explanation.ranking.nodes[explanation.ranking.selected]
         nodes = np.union1d(selected, explanation.ends)
         recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
-        model, _ = self._observe([target], recorded)
+        model, _ = self._places.observe([target], recorded)
         names = list(self._task.outcomes([target], recorded, model.part)[1])
         at = names.index(target)
         explained = int(
@@ -286,37 +285,13 @@ class PGMExplainer:
         targets = [each.target for each in near]
         ends = [self._task.ends(target) for target in targets]
         recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
-        model, far_sighted = self._observe(targets, recorded)
+        model, far_sighted = self._places.observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
         classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
         question = Question(recorded, names, classes)
         samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
         return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
-
-    def _observe(
-        self, targets: Sequence[VariableId], recorded: IntArray
-    ) -> tuple[LocalModel, NDArray[np.bool_]]:
-        """Return the model where it is asked: around the targets if it can be, else everywhere.
-
-        Of each recorded prediction is said whether it sees further than ``num_layers``.
-        """
-        part = self._places.around(targets, recorded)
-        if part is not self.graph.whole and self._places.is_far_sighted:
-            model = self._local_model(targets, recorded, self.graph.whole)
-            return model, np.ones(len(model.before), dtype=bool)
-        model = self._local_model(targets, recorded, part)
-        far_sighted = self._places.far_sighted(part, targets, recorded, model.scores)
-        if far_sighted.any():
-            model = self._local_model(targets, recorded, self.graph.whole)
-        return model, far_sighted
-
-    def _local_model(
-        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
-    ) -> LocalModel:
-        outcomes = self._task.outcomes(targets, recorded, part)[0]
-        x, output = self.population.x[part.nodes], self.settings.output
-        return LocalModel.observe(self.predictor, part, x, outcomes, self._kind_of_scores, output)
 
     @property
     def predicted(self) -> range:
@@ -329,13 +304,16 @@ class PGMExplainer:
 
     @cached_property
     def _places(self) -> Places:
-        x, layers = self.population.x, self.num_layers
-        return Places(self.predictor, self.graph, x, self._task, self.predicted, layers)
-
-    @cached_property
-    def _kind_of_scores(self) -> str:
-        stated = self.settings.scores
-        return self._places.kind_of_scores(self.settings.output) if stated == "auto" else stated
+        return Places(
+            self.predictor,
+            self.graph,
+            self.population.x,
+            self._task,
+            self.predicted,
+            self.num_layers,
+            self.settings.scores,
+            self.settings.output,
+        )
 
     def _check_perturbation(self) -> None:
         """Refuse a perturbation that changes nothing anywhere; once, for it may take a while."""
@@ -388,7 +366,7 @@ class PGMExplainer:
             network=network,
             settings=self.plain_settings,
             warnings=(
-                *([self._far_sighted_note] if sees_further else []),
+                *([self._places.far_sighted_note] if sees_further else []),
                 *weaknesses(near, samples, network, outcome, self._sampling),
             ),
             graph=self.graph,
@@ -398,24 +376,6 @@ class PGMExplainer:
             else samples.predicted_classes(around),
         )
         return explanation if self.names is None else explanation.named(self.names)
-
-    @property
-    def _far_sighted_note(self) -> str:
-        return (
-            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
-            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
-            f"further away than that were not considered"
-        )
-
-    def _check_is_of_this_graph(self, explanation: Explanation) -> None:
-        if not isinstance(explanation, Explanation):
-            raise InputError(f"this takes an explanation, not {explanation!r}")
-        nodes = np.append(explanation.ranking.nodes, explanation.ends)
-        graph = explanation.graph
-        known = graph.num_nodes if isinstance(graph, Graph) else graph and graph.whole_nodes
-        other = known not in (None, self.graph.num_nodes)
-        if other or (nodes >= self.graph.num_nodes).any() or explanation.task != self.settings.task:
-            raise InputError("the explanation is of another graph, or of another task")
 
     def _number_of(self, explanation: Explanation) -> Any:
         """The target of an explanation by number, whatever it is called."""

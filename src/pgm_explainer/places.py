@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .arrays import FloatArray, IntArray
 from .errors import PGMExplainerError
 from .graph import Graph, Subgraph
-from .predictors import Predictor, answers_on, differing, scores_on, settle_kind
+from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
 from .sampling import VariableId
 from .tasks import Task
 
@@ -32,6 +32,8 @@ class Places:
         x: the unperturbed features of all nodes.
         predicted: the nodes that have a prediction of their own.
         num_layers: how far a prediction is said to see.
+        scores: what the model's scores are said to be; ``auto`` if that is to be found out.
+        output: the score that is explained, if only one of several is.
     """
 
     predictor: Predictor
@@ -40,6 +42,34 @@ class Places:
     task: Task
     predicted: range
     num_layers: int
+    scores: str = "auto"
+    output: int | None = None
+
+    def observe(
+        self, targets: Sequence[VariableId], recorded: IntArray
+    ) -> tuple[LocalModel, NDArray[np.bool_]]:
+        """Return the model where it is asked: around the targets if it can be, else everywhere.
+
+        Of each recorded prediction is said whether it sees further than ``num_layers``.
+        """
+        part = self.around(targets, recorded)
+        if part is not self.graph.whole and self.is_far_sighted:
+            model = self._model_on(self.graph.whole, targets, recorded)
+            return model, np.ones(len(model.before), dtype=bool)
+        model = self._model_on(part, targets, recorded)
+        far_sighted = self.far_sighted(part, targets, recorded, model.scores)
+        if far_sighted.any():
+            model = self._model_on(self.graph.whole, targets, recorded)
+        return model, far_sighted
+
+    @property
+    def far_sighted_note(self) -> str:
+        """What must be said of a prediction that sees further."""
+        return (
+            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
+            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
+            f"further away than that were not considered"
+        )
 
     def around(self, targets: Sequence[VariableId], recorded: IntArray) -> Subgraph:
         """Return the part that the recorded predictions are said to see; or the whole graph."""
@@ -65,14 +95,17 @@ class Places:
             return np.zeros(len(scores), dtype=bool)
         return differing(scores, self._scores(wider, targets, recorded))
 
-    def kind_of_scores(self, output: int | None) -> str:
-        """Say what the model's scores are, in general; ``auto`` if it fails where it is asked."""
+    @cached_property
+    def kind_of_scores(self) -> str:
+        """What the model's scores are, in general; ``auto`` if it fails where it is asked."""
+        if self.scores != "auto":
+            return self.scores
         targets, recorded = self._typical
         part = self.around(targets, recorded)
         outcomes = self.task.outcomes(targets, recorded, part)[0]
         try:
-            x = self.x[part.nodes]
-            return settle_kind([answers_on(self.predictor, part, x, outcomes, output)], output)
+            x, output = self.x[part.nodes], self.output
+            return settle_kind(answers_on(self.predictor, part, x, outcomes, output), output)
         except PGMExplainerError:
             return "auto"
 
@@ -107,6 +140,13 @@ class Places:
         if not self.predictor.accepts_subgraph:
             return None
         return self.task.centre(targets, recorded)
+
+    def _model_on(
+        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray
+    ) -> LocalModel:
+        outcomes = self.task.outcomes(targets, recorded, part)[0]
+        x, kind = self.x[part.nodes], self.kind_of_scores
+        return LocalModel.observe(self.predictor, part, x, outcomes, kind, self.output)
 
     def _scores(
         self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray

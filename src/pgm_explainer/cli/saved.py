@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +57,7 @@ def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
             f"{folder} holds {len(data):,} explanations, more than {_MOST_AT_ONCE:,} at once; say "
             "which one by --target"
         )
-    return list(islice(data, _MOST_AT_ONCE))
+    return list(data)
 
 
 def _typed(text: str, data: ExplanationDataset) -> VariableId:

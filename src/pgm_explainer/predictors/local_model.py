@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +57,7 @@ class LocalModel:
                 answer in the company of other features.
         """
         if kind == "auto":
-            kind = settle_kind([answers_on(predictor, part, x, outcomes, output)], output)
+            kind = settle_kind(answers_on(predictor, part, x, outcomes, output), output)
         reader = ScoreReader(kind, output)
         once = _finite(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes)))[0]
         stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
@@ -110,9 +109,8 @@ def answers_on(
     return rows[np.isfinite(rows).all(axis=-1)]
 
 
-def settle_kind(answers: Sequence[FloatArray], output: int | None) -> str:
+def settle_kind(rows: FloatArray, output: int | None) -> str:
     """Say what kind of scores the model answered with."""
-    rows = np.concatenate(answers)
     return ScoreReader.of("auto", output, rows).kind if len(rows) else "logits"
 
 

@@ -347,8 +347,8 @@ def describe_change(change: Change) -> str:
     else:
         named = ("threshold", "fraction", "tolerance")
         numbers = [getattr(change, name) for name in named if hasattr(change, name)]
-    if getattr(change, "noise", _NOISE) != _NOISE:
-        numbers = (*numbers, change.noise)  # type: ignore[attr-defined]
+    if isinstance(change, (TopFraction, LargeFall)) and change.noise != _NOISE:
+        numbers = (*numbers, change.noise)
     return f"{change.name}({', '.join(map(str, numbers))})" if len(numbers) else change.name
 
 
