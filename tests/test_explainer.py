@@ -664,6 +664,7 @@ def no_edges(data, cardinalities):
         ("max_nodes", 1),
         ("only_significant", False),
         ("rank_by", "influence"),
+        ("rank_by", "dependence"),
         ("no_child", False),
         ("structure", no_edges),
         ("structure", None),
@@ -863,9 +864,11 @@ def test_the_neighbourhood_holds_candidates_target_and_their_edges():
     np.testing.assert_array_equal(part.edge_index, STAR)
 
 
-def test_a_ranking_lists_every_candidate_most_dependent_first(alone):
+def test_a_ranking_lists_every_candidate_most_dependent_and_best_heard_first(alone):
     ranking = alone[RICH].ranking
-    assert list(ranking.log_p) == sorted(ranking.log_p)
+    weighed = ranking.log_p * ranking.reach**2
+    assert list(weighed) == sorted(weighed)
+    assert 0 < ranking.reach.min() < ranking.reach.max() == 1
     assert [each.node for each in ranking if each.selected] == alone[RICH].nodes
     assert RICH not in ranking.nodes
 

@@ -120,3 +120,29 @@ def test_whole_is_the_graph_itself(graph):
     assert part.nodes.tolist() == list(range(graph.num_nodes))
     np.testing.assert_array_equal(part.edge_index, graph.edge_index)
     assert part.edges.tolist() == list(range(graph.edge_index.shape[1]))
+
+
+def walked(graph, start, nodes, steps):
+    """The same by the powers of the matrix of all walks."""
+    heard = np.zeros((graph.num_nodes, graph.num_nodes))
+    np.add.at(heard, (graph.edge_index[1], graph.edge_index[0]), 1)
+    chances = heard / np.maximum(heard.sum(axis=1, keepdims=True), 1)
+    from_start = np.zeros(graph.num_nodes)
+    from_start[start] = 1
+    powers = [np.linalg.matrix_power(chances, step) for step in range(steps + 1)]
+    return sum(from_start @ power for power in powers)[nodes]
+
+
+@given(graphs_and_nodes(), st.integers(0, 4))
+def test_visits_are_those_of_all_walks(graph_and_nodes, steps):
+    graph, start = graph_and_nodes
+    nodes = graph.within_hops(start, steps)
+    expected = walked(graph, start, nodes, steps)
+    np.testing.assert_allclose(graph.visits(start, nodes, steps), expected, atol=1e-12)
+    assert (expected > 0).all()
+
+
+def test_walks_that_leave_are_lost():
+    ring = Graph(np.array([[1, 2, 0], [0, 1, 2]]), num_nodes=3)
+    assert ring.visits(np.array([0]), np.array([1]), steps=4).tolist() == [1.0]
+    assert ring.visits(np.array([0]), np.array([1, 2]), steps=4).tolist() == [2.0, 1.0]

@@ -55,10 +55,13 @@ class _Incidence:
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(small)
         return cls(offsets, np.argsort(endpoints, kind="stable").astype(small))
 
+    def counts(self, nodes: IntArray) -> IntArray:
+        """Return how many edges there are at each of ``nodes``."""
+        return self.offsets[nodes + 1].astype(np.int64) - self.offsets[nodes]
+
     def at(self, nodes: IntArray) -> IntArray:
         """Return all edges at ``nodes``, without touching the rest of the graph."""
-        starts = self.offsets[nodes].astype(np.int64)
-        lengths = self.offsets[nodes + 1] - starts
+        starts, lengths = self.offsets[nodes].astype(np.int64), self.counts(nodes)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return self.edges[np.repeat(starts, lengths) + within].astype(np.int64)
 
@@ -110,6 +113,32 @@ class Graph:
             seen[frontier] = True
             reached.append(frontier)
         return np.sort(np.concatenate(reached))
+
+    def visits(self, start: IntArray, nodes: IntArray, steps: int) -> NDArray[np.float64]:
+        """Return how often walks, one from each of ``start``, come by each of ``nodes`` on average.
+
+        A walk goes from a node along any of the edges that lead to it, all as likely, against the
+        messages; it begins with a visit. Walks that leave ``nodes`` and ``start`` are lost.
+
+        Examples:
+            >>> path = Graph(np.array([[0, 1, 2, 1], [1, 2, 3, 3]]), num_nodes=4)
+            >>> path.visits(np.array([3]), np.array([0, 1, 2]), steps=2).tolist()
+            [0.5, 1.0, 0.5]
+        """
+        around = np.union1d(nodes, start)
+        here = np.isin(around, start).astype(np.float64)
+        visits = here.copy()
+        for _ in range(steps):
+            walkers = around[here > 0]
+            counts = self._incoming.counts(walkers)
+            moved = np.repeat(here[here > 0] / np.maximum(counts, 1), counts)
+            sources = self.edge_index[0, self._incoming.at(walkers)]
+            places = np.minimum(np.searchsorted(around, sources), len(around) - 1)
+            stay = around[places] == sources
+            here = np.zeros(len(around))
+            np.add.at(here, places[stay], moved[stay])
+            visits += here
+        return visits[np.searchsorted(around, nodes)]
 
     def cut(self, nodes: IntArray, hops: int) -> Subgraph:
         """Cut out what a model of ``hops`` layers needs to predict ``nodes`` as it would in full.

@@ -163,7 +163,9 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         for explanation in found:
             ranking = explanation.ranking
             strength = np.zeros((x.shape[0], 1))
-            strength[ranking.nodes, 0] = np.where(ranking.significant, ranking.effect_size, 0)
+            strength[ranking.nodes, 0] = np.where(
+                ranking.significant, ranking.effect_size * ranking.reach, 0
+            )
             strength[explanation.ends, 0] = 1
             if by_feature:
                 effects = explainer.explain_features(explanation)

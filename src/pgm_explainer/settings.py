@@ -50,7 +50,7 @@ class Settings:
     correction: str = "benjamini_hochberg"
     max_nodes: int = 5
     only_significant: bool = True
-    rank_by: str = "dependence"
+    rank_by: str = "reach"
     no_child: bool = True
     structure: str | Callable[..., Any] | None = "auto"
     score: str | Score = "bic"

@@ -80,7 +80,9 @@ def explained(table):
     """The explanation of the change by both nodes."""
     network = BayesianNetwork.fit(VARIABLES, DAG(3, [(0, 2), (1, 2)]), table.codes([0, 1, 2]))
     ones = np.ones(2)
-    ranking = Ranking(np.array([1, 2]), ones, ones.astype(int), -ones, ones, ones > 0, ones > 0)
+    ranking = Ranking(
+        np.array([1, 2]), ones, ones.astype(int), -ones, ones, ones, ones > 0, ones > 0
+    )
     held = float((table.codes([2]) == 0).mean())
     return Explanation(GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, network, {"task": "graph"})
 

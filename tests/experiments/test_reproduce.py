@@ -67,7 +67,9 @@ def test_table_2_from_the_command_line_goes_on_where_it_was(one_small_set, tmp_p
     told = json.loads((tmp_path / "table2.json").read_text())
     counts = {each["explainer"]: each["targets"] for each in told["results"]["table2"]}
     assert counts["PGM-Explainer"] == counts["random"] == counts["degree"] == 30
-    assert counts["SHAP"] == counts["GNNExplainer"] == counts["GRAD"] == 1
+    assert counts["proximity"] == 30
+    assert counts["SHAP"] == counts["GNNExplainer"] == 1
+    assert counts["GRAD"] == 30
     kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "cells").iterdir()}
     lost = next(file for file in kept if "SHAP" in file.name)
     lost.unlink()

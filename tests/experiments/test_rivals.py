@@ -17,6 +17,7 @@ from pgm_explainer.experiments.rivals import (
     Gradient,
     LearntMask,
     Pgm,
+    Proximity,
     Shapley,
     top_nodes,
 )
@@ -24,7 +25,7 @@ from pgm_explainer.predictors.torch_module import TorchModulePredictor
 
 PGM = Pgm(num_samples=200, perturb_probability=0.25, perturbation="mean")
 ASKING = [Shapley(num_queries=100), LearntMask(), Gradient(), PGM]
-RIVALS = [*ASKING, Chance(), Degree()]
+RIVALS = [*ASKING, Chance(), Degree(), Proximity()]
 
 
 def by_name(rivals):
@@ -153,6 +154,18 @@ def test_degrees_are_those_of_networkx(planted):
     assert all(
         found[node] == graph.degree(node) for node in case.candidates(planted.target).tolist()
     )
+
+
+def test_proximity_is_the_chance_to_be_met_on_a_walk(planted):
+    case = planted.node
+    heard = np.zeros((len(case.x), len(case.x)))
+    np.add.at(heard, (case.edge_index[1], case.edge_index[0]), 1)
+    chances = heard / np.maximum(heard.sum(axis=1, keepdims=True), 1)
+    hops = case.predictor.num_layers
+    met = sum(np.linalg.matrix_power(chances, step)[planted.target] for step in range(hops + 1))
+    candidates = case.candidates(planted.target)
+    found = importance(Proximity(), case, planted.target)[candidates]
+    np.testing.assert_allclose(found, met[candidates], atol=1e-12)
 
 
 def test_chance_depends_on_the_seed_and_favours_no_one(planted):

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN
-from pgm_explainer.experiments.superpixel_training import right_share
-from pgm_explainer.experiments.superpixels import digit_graphs, mnist_graphs, mnist_images
+from pgm_explainer.experiments.superpixel_training import (
+    Round,
+    right_share,
+    train_superpixel_gcn,
+)
+from pgm_explainer.experiments.superpixels import (
+    SuperpixelGraph,
+    digit_graphs,
+    mnist_graphs,
+    mnist_images,
+)
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),
@@ -130,3 +140,48 @@ def test_graphs_side_by_side_are_answered_as_each_alone(digits):
         [int(each.argmax()) == graph.label for each, graph in zip(alone, three, strict=True)]
     )
     assert right_share(model, three) == pytest.approx(right)
+
+
+def test_rates_rise_and_fall_to_nothing():
+    rates = Round(1, step=0.1, rate=0.1, rising=0.25, fall=lambda done: 1 - done, moved=False)
+    assert [rates.factor(done) for done in (0, 0.125, 0.25, 0.625, 1)] == [0, 0.5, 1, 0.5, 0]
+
+
+def rings(rng, count):
+    """Rings of six, bright or dark, and the label says which."""
+    edges = np.stack((np.roll(np.arange(6), 1), np.arange(6)))
+    empty = np.zeros((2, 2), dtype=np.float32)
+    for label in rng.integers(2, size=count).tolist():
+        x = rng.uniform(0, 0.4, (6, 3)).astype(np.float32)
+        x[:, 0] += 0.5 * label
+        yield SuperpixelGraph(empty, empty.astype(int), x, edges, label)
+
+
+def test_training_learns_from_graphs_and_from_moved_ones():
+    """Black graphs teach nothing, so what is learnt beside them is learnt from the moved ones."""
+    rng = np.random.default_rng(0)
+    learnt, held_out = list(rings(rng, 128)), list(rings(rng, 100))
+    black = [replace(each, x=0 * each.x) for each in learnt]
+    fast = {"step": 0.02, "rate": 3e-3, "rising": 0.2, "fall": lambda done: 1 - done}
+    first, second = Round(20, **fast, moved=False), Round(20, **fast, moved=True)
+
+    def share(graphs, moved, this):
+        model = train_superpixel_gcn(graphs, held_out, moved, rounds=[this])
+        assert not model.training
+        return right_share(model, held_out)
+
+    assert share(black, [learnt], first) < 0.7
+    assert share(learnt, [black], first) > 0.9
+    assert share(black, [learnt, learnt], second) > 0.9
+
+
+@needs_data
+def test_moved_digits_are_others_but_show_the_same():
+    (as_it_is,) = mnist_graphs("train", None, [3])
+    moved = [mnist_graphs("train", None, [3], moved=copy)[0] for copy in (1, 1, 2)]
+    np.testing.assert_array_equal(moved[0].image, moved[1].image)
+    assert len({each.label for each in (as_it_is, *moved)}) == 1
+    for one, other in ((as_it_is, moved[0]), (moved[0], moved[2])):
+        assert np.abs(one.image - other.image).max() > 0.1
+        assert one.image.sum() == pytest.approx(other.image.sum(), rel=0.5)
+        assert np.corrcoef(one.image.ravel(), other.image.ravel())[0, 1] > 0.25

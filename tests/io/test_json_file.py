@@ -105,7 +105,20 @@ def test_files_of_version_1_are_read_for_ever():
     assert named.nodes == [1002, 1008, ("kind", 13)]
     assert named.query({1002: "kept"}) == pytest.approx(0.43659382468583763)
     assert graph.target == "graph"
-    assert [explanation_to_dict(each) for each in (named, graph)] == json.loads(path.read_text())
+    written = json.loads(path.read_text())
+    for document in written:  # version 2 brought the candidates' reach
+        document["version"] = 2
+        document["ranking"]["reach"] = [1.0] * len(document["ranking"]["nodes"])
+    assert [explanation_to_dict(each) for each in (named, graph)] == written
+
+
+def test_files_of_version_2_are_read_for_ever():
+    """The file was written when version 2 was new; never write it anew."""
+    path = Path(__file__).parent / "version-2.json"
+    (explanation,) = load_explanations(path)
+    assert explanation.nodes == [5, 1, 9, 8, 6]
+    assert explanation.ranking.reach.min() == 0.5555555555555555
+    assert explanation_to_dict(explanation) == json.loads(path.read_text())[0]
 
 
 def test_what_cannot_be_saved(explanations, tmp_path):
@@ -137,7 +150,9 @@ def put(document, place, value):
 WRONG = [
     (("format",), "other", "is not an explanation: it has no field 'format' that says"),
     (("format",), ..., "is not an explanation"),
-    (("version",), 2, "version 2, and this pgm-explainer reads up to version 1: install a newer"),
+    (("version",), 3, "version 3, and this pgm-explainer reads up to version 2: install a newer"),
+    (("version",), 1, r"\.ranking has a field 'reach', which this version does not know"),
+    (("ranking", "reach", 0), 1.5, r"\.ranking\.reach\[0\] should be from 0 to 1"),
     (("version",), "1", r"\.version should be a whole number of at least 1, but it is '1'"),
     (("version",), ..., "has no field 'version'"),
     (("node_classes", 0), -2, r"\.node_classes\[0\] should be a whole number of at least -1"),

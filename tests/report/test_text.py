@@ -47,7 +47,7 @@ def test_the_table_holds_what_the_network_answers(kinds):
     for node in explanation.nodes:
         row = row_of(words, str(node)).split()
         expected = [explanation.query({node: fact}) for fact in ("original", "perturbed")]
-        assert row[3:5] == [f"{chance:.1%}" for chance in expected]
+        assert row[4:6] == [f"{chance:.1%}" for chance in expected]
     own = row_of(words, "(the")
     assert f"{explanation.query({14: 'original'}):.1%}" in own
     assert f"{explanation.query({14: 'perturbed'}):.1%}" in own

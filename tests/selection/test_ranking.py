@@ -15,12 +15,15 @@ def evidence(log_p, statistic=None):
     return PairwiseTests(statistic, np.ones(len(log_p), dtype=np.int64), log_p, statistic / 100)
 
 
-def ranked(log_p, statistic=None, *, nodes=None, passed=None, eligible=None, max_nodes=10):
+def ranked(
+    log_p, statistic=None, *, nodes=None, reach=None, passed=None, eligible=None, max_nodes=10
+):
     size = len(log_p)
     everyone = np.ones(size, dtype=bool)
     return rank(
         np.arange(size) if nodes is None else np.array(nodes),
         evidence(log_p, statistic),
+        np.ones(size) if reach is None else np.array(reach),
         everyone if passed is None else np.array(passed),
         everyone if eligible is None else np.array(eligible),
         max_nodes,
@@ -66,6 +69,20 @@ def test_p_of_one_never_passes(correction):
 def test_an_unknown_correction_is_refused():
     with pytest.raises(InputError, match="bonferroni"):
         significant(np.zeros(2), 0.05, "bonferroni")
+
+
+def test_of_equal_evidence_whoever_is_heard_more_comes_first():
+    assert ranked([-9, -9, -9], reach=[0.1, 1, 0.5]).nodes.tolist() == [1, 2, 0]
+
+
+def test_reach_weighs_evidence_like_an_effect_which_is_the_root_of_a_log_p_value():
+    """Four times the log p-value makes up for half the reach, and no less does."""
+    assert ranked([-10, -39], reach=[1, 0.5]).nodes.tolist() == [0, 1]
+    assert ranked([-10, -41], reach=[1, 0.5]).nodes.tolist() == [1, 0]
+
+
+def test_certainty_goes_before_all_else_however_far():
+    assert ranked([-1e6, -np.inf], reach=[1, 1e-9]).nodes.tolist() == [1, 0]
 
 
 def test_most_dependent_comes_first():

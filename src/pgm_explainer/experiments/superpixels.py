@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import affine_transform
 from scipy.ndimage import mean as mean_of_labels
 from scipy.spatial.distance import cdist
 
@@ -93,13 +94,20 @@ def mnist_graphs(
     folder: str | os.PathLike[str] | None = None,
     numbers: Sequence[int] | None = None,
     workers: int = 1,
+    moved: int | None = None,
 ) -> list[SuperpixelGraph]:
-    """Return the superpixel graphs of a part of MNIST, or of the images with these numbers."""
+    """Return the superpixel graphs of a part of MNIST, or of the images with these numbers.
+
+    With ``moved``, a seed, each image is turned, stretched, slanted and shifted at random first.
+    """
     images, labels = mnist_images(part, folder)
     chosen = np.arange(len(labels)) if numbers is None else np.asarray(numbers)
-    return _graphs(
-        superpixel_graph, np.divide(images[chosen], 255, dtype=np.float32), labels[chosen], workers
-    )
+    shown = np.divide(images[chosen], 255, dtype=np.float32)
+    if moved is not None:
+        shown = np.stack(
+            [moved_image(image, (moved, at)) for image, at in zip(shown, chosen, strict=True)]
+        )
+    return _graphs(superpixel_graph, shown, labels[chosen], workers)
 
 
 def digit_graphs() -> list[SuperpixelGraph]:
@@ -124,6 +132,17 @@ def _graphs(
         return [make(*each) for each in zip(images, labels.tolist(), strict=True)]
     with ProcessPoolExecutor(workers) as pool:
         return list(pool.map(make, images, labels.tolist(), chunksize=250))
+
+
+def moved_image(image: NDArray[np.float32], seed: Sequence[int]) -> NDArray[np.float32]:
+    """Return an image as another hand might have drawn it, a little beside the middle."""
+    rng = np.random.default_rng(seed)
+    angle, slant = np.deg2rad(rng.normal(0, 7)), rng.normal(0, 0.12)
+    turned = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    matrix = turned @ np.array([[1, 0], [slant, 1]]) @ np.diag(rng.uniform(0.88, 1.12, 2))
+    middle = (np.array(image.shape) - 1) / 2
+    offset = middle - matrix @ (middle + rng.normal(0, 0.9, 2))
+    return np.clip(affine_transform(image, matrix, offset, order=1), 0, 1)
 
 
 def superpixel_graph(image: NDArray[np.float32], label: int) -> SuperpixelGraph:

@@ -15,8 +15,17 @@ from .checked import plain_name
 __all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 1
-RANKING_COLUMNS = ("nodes", "statistic", "dof", "log_p", "effect_size", "significant", "selected")
+VERSION = 2
+RANKING_COLUMNS = (
+    "nodes",
+    "statistic",
+    "dof",
+    "log_p",
+    "effect_size",
+    "reach",
+    "significant",
+    "selected",
+)
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     """
     fields = _checked_fields(Checked(document, place))
     settings = _read_settings(fields["settings"])
-    ranking = _read_ranking(fields["ranking"])
+    ranking = _read_ranking(fields["ranking"], fields["version"].whole_number())
     ends = fields["ends"].array((_ENDS[settings["task"]],), Checked.whole_number, np.int64)
     nodes = np.union1d(ranking.nodes, ends)
     names = fields["names"].or_none(lambda names: _read_names(names, nodes))
@@ -135,8 +135,9 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
     return {name: value.plain() for name, value in known.items()}
 
 
-def _read_ranking(ranking: Checked) -> Ranking:
-    fields = ranking.fields(*RANKING_COLUMNS)
+def _read_ranking(ranking: Checked, version: int) -> Ranking:
+    since_2 = () if version >= 2 else ("reach",)
+    fields = ranking.fields(*(name for name in RANKING_COLUMNS if name not in since_2))
     shape = (len(fields["nodes"].items()),)
     nodes = fields["nodes"].array(shape, Checked.whole_number, np.int64)
     if len(np.unique(nodes)) < len(nodes):
@@ -147,6 +148,9 @@ def _read_ranking(ranking: Checked) -> Ranking:
         dof=fields["dof"].array(shape, Checked.whole_number, np.int64),
         log_p=fields["log_p"].array(shape, Checked.number, np.float64),
         effect_size=fields["effect_size"].array(shape, Checked.number, np.float64),
+        reach=fields["reach"].array(shape, Checked.fraction, np.float64)
+        if "reach" in fields
+        else np.ones(shape),
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         selected=fields["selected"].array(shape, Checked.flag, np.bool_),
     )

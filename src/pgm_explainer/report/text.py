@@ -20,7 +20,8 @@ __all__ = ["chances", "describe", "fact_words", "headline", "summarise", "suppor
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
-_COLUMNS = "log p: logarithm of the p-value, the lower the surer; effect: Cramér's V, from 0 to 1."
+_COLUMNS = "log p: logarithm of the p-value, the lower the surer; effect: Cramér's V, from 0 to 1"
+_REACH = "reach: how much of what the target hears can come from the node, from 0 to 1"
 
 
 def describe(explanation: Explanation) -> str:
@@ -140,13 +141,21 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
         found = [facts.get((node, word)) for word in words]
         return ["-" if fact is None else f"{fact.holds:.1%}" for fact in found]
 
-    yield ["node", "log p", "effect", *(f"if {word}" for word in words)]
+    weighed = ["reach"] if _weighed(explanation) else []
+    yield ["node", "log p", "effect", *weighed, *(f"if {word}" for word in words)]
     if explanation.task == "node":
-        yield ["(the target)", "", "", *row(explanation.target)[:2], "", ""]
+        yield ["(the target)", "", "", *("" for _ in weighed), *row(explanation.target)[:2], "", ""]
     for ranked in explanation.ranking:
         if ranked.selected and ranked.node in told:
             evidence = [f"{ranked.log_p:.1f}", f"{ranked.effect_size:.2f}"]
+            evidence += [f"{ranked.reach:.2f}" for _ in weighed]
             yield [_name(ranked.node), *evidence, *row(ranked.node)]
+
+
+def _weighed(explanation: Explanation) -> bool:
+    """Say whether reach tells the explaining nodes apart."""
+    ranking = explanation.ranking
+    return bool((ranking.reach[ranking.selected] < 1).any())
 
 
 def _table(explanation: Explanation) -> Iterator[str]:
@@ -158,8 +167,9 @@ def _table(explanation: Explanation) -> Iterator[str]:
         f"is known), given what is known of one node's {of}:"
     )
     left_out = len(explanation.nodes) - len(told_nodes(explanation))
+    columns = _wrap(f"{_COLUMNS}; {_REACH}." if _weighed(explanation) else f"{_COLUMNS}.")
     more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
-    yield "\n".join([_wrap(title), *aligned(list(chances(explanation))), *more, _COLUMNS])
+    yield "\n".join([_wrap(title), *aligned(list(chances(explanation))), *more, columns])
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import CORRECTIONS, RankedNode, Ranking, critical_log_p
+from .reach import reach_of
 from .select import RANKED_BY, Neighbourhood, SelectionPlan, select_variables
 from .shrink import shrink, shrink_many
 
@@ -21,6 +22,7 @@ __all__ = [
     "as_test",
     "critical_log_p",
     "feature_effects",
+    "reach_of",
     "select_variables",
     "shrink",
     "shrink_many",

@@ -1,4 +1,4 @@
-"""Candidates in the order of their dependence on the target."""
+"""Candidates in the order of their dependence on the target, near ones before far ones."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class RankedNode:
     dof: int
     log_p: float
     effect_size: float
+    reach: float
     significant: bool
     selected: bool
 
@@ -37,10 +38,12 @@ class RankedNode:
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Sequence[RankedNode]):
-    """All candidates, most dependent first, held as columns.
+    """All candidates, those the target depends on most first, held as columns.
 
     Attributes:
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
+        reach: how much of what the target hears can come from each, from 0 to 1; all 1 where the
+            ranking is by evidence alone.
         significant: whether each passed the significance level, after any correction.
         selected: whether each is in the explanation.
         names: what the nodes of the graph are called, if not by their numbers.
@@ -51,6 +54,7 @@ class Ranking(Sequence[RankedNode]):
     dof: NDArray[np.int64]
     log_p: NDArray[np.float64]
     effect_size: NDArray[np.float64]
+    reach: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
     names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
@@ -89,6 +93,7 @@ class Ranking(Sequence[RankedNode]):
             int(self.dof[index]),
             float(self.log_p[index]),
             float(self.effect_size[index]),
+            float(self.reach[index]),
             bool(self.significant[index]),
             bool(self.selected[index]),
         )
@@ -122,6 +127,7 @@ class Ranking(Sequence[RankedNode]):
             "dof": self.dof,
             "log_p": self.log_p,
             "effect_size": self.effect_size,
+            "reach": self.reach,
             "significant": self.significant,
             "selected": self.selected,
         }
@@ -182,15 +188,17 @@ def critical_log_p(passed: NDArray[np.bool_], level: float, correction: str) -> 
 def rank(
     nodes: IntArray,
     tests: PairwiseTests,
+    reach: NDArray[np.float64],
     passed: NDArray[np.bool_],
     eligible: NDArray[np.bool_],
     max_nodes: int,
 ) -> Ranking:
-    """Order candidates by log p-value and select the first ``max_nodes`` that are eligible.
+    """Order candidates by evidence and reach; select the first ``max_nodes`` that are eligible.
 
-    Equal log p-values are ordered by larger statistic, then by smaller node id.
+    Evidence is the root of the log p-value, which is to it what an effect is to its square. Equals
+    are ordered by larger statistic, then by smaller node id.
     """
-    order = np.lexsort((nodes, -tests.statistic, tests.log_p))
+    order = np.lexsort((nodes, -tests.statistic, tests.log_p * reach**2))
     eligible = eligible[order]
     selected = eligible & (np.cumsum(eligible) <= max_nodes)
     return Ranking(
@@ -199,6 +207,7 @@ def rank(
         tests.dof[order],
         tests.log_p[order],
         tests.effect_size[order],
+        reach[order],
         passed[order],
         selected,
     )

@@ -18,7 +18,7 @@ __all__ = ["RANKED_BY", "Neighbourhood", "SelectionPlan", "results_of_pairs", "s
 
 _CELLS_AT_ONCE = 1 << 22
 _SHARED = 32.0
-RANKED_BY = ("dependence", "influence")
+RANKED_BY = ("reach", "dependence", "influence")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class SelectionPlan:
         no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
             Theorem 1, the variables dependent on any of those.
         by: ``dependence`` tests a candidate's whole variable against the target's, as in the paper;
-            ``influence`` only whether it was perturbed, against the change of the target.
+            ``reach`` tests the same, and ranks by the evidence and by the candidate's reach;
+            ``influence`` tests only whether it was perturbed, against the change of the target.
         only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
     """
 
@@ -47,10 +48,15 @@ class SelectionPlan:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A target and the nodes that can influence it (the target itself is not among them)."""
+    """A target and the nodes that can influence it (the target itself is not among them).
+
+    Attributes:
+        reach: how much of what the target hears can come from each; None if that is not asked.
+    """
 
     target: VariableId
     candidates: IntArray
+    reach: NDArray[np.float64] | None = None
 
 
 def select_variables(
@@ -87,7 +93,8 @@ def _select_one(
         eligible = passed
     else:
         eligible = passed | _dependents_of(table, columns, passed, plan)
-    return rank(neighbourhood.candidates, tests, passed, eligible, plan.max_nodes)
+    reach = np.ones(len(passed)) if neighbourhood.reach is None else neighbourhood.reach
+    return rank(neighbourhood.candidates, tests, reach, passed, eligible, plan.max_nodes)
 
 
 def _dependents_of(

@@ -12,13 +12,14 @@ import numpy as np
 
 from ...arrays import IntArray
 from ...settings import Settings
-from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Queries, Rival, Shapley
+from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Proximity, Queries, Rival, Shapley
 from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
 from .models import load_node_data, train_models, trained
 from .plan import Plan
 
 __all__ = [
+    "MORE_FOR_QUICK",
     "PGM",
     "PUBLISHED",
     "RIVALS",
@@ -37,7 +38,11 @@ PGM = "PGM-Explainer"
 PUBLISHED = "PGM-Explainer, published settings"
 SAME_TARGETS = {PGM: "PGM-Explainer, the rivals' targets", "random": "random, the rivals' targets"}
 """Who is compared with the slow rivals on the few targets that these explain."""
-RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree")
+RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree", "proximity")
+
+MORE_FOR_QUICK = 100
+"""How many times as many targets those rivals explain that ask the model a few times only."""
+_FEW = 10
 
 _PUBLISHED_SAMPLES = {"syn4": 1600, "syn5": 4000, "alpha": 1000, "otc": 1000}
 _FINE = ("syn3", "syn5")
@@ -56,6 +61,7 @@ def published_options(data: str) -> dict[str, Any]:
         perturb_probability=0.5,
         change=0.05 if data in _FINE else 0.1,
         correction="none",
+        rank_by="dependence",
     )
 
 
@@ -67,6 +73,7 @@ def make_rivals(seed: int) -> list[Rival]:
         Gradient(),
         Chance(seed),
         Degree(),
+        Proximity(),
     ]
 
 
@@ -103,7 +110,8 @@ def _rival_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
         if not rival.queries.forwards:
             yield _job(rival_cell, where, rival=rival, most_targets=None)
         elif plan.rivals and where["seed"] < plan.seeds_of_rivals:
-            yield _job(rival_cell, where, rival=rival, most_targets=plan.rival_targets)
+            most = plan.rival_targets * (MORE_FOR_QUICK if rival.queries.forwards <= _FEW else 1)
+            yield _job(rival_cell, where, rival=rival, most_targets=most)
 
 
 def _same_targets_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:

@@ -19,7 +19,8 @@ class Plan:
         seeds: how many seeds of data (Bitcoin: of the split), model and explanations.
         rivals: whether those rivals are run that ask the model, which takes most of the time.
         rival_seeds: how many seeds those rivals get; None for as many.
-        rival_targets: how many targets, evenly spread, those rivals explain; others explain all.
+        rival_targets: how many targets, evenly spread, those rivals explain, and a hundred times as
+            many if they ask a few times only; others explain all.
         hops: Bitcoin: how far candidates may be, 1 in the paper's protocol and 3 in the strict one.
         digits: how many digits of MNIST are explained.
         test_digits: how many digits the superpixel network is tested on.

@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 from ...settings import Settings
 from ..bitcoin import BITCOIN
 from ..synthetic import SYNTHETIC
-from .cells import PGM, PUBLISHED, RIVALS, SAME_TARGETS, compute_cells, select
+from .cells import (
+    MORE_FOR_QUICK,
+    PGM,
+    PUBLISHED,
+    RIVALS,
+    SAME_TARGETS,
+    compute_cells,
+    select,
+)
 from .judge import TOP
 from .markdown import MARKS, marked, mean_and_spread, table
 from .mnist import superpixel_accuracy
@@ -143,8 +151,11 @@ def _about_rivals(plan: Plan) -> Iterator[str]:
     if plan.rivals:
         seeds = _counted(plan.seeds_of_rivals, "seed")
         yield (
-            f"SHAP, GNNExplainer and GRAD explain {plan.rival_targets} targets of {seeds}, evenly "
-            f"spread; *the rivals' targets* are these."
+            f"SHAP and GNNExplainer explain {plan.rival_targets} targets of {seeds}, evenly "
+            f"spread; *the rivals' targets* are these. GRAD explains up to "
+            f"{plan.rival_targets * MORE_FOR_QUICK} targets of these seeds, the others all of all. "
+            f"*proximity* is the order by random walks from the target: what is right because it "
+            f"is near."
         )
 
 

@@ -7,6 +7,7 @@ from .degree import Degree
 from .gnn_explainer import LearntMask
 from .gradient import Gradient
 from .pgm import Pgm
+from .proximity import Proximity
 from .shapley import Shapley
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Gradient",
     "LearntMask",
     "Pgm",
+    "Proximity",
     "Queries",
     "Rival",
     "Shapley",

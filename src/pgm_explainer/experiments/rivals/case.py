@@ -85,6 +85,11 @@ class Case:
         checked = TASKS[self.task].check(target, self.graph)
         return TASKS[self.task].candidates(checked, self.graph, self._candidate_hops)
 
+    def visits(self, target: int | None) -> FloatArray:
+        """Return how often random walks from a target come by each of its candidates."""
+        ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
+        return self.graph.visits(ends, self.candidates(target), self._candidate_hops)
+
     def view(self, target: int | None) -> View:
         """Return what the model must see for the prediction of a target (None: of the graph)."""
         sees = self.predictor.num_layers

@@ -114,7 +114,7 @@ def _setting(value: Any) -> str:
 def _ranking(explanation: Explanation) -> dict[str, Any]:
     """The first candidates, a list for each; ``of`` says how many there are."""
     ranking = explanation.ranking
-    columns = (ranking.statistic, ranking.log_p, ranking.effect_size)
+    columns = (ranking.statistic, ranking.log_p, ranking.effect_size, ranking.reach)
     numbers = np.column_stack(columns)[:_MOST_RANKED].tolist()
     return {
         "of": len(ranking),

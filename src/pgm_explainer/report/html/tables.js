@@ -12,18 +12,21 @@ function table(caption, header, rows, keys = []) {
 }
 
 function rankingDetails({ ranking }) {
-  const header = ["", "node", "effect", "log p", "statistic", "degrees", "in the explanation"];
+  const header =
+    ["", "node", "effect", "reach", "log p", "statistic", "degrees", "in the explanation"];
   const rows = ranking.rows.map((row, at) => {
-    const [, name, statistic, logP, effect, degrees, significant, selected] = row;
+    const [, name, statistic, logP, effect, reach, degrees, significant, selected] = row;
     const bar = element("i", { class: "effect" });
     bar.style.width = `${60 * (effect ?? 0)}px`;
     const size = element("span", { class: "sized" }, bar, fixed(effect, 2));
     const verdict = selected ? "yes" : significant ? "significant" : "";
-    return [`${at + 1}`, name, size, fixed(logP, 1), fixed(statistic, 1), `${degrees}`, verdict];
+    const evidence = [fixed(logP, 1), fixed(statistic, 1), `${degrees}`];
+    return [`${at + 1}`, name, size, fixed(reach, 2), ...evidence, verdict];
   });
   const parts = [
-    paragraph("Every node that could matter, the most dependent first. log p is the natural " +
-      "logarithm of the p-value of independence: the lower, the surer is the dependence."),
+    paragraph("Every node that could matter; first those on whom the prediction depends most " +
+      "and from whom much of what the target hears can come, which is their reach. log p is the " +
+      "natural logarithm of the p-value of independence: the lower, the surer."),
     table("The ranking", header, rows, ranking.rows.map(([key]) => key)),
   ];
   const more = ranking.of - rows.length;

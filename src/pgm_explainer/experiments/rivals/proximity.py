@@ -1,0 +1,32 @@
+"""The order that nearness alone gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import FloatArray
+from .base import Queries
+from .case import Case
+
+__all__ = ["Proximity"]
+
+
+@dataclass(frozen=True)
+class Proximity:
+    """Candidates by how often random walks from the target come by; the model is not asked."""
+
+    name: str = "proximity"
+
+    @property
+    def queries(self) -> Queries:
+        return Queries(forwards=0)
+
+    def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
+        for target in targets:
+            importance = np.zeros(len(case.x))
+            candidates = case.candidates(target)
+            importance[candidates] = case.visits(target)
+            yield case.among_candidates(target, importance)
