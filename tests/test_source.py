@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,16 @@ def test_what_cannot_be_read_is_said(x, edge_index, options, named):
     given = {"inputs": None, "target_type": None, **options}
     with pytest.raises(InputError, match=named):
         read_source(model, x, edge_index, "node", **given)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SimpleNamespace(edge_index=np.zeros((2, 0), dtype=int)),
+        SimpleNamespace(node_types=["author"], edge_index_dict={}),
+    ],
+    ids=["one kind", "several kinds"],
+)
+def test_edges_beside_a_data_object_are_not_ignored(data):
+    with pytest.raises(InputError, match="has its own edges: pass it alone"):
+        read_source(lambda x: x, data, np.array([[0], [1]]), "node", None, None)

@@ -94,12 +94,13 @@ def read_source(
     """Check what was handed over and bring it into one form."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
-    if hasattr(x, "edge_index_dict") or hasattr(x, "node_types"):
+    of_kinds = hasattr(x, "edge_index_dict") or hasattr(x, "node_types")
+    if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
+        raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
+    if of_kinds:
         if inputs:
             raise InputError("inputs do not go together with HeteroData")
         return _read_hetero(model, x, task, target_type)
-    if hasattr(x, "edge_index") and edge_index is not None:
-        raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
     if target_type is not None:
         raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
     if edge_index is None and hasattr(x, "edge_index"):

@@ -58,7 +58,7 @@ class Round:
 
 ROUNDS = (
     Round(70, step=0.01, rate=1.5e-3, rising=0.15, fall=_along_a_cosine, moved=False),
-    Round(72, step=0.006, rate=1e-3, rising=0.04, fall=_along_a_line, moved=True),
+    Round(62, step=0.006, rate=1e-3, rising=0.04, fall=_along_a_line, moved=True),
 )
 
 
