@@ -55,15 +55,19 @@ class _Incidence:
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(small)
         return cls(offsets, np.argsort(endpoints, kind="stable").astype(small))
 
-    def counts(self, nodes: IntArray) -> IntArray:
-        """Return how many edges there are at each of ``nodes``."""
-        return self.offsets[nodes + 1].astype(np.int64) - self.offsets[nodes]
+    def with_counts(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return all edges at ``nodes``, and how many there are at each.
+
+        The rest of the graph is not touched.
+        """
+        starts = self.offsets[nodes].astype(np.int64)
+        counts = self.offsets[nodes + 1] - starts
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.edges[np.repeat(starts, counts) + within].astype(np.int64), counts
 
     def at(self, nodes: IntArray) -> IntArray:
-        """Return all edges at ``nodes``, without touching the rest of the graph."""
-        starts, lengths = self.offsets[nodes].astype(np.int64), self.counts(nodes)
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return self.edges[np.repeat(starts, lengths) + within].astype(np.int64)
+        """Return all edges at ``nodes``."""
+        return self.with_counts(nodes)[0]
 
 
 class Graph:
@@ -118,25 +122,28 @@ class Graph:
         """Return how often walks, one from each of ``start``, come by each of ``nodes`` on average.
 
         A walk goes from a node along any of the edges that lead to it, all as likely, against the
-        messages; it begins with a visit. Walks that leave ``nodes`` and ``start`` are lost.
+        messages; it begins with a visit.
+
+        Args:
+            start: where walks begin.
+            nodes: ascending; with ``start``, all that lie within so many steps of it.
+            steps: how long walks are.
 
         Examples:
             >>> path = Graph(np.array([[0, 1, 2, 1], [1, 2, 3, 3]]), num_nodes=4)
             >>> path.visits(np.array([3]), np.array([0, 1, 2]), steps=2).tolist()
             [0.5, 1.0, 0.5]
         """
-        around = np.union1d(nodes, start)
-        here = np.isin(around, start).astype(np.float64)
+        around = np.sort(np.concatenate((nodes, start)))  # whoever is there twice is found first
+        here = np.zeros(len(around))
+        here[np.searchsorted(around, start)] = 1
         visits = here.copy()
         for _ in range(steps):
-            walkers = around[here > 0]
-            counts = self._incoming.counts(walkers)
-            moved = np.repeat(here[here > 0] / np.maximum(counts, 1), counts)
-            sources = self.edge_index[0, self._incoming.at(walkers)]
-            places = np.minimum(np.searchsorted(around, sources), len(around) - 1)
-            stay = around[places] == sources
-            here = np.zeros(len(around))
-            np.add.at(here, places[stay], moved[stay])
+            walkers = np.flatnonzero(here)
+            edges, counts = self._incoming.with_counts(around[walkers])
+            moved = np.repeat(here[walkers] / np.maximum(counts, 1), counts)
+            places = np.searchsorted(around, self.edge_index[0, edges])
+            here = np.asarray(np.bincount(places, moved, len(around)), dtype=np.float64)
             visits += here
         return visits[np.searchsorted(around, nodes)]
 

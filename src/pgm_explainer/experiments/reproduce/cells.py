@@ -107,11 +107,14 @@ def _pgm_jobs(where: dict[str, Any], both: bool) -> Iterator[Job]:
 def _rival_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
     """Those who ask nothing of the model are quick: they always run, and explain all targets."""
     for rival in make_rivals(where["seed"]):
-        if not rival.queries.forwards:
+        asked = rival.queries.forwards
+        if not asked:
             yield _job(rival_cell, where, rival=rival, most_targets=None)
-        elif plan.rivals and where["seed"] < plan.seeds_of_rivals:
-            most = plan.rival_targets * (MORE_FOR_QUICK if rival.queries.forwards <= _FEW else 1)
+        elif plan.rivals and asked <= _FEW:
+            most = plan.rival_targets * MORE_FOR_QUICK
             yield _job(rival_cell, where, rival=rival, most_targets=most)
+        elif plan.rivals and where["seed"] < plan.seeds_of_rivals:
+            yield _job(rival_cell, where, rival=rival, most_targets=plan.rival_targets)
 
 
 def _same_targets_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:

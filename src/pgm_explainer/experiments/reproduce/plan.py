@@ -18,7 +18,7 @@ class Plan:
     Attributes:
         seeds: how many seeds of data (Bitcoin: of the split), model and explanations.
         rivals: whether those rivals are run that ask the model, which takes most of the time.
-        rival_seeds: how many seeds those rivals get; None for as many.
+        rival_seeds: how many seeds those rivals get that ask often; None for as many.
         rival_targets: how many targets, evenly spread, those rivals explain, and a hundred times as
             many if they ask a few times only; others explain all.
         hops: Bitcoin: how far candidates may be, 1 in the paper's protocol and 3 in the strict one.

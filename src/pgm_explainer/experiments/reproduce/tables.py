@@ -153,7 +153,7 @@ def _about_rivals(plan: Plan) -> Iterator[str]:
         yield (
             f"SHAP and GNNExplainer explain {plan.rival_targets} targets of {seeds}, evenly "
             f"spread; *the rivals' targets* are these. GRAD explains up to "
-            f"{plan.rival_targets * MORE_FOR_QUICK} targets of these seeds, the others all of all. "
+            f"{plan.rival_targets * MORE_FOR_QUICK} targets of each seed, the others all. "
             f"*proximity* is the order by random walks from the target: what is right because it "
             f"is near."
         )
