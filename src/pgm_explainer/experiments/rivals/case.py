@@ -86,7 +86,7 @@ class Case:
         return TASKS[self.task].candidates(checked, self.graph, self._candidate_hops)
 
     def visits(self, target: int | None) -> FloatArray:
-        """Return how often a random walk from a target comes by each candidate; of a graph, never."""
+        """Return how often a random walk from a target comes by each candidate."""
         ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
         return self.graph.visits(ends, self.candidates(target), self._candidate_hops)
 
