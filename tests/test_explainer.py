@@ -866,8 +866,8 @@ def test_the_neighbourhood_holds_candidates_target_and_their_edges():
 
 def test_a_ranking_lists_every_candidate_most_dependent_and_best_heard_first(alone):
     ranking = alone[RICH].ranking
-    weighed = ranking.log_p * ranking.reach**2
-    assert list(weighed) == sorted(weighed)
+    weighed = list(zip(~ranking.significant, ranking.log_p * ranking.reach, strict=True))
+    assert weighed == sorted(weighed)
     assert 0 < ranking.reach.min() < ranking.reach.max() == 1
     assert [each.node for each in ranking if each.selected] == alone[RICH].nodes
     assert RICH not in ranking.nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -96,18 +96,17 @@ class PGMExplainer:
             that gives those); their numbers by default.
         test: ``chi_square`` or ``g``.
         significance: the p-value below which variables are dependent.
-        correction: ``benjamini_hochberg`` holds the share of false discoveries among the selected
-            nodes to the significance level, however many candidates there are; ``none`` is the
-            paper's plain test.
+        correction: ``benjamini_hochberg`` holds the share of false discoveries among the
+            significant nodes to the significance level, however many candidates there are; ``none``
+            is the paper's plain test.
         max_nodes: M, the most explaining nodes, not counting the target.
         only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
         rank_by: ``dependence`` ranks candidates by the paper's test, of whether they were perturbed
             and their own predictions changed, against the target's: it finds what moves together,
-            also by a common cause. ``reach`` does too, and of nodes that move with the target puts
-            those first from whom much of what it hears can come; among thousands of candidates
-            that finds the near ones. ``influence`` leaves the candidates' predictions out: it
-            finds whose perturbing changes the target; for pairs that is ``dependence``. For
-            graphs all three are the same.
+            also by a common cause. ``reach`` does too, and weighs the evidence by how much of what
+            the target hears a candidate can send: of thousands that move with the target, those
+            beside it are found. ``influence`` leaves the candidates' predictions out: it finds
+            whose perturbing changes the target. For pairs and graphs all three are the same.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
@@ -268,7 +267,8 @@ class PGMExplainer:
         if not near:
             return []
         samples, far_sighted = self._draw(near)  # step 1
-        rankings = select_variables(samples.table, near, self._selection)  # step 2
+        weighed = [self._weighed(each) for each in near]
+        rankings = select_variables(samples.table, weighed, self._selection)  # step 2
         findings = [
             self._find(each, samples, ranking) for each, ranking in zip(near, rankings, strict=True)
         ]
@@ -281,11 +281,14 @@ class PGMExplainer:
         return [done[target] for target in targets]
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
-        candidates = self._task.candidates(target, self.graph, self.hops)
+        return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
+
+    def _weighed(self, near: Neighbourhood) -> Neighbourhood:
+        """The same, with the reach of each candidate if that counts."""
         if self.settings.rank_by != "reach":
-            return Neighbourhood(target, candidates)
-        ends = self._task.ends(target)
-        return Neighbourhood(target, candidates, reach_of(self.graph, ends, candidates, self.hops))
+            return near
+        ends = self._task.ends(near.target)
+        return replace(near, reach=reach_of(self.graph, ends, near.candidates, self.hops))
 
     def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:
         """Sample around some targets; return also what sees further than it should."""

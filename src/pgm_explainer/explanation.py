@@ -39,7 +39,7 @@ class Explanation:
             for a regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
         held: the share of samples in which the prediction held.
-        ranking: every candidate with its evidence, most dependent first.
+        ranking: every candidate with its evidence, best first.
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed, since then there is nothing to explain it by, or if none was
             asked for (``structure=None``).
@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def nodes(self) -> list[VariableId]:
-        """The explaining nodes, most dependent first; the target of a node task is not one."""
+        """The explaining nodes, best first; the target of a node task is not one."""
         return [self.ranking.name(int(at)) for at in np.flatnonzero(self.ranking.selected)]
 
     @property

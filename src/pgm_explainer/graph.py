@@ -140,6 +140,8 @@ class Graph:
         visits = here.copy()
         for _ in range(steps):
             walkers = np.flatnonzero(here)
+            if not len(walkers):
+                break
             edges, counts = self._incoming.with_counts(around[walkers])
             moved = np.repeat(here[walkers] / np.maximum(counts, 1), counts)
             places = np.searchsorted(around, self.edge_index[0, edges])

@@ -39,7 +39,7 @@ class LearningPlan:
 
 @dataclass(frozen=True)
 class Problem:
-    """A target, and the nodes (most dependent first) to explain it by."""
+    """A target, and the nodes (best first) to explain it by."""
 
     target: VariableId
     nodes: list[int]

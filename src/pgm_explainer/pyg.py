@@ -72,7 +72,8 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     """Explains predictions of nodes or of a graph by Bayesian networks.
 
     The ``node_mask`` holds Cramér's V of the nodes that the prediction significantly depends on,
-    1 for the explained node itself, and 0 for all others; of many explained nodes the largest.
+    times the root of their reach, so that it orders nodes as the ranking does; 1 for the explained
+    node itself, and 0 for all others; of many explained nodes the largest.
     With ``node_mask_type="attributes"`` a node's value is spread over its features in proportion to
     their own effects, found by perturbing them one by one. The explanation also carries ``pgm``,
     our full explanations by target, with their Bayesian networks.
@@ -164,7 +165,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
             ranking = explanation.ranking
             strength = np.zeros((x.shape[0], 1))
             strength[ranking.nodes, 0] = np.where(
-                ranking.significant, ranking.effect_size * ranking.reach, 0
+                ranking.significant, ranking.effect_size * np.sqrt(ranking.reach), 0
             )
             strength[explanation.ends, 0] = 1
             if by_feature:

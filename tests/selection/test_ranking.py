@@ -6,7 +6,7 @@ from scipy import stats
 
 from pgm_explainer import InputError
 from pgm_explainer.selection.independence import PairwiseTests
-from pgm_explainer.selection.ranking import CORRECTIONS, rank, significant
+from pgm_explainer.selection.ranking import CORRECTIONS, critical_log_p, rank, significant
 
 
 def evidence(log_p, statistic=None):
@@ -75,10 +75,66 @@ def test_of_equal_evidence_whoever_is_heard_more_comes_first():
     assert ranked([-9, -9, -9], reach=[0.1, 1, 0.5]).nodes.tolist() == [1, 2, 0]
 
 
-def test_reach_weighs_evidence_like_an_effect_which_is_the_root_of_a_log_p_value():
-    """Four times the log p-value makes up for half the reach, and no less does."""
-    assert ranked([-10, -39], reach=[1, 0.5]).nodes.tolist() == [0, 1]
-    assert ranked([-10, -41], reach=[1, 0.5]).nodes.tolist() == [1, 0]
+def test_evidence_counts_in_proportion_to_reach():
+    assert ranked([-10, -19], reach=[1, 0.5]).nodes.tolist() == [0, 1]
+    assert ranked([-10, -21], reach=[1, 0.5]).nodes.tolist() == [1, 0]
+
+
+def test_the_significant_go_before_the_others_however_near_those_are():
+    passed = [False, True, False, True]
+    ranking = ranked([-9, -20, -8, -30], reach=[1, 0.01, 1, 0.01], passed=passed)
+    assert ranking.nodes.tolist() == [3, 1, 0, 2]
+
+
+def weighted_step_up(p, weights, level):
+    """Benjamini and Hochberg's procedure on p-values divided by their weights, as it is written."""
+    order = sorted(range(len(p)), key=lambda at: p[at] / weights[at])
+    steps = [rank * level / len(p) for rank in range(1, len(p) + 1)]
+    passed = [rank for rank, at in enumerate(order) if p[at] / weights[at] <= steps[rank]]
+    return {order[rank] for rank in range(max(passed, default=-1) + 1)}
+
+
+def test_false_discoveries_are_shared_out_by_reach():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        p = rng.random(40) ** 4
+        reach = np.maximum(rng.random(40) ** 6, 0.01)
+        passed = significant(np.log(p), 0.05, "benjamini_hochberg", reach)
+        expected = weighted_step_up(p.tolist(), (reach / reach.mean()).tolist(), 0.05)
+        assert set(np.flatnonzero(passed).tolist()) == expected
+        assert (significant(np.log(p), 0.05, "none", reach) == (p < 0.05)).all()
+
+
+def test_equal_reach_changes_nothing():
+    p = np.random.default_rng(4).random(60) ** 3
+    one, other = (significant(np.log(p), 0.1, "benjamini_hochberg", r) for r in (None, p * 0 + 0.3))
+    assert one.any()
+    assert (one == other).all()
+
+
+def test_the_share_of_false_discoveries_is_held_whoever_has_the_reach():
+    """Of 200 candidates, 10 near and 10 far ones are true; nearness says nothing of the others."""
+    rng = np.random.default_rng(5)
+    reach = np.where(np.arange(200) < 30, 1.0, 0.01)
+    true = np.isin(np.arange(200), [*range(10), *range(190, 200)])
+    shares = []
+    for _ in range(2000):
+        p = np.where(true, rng.random(200) * 1e-4, rng.random(200))
+        passed = significant(np.log(p), 0.1, "benjamini_hochberg", reach)
+        shares.append((passed & ~true).sum() / max(1, passed.sum()))
+    assert 0.05 < np.mean(shares) < 0.1
+
+
+def test_what_is_critical_separates_those_that_passed():
+    rng = np.random.default_rng(6)
+    reach = np.where(rng.random(80) < 0.2, 1.0, 0.02)
+    log_p = np.log(rng.random(80) ** 5)
+    for correction in CORRECTIONS:
+        passed = significant(log_p, 0.05, correction, reach)
+        ranking = ranked(log_p, reach=reach, passed=passed)
+        line = critical_log_p(ranking, 0.05, correction)
+        assert ((ranking.log_p < line) == ranking.significant).all()
+        assert ranking.significant.any()
 
 
 def test_certainty_goes_before_all_else_however_far():

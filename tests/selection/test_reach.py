@@ -27,13 +27,13 @@ def test_those_heard_often_are_equals():
     edges, near, far = ladder()
     reach = reach_in(edges, [0], np.concatenate((near, far)), hops=2)
     assert (reach[:FEW] == 1).all()
-    np.testing.assert_allclose(reach[FEW:], 1 / (FEW * MANY) / 0.15)
+    np.testing.assert_allclose(reach[FEW:], (1 / (FEW * MANY) / 0.15) ** 2)
 
 
-def test_none_counts_for_less_than_a_tenth():
+def test_none_counts_for_less_than_a_hundredth():
     edges = np.stack((np.arange(1, 2001), np.repeat([0, 1], 1000)))
     reach = reach_in(edges, [0], np.arange(1, 2001), hops=2)
-    assert set(reach.tolist()) == {1.0, 0.1}
+    assert set(reach.tolist()) == {1.0, 0.01}
 
 
 def test_within_one_hop_all_are_equals_however_many():
@@ -50,9 +50,16 @@ def test_without_candidates_there_is_no_reach():
     assert len(reach_in(np.array([[0], [1]]), [0], np.empty(0, dtype=int), hops=2)) == 0
 
 
-def test_both_ends_of_a_pair_are_listened_at():
-    edges = np.array([[2, 3, 4], [0, 1, 3]])
-    assert (reach_in(edges, [0, 1], [0, 1, 2, 3, 4], hops=2) == 1).all()
+def test_of_a_pair_all_are_equals():
+    edges, near, far = ladder()
+    assert (reach_in(edges, [0, 1], [0, 1, *near, *far], hops=2) == 1).all()
+
+
+def test_walks_end_even_if_a_model_is_said_to_see_everything():
+    edges, near, far = ladder()
+    back = np.concatenate((edges, edges[::-1]), axis=1)
+    reach = reach_in(back, [0], [*near, *far], hops=10**9)
+    assert (reach[:FEW] == 1).all()
 
 
 def follower(x):

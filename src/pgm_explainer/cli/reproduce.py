@@ -52,10 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--rival-targets",
         type=_count,
         default=40,
-        help="targets of each set for those, and for the metrics beyond (default: 40)",
+        help="targets of each set for SHAP and GNNExplainer, a hundred times as many for GRAD, and "
+        "the targets for the metrics beyond (default: 40)",
     )
     parser.add_argument(
-        "--rival-seeds", type=_count, help="seeds for those (default: as many as --seeds)"
+        "--rival-seeds",
+        type=_count,
+        help="seeds for SHAP and GNNExplainer (default: as many as --seeds)",
     )
     parser.add_argument(
         "--train", action="store_true", help="mnist: train the network anew (hours)"

@@ -84,11 +84,14 @@ def train_superpixel_gcn(
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     model = SuperpixelGCN()
-    best, kept = -1.0, model.state_dict()
+    if any(each.moved for each in rounds) and not moved:
+        raise ValueError("a round is of moved graphs, but there are none")
+    best, kept, epoch = -1.0, model.state_dict(), 0
     for each in rounds:
         versions = [graphs, *(moved if each.moved else ())]
-        for epoch in _epochs(model, versions, each, rng):
+        for _ in _epochs(model, versions, each, rng):
             share = right_share(model, held_out)
+            epoch += 1
             _log.info("epoch %d: %.2f %% of the held-out graphs are right", epoch, 100 * share)
             if share > best:
                 state = model.state_dict().items()
@@ -102,12 +105,12 @@ def _epochs(
     versions: Sequence[Sequence[SuperpixelGraph]],
     this: Round,
     rng: np.random.Generator,
-) -> Iterator[int]:
-    """Train for a round; yield the number of each epoch when it is over."""
+) -> Iterator[None]:
+    """Train for a round; yield after each epoch."""
     optimizers = _optimizers(model, this)
     size = len(versions[0])
     steps, done = -(-size // _BATCH) * this.epochs, 0
-    for epoch in range(this.epochs):
+    for _ in range(this.epochs):
         model.train()
         for x, edges, batch, labels in _batches(_one_of_each(versions, rng), _BATCH):
             for optimizer, rate in optimizers:
@@ -117,7 +120,7 @@ def _epochs(
             for optimizer, _ in optimizers:
                 optimizer.step()
             done += 1
-        yield epoch + 1
+        yield
 
 
 def _optimizers(model: SuperpixelGCN, this: Round) -> list[tuple[torch.optim.Optimizer, float]]:

@@ -136,8 +136,8 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
 
 
 def _read_ranking(ranking: Checked, version: int) -> Ranking:
-    since_2 = () if version >= 2 else ("reach",)
-    fields = ranking.fields(*(name for name in RANKING_COLUMNS if name not in since_2))
+    unknown = ("reach",) if version < 2 else ()
+    fields = ranking.fields(*(name for name in RANKING_COLUMNS if name not in unknown))
     shape = (len(fields["nodes"].items()),)
     nodes = fields["nodes"].array(shape, Checked.whole_number, np.int64)
     if len(np.unique(nodes)) < len(nodes):

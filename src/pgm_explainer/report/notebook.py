@@ -15,7 +15,7 @@ from .facts import own_chance, telling_facts, told_nodes
 from .layers import Point, place_network
 from .names import printable, shorten, variable_label
 from .terms import describe_terms
-from .text import chances, fact_words, summarise
+from .text import chances, column_words, fact_words, summarise
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -59,7 +59,7 @@ def _table(explanation: Explanation) -> str:
     left_out = f"; {more} more nodes are in explanation.ranking" if more else ""
     caption = (
         f"How likely the prediction holds by the network: {explanation.query():.1%} when nothing "
-        f"is known, and given what is known of one node{left_out}"
+        f"is known, and given what is known of one node{left_out}. {column_words(explanation)}"
     )
     return (
         f'<table style="color: inherit; font: inherit; border-collapse: collapse">'

@@ -15,13 +15,21 @@ from .terms import describe_terms
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["chances", "describe", "fact_words", "headline", "summarise", "support_words"]
+__all__ = [
+    "chances",
+    "column_words",
+    "describe",
+    "fact_words",
+    "headline",
+    "summarise",
+    "support_words",
+]
 
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
 _COLUMNS = "log p: logarithm of the p-value, the lower the surer; effect: Cramér's V, from 0 to 1"
-_REACH = "reach: how much of what the target hears can come from the node, from 0 to 1"
+_REACH = "reach: how much the evidence counts, by how much the target can hear of the node"
 
 
 def describe(explanation: Explanation) -> str:
@@ -152,10 +160,14 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
             yield [_name(ranked.node), *evidence, *row(ranked.node)]
 
 
+def column_words(explanation: Explanation) -> str:
+    """Say what the evidence in the table of :func:`chances` is."""
+    return f"{_COLUMNS}; {_REACH}." if _weighed(explanation) else f"{_COLUMNS}."
+
+
 def _weighed(explanation: Explanation) -> bool:
-    """Say whether reach tells the explaining nodes apart."""
-    ranking = explanation.ranking
-    return bool((ranking.reach[ranking.selected] < 1).any())
+    """Say whether evidence counts by the nodes' reach."""
+    return bool((explanation.ranking.reach < 1).any())
 
 
 def _table(explanation: Explanation) -> Iterator[str]:
@@ -167,9 +179,15 @@ def _table(explanation: Explanation) -> Iterator[str]:
         f"is known), given what is known of one node's {of}:"
     )
     left_out = len(explanation.nodes) - len(told_nodes(explanation))
-    columns = _wrap(f"{_COLUMNS}; {_REACH}." if _weighed(explanation) else f"{_COLUMNS}.")
     more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
-    yield "\n".join([_wrap(title), *aligned(list(chances(explanation))), *more, columns])
+    yield "\n".join(
+        [
+            _wrap(title),
+            *aligned(list(chances(explanation))),
+            *more,
+            _wrap(column_words(explanation)),
+        ]
+    )
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Candidates in the order of their dependence on the target, near ones before far ones."""
+"""Candidates in the order of the evidence for them, weighed by their reach."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ class RankedNode:
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Sequence[RankedNode]):
-    """All candidates, those the target depends on most first, held as columns.
+    """All candidates, the best first, held as columns.
+
+    Significant ones go before the others; among equals in that, by evidence and reach.
 
     Attributes:
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
-        reach: how much of what the target hears can come from each, from 0 to 1; all 1 where the
-            ranking is by evidence alone.
+        reach: how much the evidence for each counts, from 0 to 1, by how much of what the target
+            hears it can send; all 1 where that is not asked.
         significant: whether each passed the significance level, after any correction.
         selected: whether each is in the explanation.
         names: what the nodes of the graph are called, if not by their numbers.
@@ -150,9 +152,16 @@ CORRECTIONS = {"none": _uncorrected, "benjamini_hochberg": _benjamini_hochberg}
 
 
 def significant(
-    log_p: NDArray[np.float64], level: float, correction: str = "none"
+    log_p: NDArray[np.float64],
+    level: float,
+    correction: str = "none",
+    reach: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
     """Say which p-values pass the level, corrected for their number if asked to.
+
+    A correction shares out the false discoveries that the level allows for: evenly or, where a
+    reach is given, in proportion to it. The share of false ones is held to the level either way,
+    since the reach does not depend on the p-values (Genovese, Roeder and Wasserman, 2006).
 
     Examples:
         >>> p = np.array([0.01, 0.04, 0.5])
@@ -164,25 +173,34 @@ def significant(
     correct = resolve(correction, "correction", CORRECTIONS)
     if correct is None:
         raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
-    return np.asarray(correct(log_p) < np.log(level))
+    weighed = log_p if reach is None else log_p - _log_weight(reach, correction)
+    return np.asarray(correct(weighed) < np.log(level))
 
 
-def critical_log_p(passed: NDArray[np.bool_], level: float, correction: str) -> float:
-    """Return the log p-value that separates those that passed from those that did not.
+def _log_weight(reach: NDArray[np.float64], correction: str) -> NDArray[np.float64]:
+    """By how much p-values are divided before they are corrected: one on average."""
+    if correction == "none" or not len(reach):
+        return np.zeros(len(reach))
+    weights: NDArray[np.float64] = np.log(reach / reach.mean())
+    return weights
 
-    By Benjamini and Hochberg's procedure it depends on how many passed.
+
+def critical_log_p(ranking: Ranking, level: float, correction: str) -> NDArray[np.float64]:
+    """Return, for each candidate, the log p-value that it must be below to be significant.
+
+    By Benjamini and Hochberg's procedure it depends on how many are.
 
     Examples:
-        >>> passed = np.array([True, True, False, False])
+        >>> one, some = np.ones(4), np.array([True, True, False, False])
+        >>> ranking = Ranking(np.arange(4), one, one.astype(int), -one, one, one, some, some)
         >>> for correction in ("none", "benjamini_hochberg"):
-        ...     print(round(np.exp(critical_log_p(passed, 0.04, correction)), 6))
-        0.04
-        0.02
+        ...     print(np.exp(critical_log_p(ranking, 0.04, correction)).round(6).tolist())
+        [0.04, 0.04, 0.04, 0.04]
+        [0.02, 0.02, 0.02, 0.02]
     """
-    if correction == "none":
-        return float(np.log(level))
-    count = max(1, int(np.count_nonzero(passed)))
-    return float(np.log(level * count / max(1, len(passed))))
+    count = max(1, int(np.count_nonzero(ranking.significant)))
+    shared = 1.0 if correction == "none" else count / max(1, len(ranking))
+    return np.log(level * shared) + _log_weight(ranking.reach, correction)
 
 
 def rank(
@@ -193,12 +211,12 @@ def rank(
     eligible: NDArray[np.bool_],
     max_nodes: int,
 ) -> Ranking:
-    """Order candidates by evidence and reach; select the first ``max_nodes`` that are eligible.
+    """Order candidates by evidence times reach; select the first ``max_nodes`` that are eligible.
 
-    Evidence is the root of the log p-value, which is to it what an effect is to its square. Equals
-    are ordered by larger statistic, then by smaller node id.
+    Those that passed go before the others; evidence is the log p-value. Equals are ordered by
+    larger statistic, then by smaller node id.
     """
-    order = np.lexsort((nodes, -tests.statistic, tests.log_p * reach**2))
+    order = np.lexsort((nodes, -tests.statistic, tests.log_p * reach, ~passed))
     eligible = eligible[order]
     selected = eligible & (np.cumsum(eligible) <= max_nodes)
     return Ranking(

@@ -1,4 +1,4 @@
-"""How much of what a target hears can come from each candidate, whatever the model makes of it."""
+"""How much each candidate's evidence counts: by how much of what a target hears it can send."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from ..graph import Graph
 __all__ = ["reach_of"]
 
 _OFTEN = 0.15
-"""Who is on that share of walks is heard well: being on more of them counts for no more."""
-_LEAST = 0.1
-"""Of nobody more than nine tenths are taken off: what decides the prediction is told, if far."""
+"""Who is visited that often on average is heard well: to be heard better counts for no more."""
+_LEAST = 0.01
+"""The least that evidence counts for: what decides the prediction is told, however far it is."""
+_LONGEST = 10
+"""How long walks are at most; deeper networks hardly tell nodes apart, and walks take time."""
 
 
 def reach_of(graph: Graph, ends: IntArray, candidates: IntArray, hops: int) -> NDArray[np.float64]:
-    """Return the reach of each candidate, up to 1: its share of walks to the ends of a target.
+    """Return how much the evidence for each candidate counts, from 0.01 to 1.
 
-    The influence of a node in a network of L layers, averaged over what it might have learnt, is
-    as often as random walks of L steps lead there (Xu et al., 2018, Theorem 1). The candidate on
-    most walks has 1, and so has whoever is on 15 % of them; none has less than 0.1. Of a whole
-    graph all have 1.
+    What a node does to another in a network of random weights is, on average, as much as random
+    walks lead from there to here (Xu et al., 2018). So effects are expected in proportion to how
+    often walks from the target, against the messages, come by a node; and evidence, which grows
+    with the square of an effect, to the square of that. Who is visited most has 1, and so has
+    whoever is visited 0.15 times on average. Of a pair or a graph all have 1: there a node's
+    variable is its perturbation alone, and cannot move with the target without moving it.
 
     Examples:
         Node 0 hears 1 to 5, and 5 hears 6 to 10.
@@ -30,9 +34,9 @@ def reach_of(graph: Graph, ends: IntArray, candidates: IntArray, hops: int) -> N
         >>> heard = np.stack((np.arange(1, 11), np.repeat([0, 5], 5)))
         >>> reach = reach_of(Graph(heard, num_nodes=11), np.array([0]), np.arange(1, 11), hops=2)
         >>> reach.round(3).tolist()
-        [1.0, 1.0, 1.0, 1.0, 1.0, 0.267, 0.267, 0.267, 0.267, 0.267]
+        [1.0, 1.0, 1.0, 1.0, 1.0, 0.071, 0.071, 0.071, 0.071, 0.071]
     """
-    if not len(ends) or not len(candidates):
+    if len(ends) != 1 or not len(candidates):
         return np.ones(len(candidates))
-    often = np.minimum(graph.visits(ends, candidates, hops), _OFTEN)
-    return np.maximum(often / often.max(), _LEAST)
+    often = np.minimum(graph.visits(ends, candidates, min(hops, _LONGEST)), _OFTEN)
+    return np.maximum((often / often.max()) ** 2, _LEAST)

@@ -29,7 +29,7 @@ class SelectionPlan:
         no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
             Theorem 1, the variables dependent on any of those.
         by: ``dependence`` tests a candidate's whole variable against the target's, as in the paper;
-            ``reach`` tests the same, and ranks by the evidence and by the candidate's reach;
+            ``reach`` tests the same, and weighs the evidence by each candidate's reach;
             ``influence`` tests only whether it was perturbed, against the change of the target.
         only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
     """
@@ -42,8 +42,10 @@ class SelectionPlan:
     only_significant: bool
     by: str = "dependence"
 
-    def passed(self, tests: PairwiseTests) -> NDArray[np.bool_]:
-        return significant(tests.log_p, self.significance, self.correction)
+    def passed(
+        self, tests: PairwiseTests, reach: NDArray[np.float64] | None = None
+    ) -> NDArray[np.bool_]:
+        return significant(tests.log_p, self.significance, self.correction, reach)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Neighbourhood:
     """A target and the nodes that can influence it (the target itself is not among them).
 
     Attributes:
-        reach: how much of what the target hears can come from each; None if that is not asked.
+        reach: how much the evidence for each counts; None for all the same.
     """
 
     target: VariableId
@@ -86,14 +88,15 @@ def _select_one(
     tests: PairwiseTests,
     plan: SelectionPlan,
 ) -> Ranking:
-    passed = plan.passed(tests)
+    every = np.ones(len(neighbourhood.candidates))
+    reach = every if neighbourhood.reach is None else neighbourhood.reach
+    passed = plan.passed(tests, reach)
     if not plan.only_significant:
         eligible = np.ones_like(passed)
     elif plan.no_child:
         eligible = passed
     else:
         eligible = passed | _dependents_of(table, columns, passed, plan)
-    reach = np.ones(len(passed)) if neighbourhood.reach is None else neighbourhood.reach
     return rank(neighbourhood.candidates, tests, reach, passed, eligible, plan.max_nodes)
 
 

@@ -23,7 +23,7 @@ def shrink(
     """Return the columns of ``codes`` that the target still depends on given all the others.
 
     One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
-    back, so columns should come most dependent first. Where samples are too few to test any given
+    back, so columns should come best first. Where samples are too few to test any given
     all the others, variables leave from the back until they suffice.
 
     Args:

@@ -42,7 +42,7 @@ RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree", "proximity")
 
 MORE_FOR_QUICK = 100
 """How many times as many targets those rivals explain that ask the model a few times only."""
-_FEW = 10
+_FEW = 10  # passes through the model for a target
 
 _PUBLISHED_SAMPLES = {"syn4": 1600, "syn5": 4000, "alpha": 1000, "otc": 1000}
 _FINE = ("syn3", "syn5")
@@ -105,7 +105,10 @@ def _pgm_jobs(where: dict[str, Any], both: bool) -> Iterator[Job]:
 
 
 def _rival_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
-    """Those who ask nothing of the model are quick: they always run, and explain all targets."""
+    """Who asks the model often explains a few targets of some seeds, who asks rarely many of all.
+
+    Those who ask nothing always run, and explain all targets.
+    """
     for rival in make_rivals(where["seed"]):
         asked = rival.queries.forwards
         if not asked:

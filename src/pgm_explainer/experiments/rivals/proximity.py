@@ -26,7 +26,6 @@ class Proximity:
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         for target in targets:
-            importance = np.zeros(len(case.x))
-            candidates = case.candidates(target)
-            importance[candidates] = case.visits(target)
-            yield case.among_candidates(target, importance)
+            importance = np.full(len(case.x), -np.inf)
+            importance[case.candidates(target)] = case.visits(target)
+            yield importance

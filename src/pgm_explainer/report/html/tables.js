@@ -11,9 +11,11 @@ function table(caption, header, rows, keys = []) {
   return element("div", region, whole);
 }
 
+/** The ranking; the reach of nodes is told where it counts. */
 function rankingDetails({ ranking }) {
-  const header =
-    ["", "node", "effect", "reach", "log p", "statistic", "degrees", "in the explanation"];
+  const weighed = (cell) => (ranking.weighed ? [cell] : []);
+  const header = ["", "node", "effect", ...weighed("reach"), "log p", "statistic", "degrees",
+    "in the explanation"];
   const rows = ranking.rows.map((row, at) => {
     const [, name, statistic, logP, effect, reach, degrees, significant, selected] = row;
     const bar = element("i", { class: "effect" });
@@ -21,12 +23,13 @@ function rankingDetails({ ranking }) {
     const size = element("span", { class: "sized" }, bar, fixed(effect, 2));
     const verdict = selected ? "yes" : significant ? "significant" : "";
     const evidence = [fixed(logP, 1), fixed(statistic, 1), `${degrees}`];
-    return [`${at + 1}`, name, size, fixed(reach, 2), ...evidence, verdict];
+    return [`${at + 1}`, name, size, ...weighed(fixed(reach, 2)), ...evidence, verdict];
   });
   const parts = [
-    paragraph("Every node that could matter; first those on whom the prediction depends most " +
-      "and from whom much of what the target hears can come, which is their reach. log p is the " +
-      "natural logarithm of the p-value of independence: the lower, the surer."),
+    paragraph("Every node that could matter, the most dependent first. log p is the natural " +
+      "logarithm of the p-value of independence: the lower, the surer is the dependence." +
+      weighed(" It counts in proportion to a node's reach, which is how much of what the target " +
+        "hears the node can send.").join("")),
     table("The ranking", header, rows, ranking.rows.map(([key]) => key)),
   ];
   const more = ranking.of - rows.length;

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
+from numpy.typing import NDArray
 
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
@@ -37,7 +38,7 @@ def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw the highest-ranked candidates by -log10 of their p-value, with their effect size."""
+    """Draw the highest-ranked candidates' -log10 p, with the effect size and reach of each."""
     ranking = explanation.ranking
     if not len(ranking):
         say(axes, "There are no nodes to rank:\nno other node can influence the target.")
@@ -46,18 +47,16 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     shown = range(min(max_shown, len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
     halo = [withStroke(linewidth=2.5, foreground="white")]
+    weighed = bool((ranking.reach[: len(shown)] < 1).any())
     for at in shown:
         fill, hatch = _fill(bool(ranking.selected[at]), bool(ranking.significant[at]))
         axes.barh(at, digits[at], color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
-        effect = f" {ranking.effect_size[at]:.2f}"
-        write(axes, digits[at], at, effect, ha="left", size=8, path_effects=halo, zorder=3)
-    line = critical_log_p(
-        ranking.significant,
-        explanation.settings["significance"],
-        explanation.settings["correction"],
-    )
-    axes.axvline(line * _TO_DIGITS, color=VERMILLION, linestyle="--", linewidth=1.4)
-    _scale(axes, float(digits.max()))
+        beside = f" {ranking.effect_size[at]:.2f}" + (f", {ranking.reach[at]:.2f}" * weighed)
+        write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
+    settings = explanation.settings
+    line = critical_log_p(ranking, settings["significance"], settings["correction"]) * _TO_DIGITS
+    _draw_line(axes, line[: len(shown)])
+    _scale(axes, float(digits.max()), "effect size and reach" if weighed else "effect size")
     _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
     hidden = len(ranking) - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
@@ -68,18 +67,25 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     _explain_marks(axes, explanation)
 
 
+def _draw_line(axes: Axes, line: NDArray[np.float64]) -> None:
+    """Draw what each bar must exceed, from top to bottom."""
+    heights = np.arange(len(line))[:, None] + (-0.5, 0.5)
+    ends = np.repeat(line, 2)
+    axes.plot(ends, heights.ravel(), color=VERMILLION, linestyle="--", linewidth=1.4)
+
+
 def _fill(selected: bool, significant: bool) -> tuple[str, str]:
     if selected:
         return BLUE, ""
     return (SKY, "////") if significant else (GREY, "")
 
 
-def _scale(axes: Axes, largest: float) -> None:
+def _scale(axes: Axes, largest: float, beside: str) -> None:
     """Linear up to 1, then by powers of ten: evidence spans from nothing to hundreds of digits."""
     axes.set_xscale("symlog", linthresh=1, linscale=0.5)
     axes.set_xlim(0, max(10.0, largest * 2))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("evidence, -log10 p (effect size beside the bar)", size=9, color=INK)
+    axes.set_xlabel(f"evidence, -log10 p ({beside} beside the bar)", size=9, color=INK)
 
 
 def _name_rows(axes: Axes, names: list[str]) -> None:
