@@ -271,6 +271,30 @@ def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanati
     assert f"numpy {np.__version__}" in reader.text("#making")
 
 
+def columns_of_ranking(reader, explanation):
+    """The ranking as the page shows it, and whether the words beside it speak of reach."""
+    reader.open_details("ranking")
+    rows = reader.page.locator("#ranking tr").all_inner_texts()
+    head, *body = (row.split("\t") for row in rows)
+    columns = dict(zip(head, zip(*body, strict=True), strict=True))
+    assert columns["log p"] == tuple(f"{value:.1f}" for value in explanation.ranking.log_p)
+    return columns, "reach" in reader.text("#ranking p")
+
+
+def test_the_ranking_tells_of_reach_where_it_counts(read, toy):
+    arguments = (toy.whole, toy.x, toy.edge_index)
+    options = {"num_layers": 3, "structure": None}
+    weighed = PGMExplainer(*arguments, **options).explain(14)
+    assert weighed.ranking.reach.min() < 1
+    columns, told = columns_of_ranking(read(weighed), weighed)
+    assert columns["reach"] == tuple(f"{value:.2f}" for value in weighed.ranking.reach)
+    assert told
+    plain = PGMExplainer(*arguments, **options, rank_by="dependence").explain(14)
+    columns, told = columns_of_ranking(read(plain), plain)
+    assert "reach" not in columns
+    assert not told
+
+
 def test_names_are_text_and_nothing_else(read, node_explanation):
     names = [f"{EVIL[at % len(EVIL)]} {at}" for at in range(16)]
     settings = {**node_explanation.settings, "class_names": EVIL}

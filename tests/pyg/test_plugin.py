@@ -179,3 +179,38 @@ def test_inputs_that_are_no_tensors_reach_the_model_too(graph):
             return scale * super().forward(x, edge_index)
 
     assert marked(explainer(Scaled())(*graph, index=0, scale=1.0)) == {0, 1, 2}
+
+
+def test_the_mask_orders_nodes_as_the_ranking_does():
+    """Evidence grows with the square of an effect, so what it counts for does with the root."""
+    generator = torch.Generator().manual_seed(1)
+    x = torch.rand((NODES, 3), generator=generator)
+    # Node 0 hears four, and one of these hears the rest.
+    edges = torch.tensor([(v, 0 if v < 5 else 1) for v in range(1, NODES)]).T
+    model = TwoLayers()
+    found = explainer(model)(x, edges, index=0)
+    ranking = PGMExplainer(model, x, edges, num_samples=300).explain(0).ranking
+    assert ranking.reach[ranking.significant].min() < 1
+    expected = torch.zeros(NODES)
+    strength = ranking.effect_size * ranking.reach**0.5 * ranking.significant
+    expected[torch.from_numpy(ranking.nodes)] = torch.from_numpy(strength).float()
+    expected[0] = 1
+    torch.testing.assert_close(found.node_mask[:, 0], expected)
+
+
+class TwoLayers(torch.nn.Module):
+    """Sums of sums of feature 0, against nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(
+            [GraphConv(1, 1, bias=False), GraphConv(1, 1, bias=False)]
+        )
+        for each in self.layers.parameters():
+            torch.nn.init.ones_(each)
+
+    def forward(self, x, edge_index):
+        h = x[:, :1]
+        for layer in self.layers:
+            h = layer(h, edge_index)
+        return torch.cat([h, 0 * h], dim=1) / 4
