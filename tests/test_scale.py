@@ -42,6 +42,18 @@ def test_memory_is_that_of_the_neighbourhood(explainer):
     assert peak < 3e6 + 2 * explainer.graph.num_nodes
 
 
+def test_not_even_the_first_explanation_copies_the_graph():
+    """It indexes the edges, which takes less than twice what they do, and keeps no copy of them."""
+    x, edges = ring(200_000)
+    explainer = PGMExplainer(model, x, edges, num_samples=50, num_layers=3)
+    tracemalloc.start()
+    explainer.explain(5)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 0.8 * edges.nbytes
+    assert peak < 2 * edges.nbytes
+
+
 def test_the_model_never_sees_more_than_the_neighbourhood_and_its_rim(explainer):
     sizes = []
 

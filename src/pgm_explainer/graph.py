@@ -33,6 +33,11 @@ class Subgraph:
     whole_nodes: int
     whole_edges: int
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the part is all of the graph."""
+        return (len(self.nodes), len(self.edges)) == (self.whole_nodes, self.whole_edges)
+
     def positions(self, nodes: IntArray) -> IntArray:
         """Return the positions in ``self.nodes`` of nodes given by their ids."""
         return np.searchsorted(self.nodes, nodes)
@@ -98,6 +103,15 @@ class Graph:
         """Who sends to each node: where its senders begin, and all senders."""
         senders: NDArray[np.int32] = self.edge_index[0].astype(np.int32)[self._incoming.edges]
         return self._incoming.offsets, senders
+
+    @property
+    def in_degrees(self) -> IntArray:
+        """How many edges lead to each node."""
+        return np.diff(self._incoming.offsets)
+
+    def senders(self, node: int) -> IntArray:
+        """Return who sends to a node, once for each edge."""
+        return self.edge_index[0, self._incoming.at(np.array([node]))]
 
     def within_hops(self, nodes: IntArray, hops: int) -> IntArray:
         """Return, ascending, every node whose messages reach ``nodes`` in at most ``hops`` steps.

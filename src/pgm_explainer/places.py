@@ -53,7 +53,7 @@ class Places:
         Of each recorded prediction is said whether it sees further than ``num_layers``.
         """
         part = self.around(targets, recorded)
-        if part is not self.graph.whole and self.is_far_sighted:
+        if not part.is_whole and self.is_far_sighted:
             model = self._model_on(self.graph.whole, targets, recorded)
             return model, np.ones(len(model.before), dtype=bool)
         model = self._model_on(part, targets, recorded)
@@ -127,9 +127,8 @@ class Places:
         Its node is the first of middling degree: a large neighbourhood would take long, or be more
         than the model can bear.
         """
-        offsets, _ = self.graph.in_neighbours
         first, stop = self.predicted.start, self.predicted.stop
-        degrees = np.diff(offsets[first : stop + 1])
+        degrees = self.graph.in_degrees[first:stop]
         connected = np.sort(degrees[degrees > 0])
         middling = connected[len(connected) // 2] if len(connected) else 0
         node = first + int(np.argmax(degrees == middling))

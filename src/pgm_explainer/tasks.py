@@ -101,9 +101,8 @@ class PairTask:
         return graph.within_hops(self.ends(target), hops)
 
     def target_at(self, node: int, graph: Graph) -> VariableId:
-        offsets, sources = graph.in_neighbours
-        has_any = offsets[node] < offsets[node + 1]
-        return (int(sources[offsets[node]]) if has_any else node, node)
+        senders = graph.senders(node)
+        return (int(senders[0]) if len(senders) else node, node)
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return np.unique(np.array(targets, dtype=np.int64))
