@@ -149,7 +149,7 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
         found = [facts.get((node, word)) for word in words]
         return ["-" if fact is None else f"{fact.holds:.1%}" for fact in found]
 
-    weighed = ["reach"] if _weighed(explanation) else []
+    weighed = ["reach"] if explanation.ranking.weighed else []
     yield ["node", "log p", "effect", *weighed, *(f"if {word}" for word in words)]
     if explanation.task == "node":
         yield ["(the target)", "", "", *("" for _ in weighed), *row(explanation.target)[:2], "", ""]
@@ -162,12 +162,7 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
 
 def column_words(explanation: Explanation) -> str:
     """Say what the evidence in the table of :func:`chances` is."""
-    return f"{_COLUMNS}; {_REACH}." if _weighed(explanation) else f"{_COLUMNS}."
-
-
-def _weighed(explanation: Explanation) -> bool:
-    """Say whether evidence counts by the nodes' reach."""
-    return bool((explanation.ranking.reach < 1).any())
+    return f"{_COLUMNS}; {_REACH}." if explanation.ranking.weighed else f"{_COLUMNS}."
 
 
 def _table(explanation: Explanation) -> Iterator[str]:

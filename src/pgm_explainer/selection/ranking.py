@@ -61,6 +61,11 @@ class Ranking(Sequence[RankedNode]):
     selected: NDArray[np.bool_]
     names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
 
+    @property
+    def weighed(self) -> bool:
+        """Whether evidence counts by reach: for some less than for others."""
+        return bool((self.reach < 1).any())
+
     def name(self, at: int) -> VariableId:
         """Return what the node at a rank is called: its number, or its kind and number."""
         return self.called(int(self.nodes[at]))

@@ -118,7 +118,7 @@ def _ranking(explanation: Explanation) -> dict[str, Any]:
     numbers = np.column_stack(columns)[:_MOST_RANKED].tolist()
     return {
         "of": len(ranking),
-        "weighed": bool((ranking.reach < 1).any()),
+        "weighed": ranking.weighed,
         "rows": [
             [
                 _node_key(int(ranking.nodes[at])),

@@ -47,16 +47,17 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     shown = range(min(max_shown, len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    weighed = bool((ranking.reach[: len(shown)] < 1).any())
     for at in shown:
         fill, hatch = _fill(bool(ranking.selected[at]), bool(ranking.significant[at]))
         axes.barh(at, digits[at], color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
-        beside = f" {ranking.effect_size[at]:.2f}" + (f", {ranking.reach[at]:.2f}" * weighed)
+        beside = f" {ranking.effect_size[at]:.2f}" + (
+            f", {ranking.reach[at]:.2f}" * ranking.weighed
+        )
         write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
     settings = explanation.settings
     line = critical_log_p(ranking, settings["significance"], settings["correction"]) * _TO_DIGITS
     _draw_line(axes, line[: len(shown)])
-    _scale(axes, float(digits.max()), "effect size and reach" if weighed else "effect size")
+    _scale(axes, float(digits.max()), "effect size and reach" if ranking.weighed else "effect size")
     _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
     hidden = len(ranking) - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
