@@ -1,5 +1,7 @@
 """Ranking by log p-value, and the Benjamini-Hochberg correction."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -87,10 +89,14 @@ def test_the_significant_go_before_the_others_however_near_those_are():
 
 
 def weighted_step_up(p, weights, level):
-    """Benjamini and Hochberg's procedure on p-values divided by their weights, as it is written."""
-    order = sorted(range(len(p)), key=lambda at: p[at] / weights[at])
+    """Benjamini and Hochberg's procedure on p-values divided by their weights, as it is written.
+
+    A p-value that is not below the level counts as one that cannot pass.
+    """
+    weighed = [each / w if each < level else math.inf for each, w in zip(p, weights, strict=True)]
+    order = sorted(range(len(p)), key=lambda at: weighed[at])
     steps = [rank * level / len(p) for rank in range(1, len(p) + 1)]
-    passed = [rank for rank, at in enumerate(order) if p[at] / weights[at] <= steps[rank]]
+    passed = [rank for rank, at in enumerate(order) if weighed[at] <= steps[rank]]
     return {order[rank] for rank in range(max(passed, default=-1) + 1)}
 
 
@@ -103,6 +109,15 @@ def test_false_discoveries_are_shared_out_by_reach():
         expected = weighted_step_up(p.tolist(), (reach / reach.mean()).tolist(), 0.05)
         assert set(np.flatnonzero(passed).tolist()) == expected
         assert (significant(np.log(p), 0.05, "none", reach) == (p < 0.05)).all()
+
+
+def test_no_reach_makes_significant_what_is_above_the_level():
+    """Most far ones pass, so the near one may have a large share of what the level allows for."""
+    p = np.array([0.18, 0.04, *[1e-9] * 98])
+    reach = np.array([1.0, 1.0, *[0.01] * 98])
+    passed = significant(np.log(p), 0.05, "benjamini_hochberg", reach)
+    assert passed.tolist() == [False, *[True] * 99]
+    assert p[0] / (reach[0] / reach.mean()) < 0.05  # as it would otherwise
 
 
 def test_equal_reach_changes_nothing():

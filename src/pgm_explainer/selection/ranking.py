@@ -166,7 +166,8 @@ def significant(
 
     A correction shares out the false discoveries that the level allows for: evenly or, where a
     reach is given, in proportion to it. The share of false ones is held to the level either way,
-    since the reach does not depend on the p-values (Genovese, Roeder and Wasserman, 2006).
+    since the reach does not depend on the p-values (Genovese, Roeder and Wasserman, 2006). No
+    p-value above the level passes, whatever the reach.
 
     Examples:
         >>> p = np.array([0.01, 0.04, 0.5])
@@ -179,7 +180,8 @@ def significant(
     if correct is None:
         raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
     weighed = log_p if reach is None else log_p - _log_weight(reach, correction)
-    return np.asarray(correct(weighed) < np.log(level))
+    in_question = log_p < np.log(level)
+    return np.asarray(correct(np.where(in_question, weighed, np.inf)) < np.log(level))
 
 
 def _log_weight(reach: NDArray[np.float64], correction: str) -> NDArray[np.float64]:
@@ -205,7 +207,8 @@ def critical_log_p(ranking: Ranking, level: float, correction: str) -> NDArray[n
     """
     count = max(1, int(np.count_nonzero(ranking.significant)))
     shared = 1.0 if correction == "none" else count / max(1, len(ranking))
-    return np.log(level * shared) + _log_weight(ranking.reach, correction)
+    corrected = np.log(level * shared) + _log_weight(ranking.reach, correction)
+    return np.minimum(corrected, np.log(level))
 
 
 def rank(
