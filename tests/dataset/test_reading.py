@@ -29,6 +29,7 @@ def test_the_columns_say_what_the_explanations_say(data):
         assert list(row["nodes"]) == explanation.nodes
         assert list(row["log_p"]) == [ranked.log_p for ranked in chosen]
         assert list(row["effect_size"]) == [ranked.effect_size for ranked in chosen]
+        assert list(row["reach"]) == [ranked.reach for ranked in chosen]
         assert list(row["markov_blanket"]) == explanation.markov_blanket
         assert (row["probability"], row["held"]) == (explanation.probability, explanation.held)
         assert json.loads(row["settings"]) == explanation.settings
