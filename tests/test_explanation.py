@@ -58,7 +58,7 @@ def test_names_change_no_answer(explanation, named):
 
 
 def test_an_explanation_without_a_network_can_be_named(explanation):
-    bare = replace(explanation, network=None, ranking=explanation.ranking.with_none_selected())
+    bare = replace(explanation, network=None, ranking=explanation.ranking.with_none_significant())
     assert bare.named(LETTERS).target == ("kind", "e")
     assert bare.named(LETTERS).nodes == []
 

@@ -287,8 +287,10 @@ class PGMExplainer:
         """The same, with the reach of each candidate if that counts."""
         if self.settings.rank_by != "reach":
             return near
-        ends = self._task.ends(near.target)
-        return replace(near, reach=reach_of(self.graph, ends, near.candidates, self.hops))
+        reach = reach_of(self.graph, self._task.ends(near.target), near.candidates, self.hops)
+        first, last = self.predicted[0], self.predicted[-1]
+        predicted = (near.candidates >= first) & (near.candidates <= last)
+        return replace(near, reach=np.where(predicted, reach, 1.0))  # others cannot move along
 
     def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:
         """Sample around some targets; return also what sees further than it should."""
@@ -338,7 +340,9 @@ class PGMExplainer:
         column = samples.table.column(near.target)
         levels = samples.table.variables[column].levels
         outcome = samples.table.codes([column])[:, 0] % levels
-        return _Finding(near, ranking if outcome.any() else ranking.with_none_selected(), outcome)
+        return _Finding(
+            near, ranking if outcome.any() else ranking.with_none_significant(), outcome
+        )
 
     def _learn(
         self, samples: Samples, findings: Sequence[_Finding]

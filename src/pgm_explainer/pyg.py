@@ -34,6 +34,7 @@ from .errors import InputError
 from .explainer import PGMExplainer
 from .explanation import Explanation
 from .predictors.torch_module import TorchModulePredictor
+from .selection import Ranking
 
 __all__ = ["ByTarget", "PGMExplainerAlgorithm"]
 
@@ -72,8 +73,8 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     """Explains predictions of nodes or of a graph by Bayesian networks.
 
     The ``node_mask`` holds Cramér's V of the nodes that the prediction significantly depends on,
-    times the root of their reach, so that it orders nodes as the ranking does; 1 for the explained
-    node itself, and 0 for all others; of many explained nodes the largest.
+    times the root of their reach, but for each less than for whoever is ranked before it; 1 for the
+    explained node itself, and 0 for all others; of many explained nodes the largest.
     With ``node_mask_type="attributes"`` a node's value is spread over its features in proportion to
     their own effects, found by perturbing them one by one. The explanation also carries ``pgm``,
     our full explanations by target, with their Bayesian networks.
@@ -162,11 +163,8 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         by_feature = self.explainer_config.node_mask_type is MaskType.attributes
         mask = np.zeros((x.shape[0], x.shape[1] if by_feature else 1))
         for explanation in found:
-            ranking = explanation.ranking
             strength = np.zeros((x.shape[0], 1))
-            strength[ranking.nodes, 0] = np.where(
-                ranking.significant, ranking.effect_size * np.sqrt(ranking.reach), 0
-            )
+            strength[explanation.ranking.nodes, 0] = _strength(explanation.ranking)
             strength[explanation.ends, 0] = 1
             if by_feature:
                 effects = explainer.explain_features(explanation)
@@ -177,6 +175,16 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
                 strength = strength * spread
             mask = np.maximum(mask, strength)
         return mask
+
+
+def _strength(ranking: Ranking) -> NDArray[np.float64]:
+    """Return a value for each candidate that orders them as they are ranked.
+
+    Evidence, which ranks, and effects, which are told, differ where tables have other sizes.
+    """
+    effect = np.minimum.accumulate(ranking.effect_size * np.sqrt(ranking.reach))
+    falling = np.linspace(1, 0.999, len(ranking))
+    return np.where(ranking.significant, effect * falling, 0)
 
 
 def _check_one_graph(batch: Tensor | None) -> None:

@@ -14,8 +14,8 @@ WIDTHS = {"paper": 4, "author": 3}
 
 
 @pytest.fixture(scope="module")
-def papers():
-    """An explainer of papers that have authors of the same numbers, and cite each other."""
+def model_and_graph():
+    """A model of papers that have authors of the same numbers and cite each other; the graph."""
     torch = pytest.importorskip("torch")
     from torch_geometric.data import HeteroData
     from torch_geometric.nn import SAGEConv
@@ -38,12 +38,25 @@ def papers():
             written = self.writes((author, paper), edge_index_dict["author", "writes", "paper"])
             return 5 * (written + self.cites(paper, edge_index_dict["paper", "cites", "paper"]))
 
-    return PGMExplainer(Model(), graph, target_type="paper", num_layers=1, num_samples=300)
+    return Model(), graph
+
+
+@pytest.fixture(scope="module")
+def papers(model_and_graph):
+    return PGMExplainer(*model_and_graph, target_type="paper", num_layers=1, num_samples=300)
 
 
 @pytest.fixture(scope="module")
 def data(papers, tmp_path_factory):
     return explain_dataset(papers, None, tmp_path_factory.mktemp("papers"), features=True)
+
+
+def test_evidence_for_kinds_that_are_not_predicted_counts_in_full(model_and_graph):
+    """What an author's variable tells is whether it was perturbed: it cannot move along."""
+    deep = PGMExplainer(*model_and_graph, target_type="paper", num_layers=3, num_samples=300)
+    found = [one for each in deep.explain_many(range(PAPERS)) for one in each.ranking]
+    assert all(one.reach == 1 for one in found if one.node[0] == "author")
+    assert any(one.reach < 1 for one in found if one.node[0] == "paper")
 
 
 def test_what_is_direct_is_counted_by_kind(data):

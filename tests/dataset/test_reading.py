@@ -10,7 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_models import NODES, explainer
 
-from pgm_explainer import FileError, InputError, JobError, PGMExplainer, PGMExplainerError
+from pgm_explainer import (
+    Explanation,
+    FileError,
+    InputError,
+    JobError,
+    PGMExplainer,
+    PGMExplainerError,
+)
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 
 
@@ -80,6 +87,36 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     assert kept.warnings[-1] == (
         f"the data set kept the first 2 of {len(whole.ranking)} candidates only"
     )
+    assert kept.ranking.num_candidates == len(whole.ranking)
+    assert str(kept).splitlines()[0] == str(whole).splitlines()[0]
+    assert f"Of {len(whole.ranking)} nodes" in str(kept)
+    path = tmp_path / "kept.json"
+    kept.save(path)
+    assert Explanation.load(path).ranking.left_out == kept.ranking.left_out > 0
+
+
+def test_a_line_is_drawn_only_where_it_is_known(tmp_path):
+    """What is significant among many depends on all of them, and some are not there."""
+    for correction, lines in (("benjamini_hochberg", 0), ("none", 1)):
+        asked = explainer(correction=correction)
+        data = explain_dataset(asked, [7], tmp_path / correction, keep_candidates=2)
+        axes = data[7].plot("ranking").axes[0]
+        assert len(axes.lines) == lines
+        assert len(asked.explain(7).plot("ranking").axes[0].lines) == 1
+        assert "more are not drawn" in axes.get_title()
+
+
+def test_a_data_set_of_another_version_is_refused_before_anything_is_done(tmp_path):
+    explain_dataset(explainer(), [7], tmp_path)
+    job = tmp_path / "job.json"
+    before = json.loads(job.read_text())
+    job.write_text(json.dumps({**before, "version": 1}))
+    for attempt in (
+        lambda: ExplanationDataset(tmp_path),
+        lambda: explain_dataset(explainer(), [7], tmp_path),
+    ):
+        with pytest.raises(FileError, match=r"version 1, .* into another folder"):
+            attempt()
 
 
 @pytest.mark.parametrize(

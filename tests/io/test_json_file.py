@@ -77,7 +77,7 @@ def test_many_in_one_file(explanations, identical, tmp_path):
     loaded = load_explanations(path)
     assert all(map(identical, loaded, explanations.values()))
     assert len(loaded) == len(explanations)
-    with pytest.raises(FileError, match=r"all\.json holds 12 explanations, not one"):
+    with pytest.raises(FileError, match=r"all\.json holds 13 explanations, not one"):
         Explanation.load(path)
 
 
@@ -106,9 +106,10 @@ def test_files_of_version_1_are_read_for_ever():
     assert named.query({1002: "kept"}) == pytest.approx(0.43659382468583763)
     assert graph.target == "graph"
     written = json.loads(path.read_text())
-    for document in written:  # version 2 brought the candidates' reach
-        document["version"] = 2
-        document["ranking"]["reach"] = [1.0] * len(document["ranking"]["nodes"])
+    for document in written:
+        document["version"] = 3
+        document["ranking"]["reach"] = [1.0] * len(document["ranking"]["nodes"])  # since version 2
+        document["ranking"]["left_out"] = 0  # since version 3
     assert [explanation_to_dict(each) for each in (named, graph)] == written
 
 
@@ -118,6 +119,18 @@ def test_files_of_version_2_are_read_for_ever():
     (explanation,) = load_explanations(path)
     assert explanation.nodes == [5, 1, 9, 8, 6]
     assert explanation.ranking.reach.min() == 0.5555555555555555
+    (written,) = json.loads(path.read_text())
+    written["version"] = 3
+    written["ranking"]["left_out"] = 0  # since version 3
+    assert explanation_to_dict(explanation) == written
+
+
+def test_files_of_version_3_are_read_for_ever():
+    """The file was written when version 3 was new; never write it anew."""
+    path = Path(__file__).parent / "version-3.json"
+    (explanation,) = load_explanations(path)
+    assert explanation.nodes == [6, 8]
+    assert explanation.ranking.left_out == 3
     assert explanation_to_dict(explanation) == json.loads(path.read_text())[0]
 
 
@@ -150,8 +163,11 @@ def put(document, place, value):
 WRONG = [
     (("format",), "other", "is not an explanation: it has no field 'format' that says"),
     (("format",), ..., "is not an explanation"),
-    (("version",), 3, "version 3, and this pgm-explainer reads up to version 2: install a newer"),
+    (("version",), 4, "version 4, and this pgm-explainer reads up to version 3: install a newer"),
     (("version",), 1, r"\.ranking has a field 'reach', which this version does not know"),
+    (("version",), 2, r"\.ranking has a field 'left_out', which this version does not know"),
+    (("ranking", "reach", 0), 0, r"\.ranking\.reach\[0\] should be above 0"),
+    (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
     (("ranking", "reach", 0), 1.5, r"\.ranking\.reach\[0\] should be from 0 to 1"),
     (("version",), "1", r"\.version should be a whole number of at least 1, but it is '1'"),
     (("version",), ..., "has no field 'version'"),

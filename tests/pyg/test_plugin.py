@@ -1,5 +1,6 @@
 """PyTorch Geometric's own Explainer, thresholds, subgraphs, plots and metrics on our algorithm."""
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.explain import Explainer
@@ -8,7 +9,7 @@ from torch_geometric.explain.metric import (
     fidelity,
     unfaithfulness,
 )
-from torch_geometric.nn import GraphConv, global_add_pool
+from torch_geometric.nn import GraphConv, Sequential, global_add_pool
 
 from pgm_explainer import InputError, PGMExplainer
 from pgm_explainer.pyg import PGMExplainerAlgorithm
@@ -181,7 +182,7 @@ def test_inputs_that_are_no_tensors_reach_the_model_too(graph):
     assert marked(explainer(Scaled())(*graph, index=0, scale=1.0)) == {0, 1, 2}
 
 
-def test_the_mask_orders_nodes_as_the_ranking_does():
+def test_the_mask_tells_effects_and_orders_nodes_as_the_ranking_does():
     """Evidence grows with the square of an effect, so what it counts for does with the root."""
     generator = torch.Generator().manual_seed(1)
     x = torch.rand((NODES, 3), generator=generator)
@@ -191,11 +192,45 @@ def test_the_mask_orders_nodes_as_the_ranking_does():
     found = explainer(model)(x, edges, index=0)
     ranking = PGMExplainer(model, x, edges, num_samples=300).explain(0).ranking
     assert ranking.reach[ranking.significant].min() < 1
-    expected = torch.zeros(NODES)
-    strength = ranking.effect_size * ranking.reach**0.5 * ranking.significant
-    expected[torch.from_numpy(ranking.nodes)] = torch.from_numpy(strength).float()
-    expected[0] = 1
-    torch.testing.assert_close(found.node_mask[:, 0], expected)
+    mask = found.node_mask[ranking.nodes, 0].numpy()
+    weighed = ranking.effect_size * ranking.reach**0.5
+    assert mask[0] == pytest.approx(weighed[0])
+    assert (mask <= weighed + 1e-6).all()
+    assert not mask[~ranking.significant].any()
+
+
+def test_the_mask_ranks_whatever_the_sizes_of_tables():
+    """Evidence and effects order nodes differently here; the mask follows the evidence."""
+    torch.manual_seed(0)
+    edges = torch.randint(0, 40, (2, 120))
+    x, layers = torch.randn(40, 3), [GraphConv(3, 8), GraphConv(8, 8), GraphConv(8, 3)]
+    model = Sequential("x, edge_index", [(each, "x, edge_index -> x") for each in layers])
+    differs = 0
+    for target in range(8):
+        found = explainer(model)(x, edges, index=target)
+        ranking = found.pgm[target].ranking
+        mask = found.node_mask[ranking.nodes, 0].numpy()[ranking.significant]
+        assert (np.diff(mask) < 0).all()
+        differs += (
+            np.diff((ranking.effect_size**2 * ranking.reach)[ranking.significant]) > 0
+        ).any()
+    assert differs, "or this test could not fail"
+
+
+def test_a_prediction_that_never_changes_marks_nobody_else():
+    class Constant(torch.nn.Module):
+        """Node 0 has always the same score; the others hear it."""
+
+        def forward(self, x, edge_index):
+            heard = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
+            heard[0] = 1
+            return torch.stack((heard[:, 0], 1 - heard[:, 0]), dim=1)
+
+    others = torch.arange(1, 6)
+    edges = torch.cat((torch.stack((0 * others, others)), torch.stack((others, 0 * others))), dim=1)
+    found = explainer(Constant())(torch.rand((6, 3)), edges, index=0)
+    assert found.pgm[0].held == 1
+    assert marked(found) == {0}
 
 
 class TwoLayers(torch.nn.Module):

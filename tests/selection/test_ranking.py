@@ -211,10 +211,23 @@ def test_a_ranking_is_a_sequence():
         ranking[3]
 
 
-def test_deselecting_keeps_everything_else():
+def test_the_first_and_the_selected_stay_of_a_ranking():
+    ranking = ranked([-5.0, -4.0, -3.0, -2.0], eligible=[True, False, False, True])
+    kept = ranking.first(2)
+    assert kept.nodes.tolist() == [0, 1, 3]
+    assert kept.log_p.tolist() == [-5, -4, -2]
+    assert (len(kept), kept.left_out, kept.num_candidates) == (3, 1, 4)
+    assert kept.first(1).nodes.tolist() == [0, 3]
+    assert kept.first(1).num_candidates == 4
+    assert ranking.first(9) == ranking
+    assert ranking.first(9).left_out == 0
+
+
+def test_with_none_significant_everything_else_stays():
     ranking = ranked([-1.0, -2.0])
-    none = ranking.with_none_selected()
+    none = ranking.with_none_significant()
     assert not none.selected.any()
+    assert not none.significant.any()
     assert ranking.selected.all()
     assert none.nodes.tolist() == ranking.nodes.tolist()
     assert none != ranking

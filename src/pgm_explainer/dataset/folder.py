@@ -30,7 +30,7 @@ from ..io.files import PathLike, as_path, as_text, read_file, write_bytes, write
 __all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry", "NamesEntry"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class DatasetFolder:
         if job.get("version") != VERSION:
             raise FileError(
                 f"{path} is of version {job.get('version')!r}, and this pgm-explainer knows "
-                f"version {VERSION}"
+                f"version {VERSION}: explain into another folder, or with the package of then"
             )
         return job
 

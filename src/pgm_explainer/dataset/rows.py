@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,31 +170,23 @@ def as_explanation(row: Row, place: str) -> Explanation:
     except (TypeError, ValueError) as error:
         raise FileError(f"{place} is no JSON: {error}") from None
     explanation = explanation_from_dict(document, place)
-    kept, of = len(explanation.ranking), row["candidates"]
-    if kept == of:
+    ranking = explanation.ranking
+    if not ranking.left_out:
         return explanation
+    kept, of = len(ranking), ranking.num_candidates
     note = f"the data set kept the first {kept} of {of} candidates only"
     return replace(explanation, warnings=(*explanation.warnings, note))
 
 
 def _trimmed(explanation: Explanation, keep: int) -> Explanation:
     """The explanation with the first candidates of its ranking, and what is known of those."""
-    ranking = _first(explanation.ranking, keep)
+    ranking = explanation.ranking.first(keep)
     around = np.union1d(explanation.ranking.nodes, explanation.ends)
     stays = np.isin(around, np.union1d(ranking.nodes, explanation.ends))
     classes = explanation.node_classes
     return replace(
         explanation, ranking=ranking, node_classes=classes[stays] if len(classes) else classes
     )
-
-
-def _first(ranking: Ranking, keep: int) -> Ranking:
-    """The first candidates, and all that are in the explanation."""
-    kept = ranking.selected | (np.arange(len(ranking)) < keep)
-    if kept.all():
-        return ranking
-    columns = [each.name for each in fields(ranking) if each.name != "names"]
-    return replace(ranking, **{name: getattr(ranking, name)[kept] for name in columns})
 
 
 def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], list[str] | None]:

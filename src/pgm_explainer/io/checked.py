@@ -131,6 +131,12 @@ class Checked:
             self.refuse("from 0 to 1")
         return number
 
+    def weight(self) -> float:
+        """A number above 0 and up to 1."""
+        if not (number := self.fraction()):
+            self.refuse("above 0")
+        return number
+
     def name(self, depth: int = 0) -> VariableId:
         """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
         if isinstance(self.value, list) and self.value and depth < _DEEPEST:

@@ -9,23 +9,13 @@ from ..errors import InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork
-from ..selection import Ranking
+from ..selection import RANKING_COLUMNS, Ranking
 from .checked import plain_name
 
-__all__ = ["FORMAT", "RANKING_COLUMNS", "VERSION", "explanation_to_dict"]
+__all__ = ["FORMAT", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 2
-RANKING_COLUMNS = (
-    "nodes",
-    "statistic",
-    "dof",
-    "log_p",
-    "effect_size",
-    "reach",
-    "significant",
-    "selected",
-)
+VERSION = 3
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
@@ -71,11 +61,11 @@ def _plain(value: Any) -> Any:
     raise InputError(f"the setting {value!r} cannot be saved; use finite numbers, texts and lists")
 
 
-def _plain_ranking(ranking: Ranking) -> dict[str, list[Any]]:
+def _plain_ranking(ranking: Ranking) -> dict[str, Any]:
     columns = {name: getattr(ranking, name).tolist() for name in RANKING_COLUMNS}
     for name in ("statistic", "log_p", "effect_size"):
         columns[name] = [_plain_number(number) for number in columns[name]]
-    return columns
+    return {**columns, "left_out": ranking.left_out}
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:

@@ -17,14 +17,17 @@ from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable
 from ..sampling import Variable, VariableId
-from ..selection import CORRECTIONS, Ranking
+from ..selection import CORRECTIONS, RANKING_COLUMNS, Ranking
 from ..structure import DAG
 from ..tasks import TASKS
 from ..versions import current_versions
 from .checked import Checked
-from .schema import FORMAT, RANKING_COLUMNS, VERSION
+from .schema import FORMAT, VERSION
 
 __all__ = ["explanation_from_dict"]
+
+_SINCE = {"reach": 2, "left_out": 3}
+"""The versions that brought fields of a ranking."""
 
 _FIELDS = (
     "format",
@@ -136,8 +139,8 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
 
 
 def _read_ranking(ranking: Checked, version: int) -> Ranking:
-    unknown = ("reach",) if version < 2 else ()
-    fields = ranking.fields(*(name for name in RANKING_COLUMNS if name not in unknown))
+    known = (*RANKING_COLUMNS, "left_out")
+    fields = ranking.fields(*(name for name in known if version >= _SINCE.get(name, 1)))
     shape = (len(fields["nodes"].items()),)
     nodes = fields["nodes"].array(shape, Checked.whole_number, np.int64)
     if len(np.unique(nodes)) < len(nodes):
@@ -148,11 +151,12 @@ def _read_ranking(ranking: Checked, version: int) -> Ranking:
         dof=fields["dof"].array(shape, Checked.whole_number, np.int64),
         log_p=fields["log_p"].array(shape, Checked.number, np.float64),
         effect_size=fields["effect_size"].array(shape, Checked.number, np.float64),
-        reach=fields["reach"].array(shape, Checked.fraction, np.float64)
+        reach=fields["reach"].array(shape, Checked.weight, np.float64)
         if "reach" in fields
         else np.ones(shape),
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         selected=fields["selected"].array(shape, Checked.flag, np.bool_),
+        left_out=fields["left_out"].whole_number() if "left_out" in fields else 0,
     )
 
 

@@ -60,7 +60,8 @@ def _dependence(explanation: Explanation) -> str:
     if not explanation.nodes:
         return "It was not found to depend on any other node."
     nodes, blanket = _names(explanation.nodes), explanation.markov_blanket
-    most = f"Of {_counted(len(explanation.ranking))} that could matter, it depends most on {nodes}"
+    of = _counted(explanation.ranking.num_candidates)
+    most = f"Of {of} that could matter, it depends most on {nodes}"
     if explanation.network is None:
         return f"{most}."
     if not blanket:

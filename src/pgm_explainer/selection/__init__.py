@@ -2,7 +2,7 @@
 
 from .attributes import FeatureEffects, feature_effects
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
-from .ranking import CORRECTIONS, RankedNode, Ranking, critical_log_p
+from .ranking import CORRECTIONS, RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
 from .reach import reach_of
 from .select import RANKED_BY, Neighbourhood, SelectionPlan, select_variables
 from .shrink import shrink, shrink_many
@@ -10,6 +10,7 @@ from .shrink import shrink, shrink_many
 __all__ = [
     "CORRECTIONS",
     "RANKED_BY",
+    "RANKING_COLUMNS",
     "TESTS",
     "ChiSquareTest",
     "FeatureEffects",

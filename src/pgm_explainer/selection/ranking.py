@@ -14,7 +14,27 @@ from ..errors import InputError
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
-__all__ = ["CORRECTIONS", "RankedNode", "Ranking", "critical_log_p", "rank", "significant"]
+__all__ = [
+    "CORRECTIONS",
+    "RANKING_COLUMNS",
+    "RankedNode",
+    "Ranking",
+    "critical_log_p",
+    "rank",
+    "significant",
+]
+
+
+RANKING_COLUMNS = (
+    "nodes",
+    "statistic",
+    "dof",
+    "log_p",
+    "effect_size",
+    "reach",
+    "significant",
+    "selected",
+)
 
 
 @dataclass(frozen=True)
@@ -44,11 +64,12 @@ class Ranking(Sequence[RankedNode]):
 
     Attributes:
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
-        reach: how much the evidence for each counts, from 0 to 1, by how much of what the target
-            hears it can send; all 1 where that is not asked.
+        reach: how much the evidence for each counts, above 0 and up to 1, by how much of what the
+            target hears it can send; all 1 where that is not asked.
         significant: whether each passed the significance level, after any correction.
         selected: whether each is in the explanation.
         names: what the nodes of the graph are called, if not by their numbers.
+        left_out: how many more candidates were ranked, after these, and are not kept.
     """
 
     nodes: IntArray
@@ -60,6 +81,12 @@ class Ranking(Sequence[RankedNode]):
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
     names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
+    left_out: int = 0
+
+    @property
+    def num_candidates(self) -> int:
+        """How many were ranked, kept or not."""
+        return len(self) + self.left_out
 
     @property
     def weighed(self) -> bool:
@@ -80,9 +107,16 @@ class Ranking(Sequence[RankedNode]):
         """Return the same ranking with names for the nodes of the graph."""
         return replace(self, names=names)
 
-    def with_none_selected(self) -> Ranking:
-        """Return the same ranking with no node in the explanation."""
-        return replace(self, selected=np.zeros_like(self.selected))
+    def with_none_significant(self) -> Ranking:
+        """Return the same ranking with no node significant, and so none in the explanation."""
+        nobody = np.zeros(len(self), dtype=bool)
+        return replace(self, significant=nobody, selected=nobody)
+
+    def first(self, keep: int) -> Ranking:
+        """Return the first candidates, and all that are in the explanation."""
+        kept = self.selected | (np.arange(len(self)) < keep)
+        columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
+        return replace(self, **columns, left_out=self.num_candidates - int(kept.sum()))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -195,7 +229,7 @@ def _log_weight(reach: NDArray[np.float64], correction: str) -> NDArray[np.float
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> NDArray[np.float64]:
     """Return, for each candidate, the log p-value that it must be below to be significant.
 
-    By Benjamini and Hochberg's procedure it depends on how many are.
+    By Benjamini and Hochberg's procedure it depends on how many are, so none must be left out.
 
     Examples:
         >>> one, some = np.ones(4), np.array([True, True, False, False])

@@ -28,6 +28,12 @@ def reach_of(graph: Graph, ends: IntArray, candidates: IntArray, hops: int) -> N
     whoever is visited 0.15 times on average. Of a pair or a graph all have 1: there a node's
     variable is its perturbation alone, and cannot move with the target without moving it.
 
+    Args:
+        graph: along whose edges messages go.
+        ends: the nodes of the prediction.
+        candidates: ascending, all other nodes within ``hops`` of a target; any of a pair or graph.
+        hops: how far candidates may be.
+
     Examples:
         Node 0 hears 1 to 5, and 5 hears 6 to 10.
 

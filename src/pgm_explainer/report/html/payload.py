@@ -117,7 +117,7 @@ def _ranking(explanation: Explanation) -> dict[str, Any]:
     columns = (ranking.statistic, ranking.log_p, ranking.effect_size, ranking.reach)
     numbers = np.column_stack(columns)[:_MOST_RANKED].tolist()
     return {
-        "of": len(ranking),
+        "of": ranking.num_candidates,
         "weighed": ranking.weighed,
         "rows": [
             [

@@ -54,7 +54,8 @@ def _title(view: Surroundings) -> str:
     ranking = view.explanation.ranking
     missing = f"; not drawn: {view.hidden}" if view.hidden else ""
     explaining = int(np.count_nonzero(ranking.selected))
-    return f"Around the prediction (explaining: {explaining} of {len(ranking)} nodes{missing})"
+    of = ranking.num_candidates
+    return f"Around the prediction (explaining: {explaining} of {of} nodes{missing})"
 
 
 def _colour(view: Surroundings, at: int) -> str:

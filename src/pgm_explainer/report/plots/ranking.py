@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
-from numpy.typing import NDArray
 
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
@@ -54,12 +53,10 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
             f", {ranking.reach[at]:.2f}" * ranking.weighed
         )
         write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
-    settings = explanation.settings
-    line = critical_log_p(ranking, settings["significance"], settings["correction"]) * _TO_DIGITS
-    _draw_line(axes, line[: len(shown)])
+    _draw_line(axes, explanation, len(shown))
     _scale(axes, float(digits.max()), "effect size and reach" if ranking.weighed else "effect size")
     _name_rows(axes, [label_of(ranking.name(at)) for at in shown])
-    hidden = len(ranking) - len(shown)
+    hidden = ranking.num_candidates - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
     asked = f"How strongly the prediction of {target} depends on each node"
     more = f"\n({hidden} more are not drawn)" if hidden else ""
@@ -68,10 +65,19 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     _explain_marks(axes, explanation)
 
 
-def _draw_line(axes: Axes, line: NDArray[np.float64]) -> None:
+def _has_line(explanation: Explanation) -> bool:
+    """Whether it is known what bars must exceed: after a correction all candidates decide."""
+    return explanation.settings["correction"] == "none" or not explanation.ranking.left_out
+
+
+def _draw_line(axes: Axes, explanation: Explanation, shown: int) -> None:
     """Draw what each bar must exceed, from top to bottom."""
-    heights = np.arange(len(line))[:, None] + (-0.5, 0.5)
-    ends = np.repeat(line, 2)
+    if not _has_line(explanation):
+        return
+    settings = explanation.settings
+    needed = critical_log_p(explanation.ranking, settings["significance"], settings["correction"])
+    heights = np.arange(shown)[:, None] + (-0.5, 0.5)
+    ends = np.repeat(needed[:shown] * _TO_DIGITS, 2)
     axes.plot(ends, heights.ravel(), color=VERMILLION, linestyle="--", linewidth=1.4)
 
 
@@ -98,7 +104,7 @@ def _name_rows(axes: Axes, names: list[str]) -> None:
 
 
 def _explain_marks(axes: Axes, explanation: Explanation) -> None:
-    """Say what the fills that occur mean, and which line it is."""
+    """Say what the fills that occur mean, and which line it is, if there is one."""
     ranking, settings = explanation.ranking, explanation.settings
     kinds = {
         "in the explanation": (True, True),
@@ -115,8 +121,9 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
         )
         if found.any():
             entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
-    level = f"level {settings['significance']:g}{_CORRECTIONS[settings['correction']]}"
-    entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
+    if _has_line(explanation):
+        level = f"level {settings['significance']:g}{_CORRECTIONS[settings['correction']]}"
+        entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
     # Below the axis and its label, by inches: a bar may be anywhere within, however many there are.
     below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
