@@ -12,8 +12,9 @@ from pgm_explainer import PGMExplainer
 from pgm_explainer.cli import main
 from pgm_explainer.cli.reproduce import NAMES
 from pgm_explainer.experiments import synthetic
+from pgm_explainer.experiments.data import DataError
 from pgm_explainer.experiments.node_data import NodeDataset
-from pgm_explainer.experiments.reproduce import beyond, cells, mnist
+from pgm_explainer.experiments.reproduce import beyond, cells, digits, mnist
 from pgm_explainer.experiments.reproduce.ablation import VARIATIONS
 from pgm_explainer.experiments.reproduce.jobs import Place
 from pgm_explainer.experiments.reproduce.plan import Plan
@@ -190,7 +191,7 @@ def test_some_nodes_get_the_mean_and_others_keep_theirs():
         np.zeros((2, 0), dtype=int),
         task="graph",
         num_samples=50,
-        perturbation=mnist._MeanOf(np.array([2])),
+        perturbation=digits.MeanOf(np.array([2])),
         perturb_probability=0.5,
         change=1e-9,
     )
@@ -201,18 +202,21 @@ def test_some_nodes_get_the_mean_and_others_keep_theirs():
 
 
 def test_the_sizes_of_explanations_are_counted():
-    digits = [
-        {"published": [1, 2], "published_blanket": [1], "defaults": [1], "defaults_blanket": [1]},
-        {"published": [3, 4], "published_blanket": [3, 4], "defaults": [], "defaults_blanket": []},
+    mine = [
+        {"400": [1, 2], "1000": [1], "defaults": [1]},
+        {"400": [3, 4], "1000": [3, 4], "defaults": []},
     ]
-    header, *rows = mnist._size_rows(digits)
-    assert header[1:] == ["0 nodes", "1 nodes", "2 nodes", "mean"]
-    assert [row[1:] for row in rows] == [
-        ["0", "0", "2", "2.00"],
-        ["0", "1", "1", "1.50"],
-        ["1", "1", "0", "0.50"],
-        ["1", "1", "0", "0.50"],
+    header, *rows = mnist._size_rows({"mine": mine, "yours": mine[:1]})
+    assert header[2:] == ["digits", "0 nodes", "1 nodes", "2 nodes", "mean"]
+    assert [row[2:] for row in rows] == [
+        ["2", "0", "0", "2", "2.00"],
+        ["2", "0", "1", "1", "1.50"],
+        ["2", "1", "1", "0", "0.50"],
+        ["1", "0", "0", "1", "2.00"],
+        ["1", "0", "1", "0", "1.00"],
+        ["1", "0", "1", "0", "1.00"],
     ]
+    assert [row[0] for row in rows] == ["mine"] * 3 + ["yours"] * 3
 
 
 def test_the_verdict_counts_sets_by_their_mean_log_loss():
@@ -237,14 +241,26 @@ def test_the_verdict_counts_sets_by_their_mean_log_loss():
 
 
 @needs_data
-def test_digits_are_explained_both_ways(tmp_path):
-    (digit,) = mnist.explain_digits(
-        Place(tmp_path),
-        numbers=(0, 1),
-        published=mnist.PUBLISHED_OPTIONS,
-        options=cells.default_options(task="graph", features=[0]),
-    )
-    assert digit["label"] == 7
-    assert set(digit["published_blanket"]) <= set(digit["published"])
-    assert len(digit["published"]) <= 4
-    assert len(digit["defaults"]) <= Settings.max_nodes
+def test_digits_are_explained_every_way(tmp_path):
+    for whose, weights in digits.networks_at_hand(Place(tmp_path)).items():
+        (job,) = digits.explaining_jobs(whose, weights, 1, [400, 1000])
+        (digit,) = job.work(Place(tmp_path), **job.inputs)
+        assert digit["label"] == digit["predicted"] == 7
+        assert 1 <= len(digit["400"]) <= len(digit["1000"]) <= 4
+        assert len(digit["defaults"]) <= Settings.max_nodes
+
+
+@needs_data
+def test_the_authors_network_is_another_than_ours(tmp_path):
+    networks = digits.networks_at_hand(Place(tmp_path))
+    assert list(networks) == [digits.OURS, "the authors'"]
+    assert len(set(networks.values())) == 2
+
+
+def test_without_the_authors_network_there_is_ours(tmp_path):
+    assert list(digits.networks_at_hand(Place(tmp_path, data=tmp_path))) == [digits.OURS]
+    path = tmp_path / "author_checkpoints" / "gcn_mnist_superpixels_epoch_188.npz"
+    path.parent.mkdir()
+    path.write_bytes(b"damaged")
+    with pytest.raises(DataError, match="remove it"):
+        digits.networks_at_hand(Place(tmp_path, data=tmp_path))

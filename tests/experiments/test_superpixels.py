@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from pgm_explainer.experiments.checkpoints import load_author_superpixel_gcn
 from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN
 from pgm_explainer.experiments.superpixel_training import (
-    Round,
+    _factor,
     right_share,
     train_superpixel_gcn,
 )
@@ -49,9 +50,9 @@ def assert_features_by_brute_force(graph):
         assert column == pytest.approx(np.mean([at[1] for at in pixels]) / width, abs=1e-5)
 
 
-def assert_eight_are_heard_by_each(graph):
+def assert_each_speaks_to_eight(graph):
     source, target = graph.edge_index
-    np.testing.assert_array_equal(np.bincount(target, minlength=len(graph.x)), 8)
+    np.testing.assert_array_equal(np.bincount(source, minlength=len(graph.x)), 8)
     assert (source != target).all()
     assert len(set(zip(source.tolist(), target.tolist(), strict=True))) == len(source)
 
@@ -60,7 +61,7 @@ def test_the_bundled_digits_need_no_data(digits):
     assert len(digits) == 1797
     assert {each.label for each in digits} == set(range(10))
     for graph in digits[:20]:
-        assert_eight_are_heard_by_each(graph)
+        assert_each_speaks_to_eight(graph)
     assert_features_by_brute_force(digits[0])
     np.testing.assert_allclose(digits[0].x[:, 0], digits[0].image.ravel())
 
@@ -74,14 +75,14 @@ def test_both_parts_of_mnist_have_the_published_sizes():
 
 
 @needs_data
-def test_an_image_has_at_most_75_superpixels_that_hear_eight_each(mnist):
+def test_an_image_has_at_most_75_superpixels_that_speak_to_eight_each(mnist):
     labels = mnist_images("test")[1]
     assert [each.label for each in mnist] == labels[list(SHOWN)].tolist()
     for graph in mnist:
         assert 50 < len(graph.x) <= 75
         assert graph.image.min() == 0
         assert 0.9 < graph.image.max() <= 1
-        assert_eight_are_heard_by_each(graph)
+        assert_each_speaks_to_eight(graph)
 
 
 @needs_data
@@ -90,27 +91,31 @@ def test_every_superpixels_features_are_those_of_its_pixels(mnist):
 
 
 @needs_data
-def test_a_superpixel_hears_those_most_like_it_by_place_and_intensity(mnist):
+def test_a_superpixel_speaks_to_the_nearest(mnist):
     """By the formula, a pair at a time."""
-    x = mnist[0].x.astype(np.float64)
+    places = mnist[0].x[:, 1:].astype(np.float64)
+    apart = np.array([[np.linalg.norm(a - b) for b in places] for a in places])
+    scale = [sum(sorted(row)[1:9]) / 8 + 1e-8 for row in apart]
 
-    def scale(values):
-        distances = np.array([[np.linalg.norm(a - b) for b in values] for a in values])
-        return distances, [sum(sorted(row)[1:9]) / 8 for row in distances]
-
-    (near, near_scale), (similar, similar_scale) = scale(x[:, 1:]), scale(x[:, :1])
-
-    def alike(at, other):
-        place = near[at, other] / (near_scale[at] + 1e-8)
-        return np.exp(-(place**2) - (similar[at, other] / (similar_scale[at] + 1e-8)) ** 2)
+    def near(at, other):
+        return sum(np.exp(-((apart[at, other] / scale[end]) ** 2)) for end in (at, other))
 
     source, target = mnist[0].edge_index
-    for node in range(len(x)):
-        likeness = {other: alike(node, other) + alike(other, node) for other in range(len(x))}
-        del likeness[node]
-        heard = set(source[target == node].tolist())
-        least = min(likeness[other] for other in heard)
-        assert all(likeness[other] <= least + 1e-4 for other in likeness.keys() - heard)
+    for node in range(len(places)):
+        nearness = {other: near(node, other) for other in range(len(places)) if other != node}
+        told = set(target[source == node].tolist())
+        least = min(nearness[other] for other in told)
+        assert all(nearness[other] <= least + 1e-4 for other in nearness.keys() - told)
+
+
+@needs_data
+def test_the_authors_network_knows_our_graphs():
+    """It was trained on theirs; of ours it has 92 % right if edges go as theirs do."""
+    model = load_author_superpixel_gcn()
+    graphs = mnist_graphs("test", numbers=range(300))
+    assert right_share(model, graphs) > 0.89
+    turned = [replace(each, edge_index=each.edge_index[::-1].copy()) for each in graphs]
+    assert right_share(model, turned) < 0.89
 
 
 @needs_data
@@ -143,8 +148,9 @@ def test_graphs_side_by_side_are_answered_as_each_alone(digits):
 
 
 def test_rates_rise_and_fall_to_nothing():
-    rates = Round(1, step=0.1, rate=0.1, rising=0.25, fall=lambda done: 1 - done, moved=False)
-    assert [rates.factor(done) for done in (0, 0.125, 0.25, 0.625, 1)] == [0, 0.5, 1, 0.5, 0]
+    assert [_factor(done) for done in (0, 0.05, 0.1)] == [0, 0.5, 1]
+    assert _factor(0.55) == pytest.approx(0.5)
+    assert _factor(1) == 0
 
 
 def rings(rng, count):
@@ -157,31 +163,16 @@ def rings(rng, count):
         yield SuperpixelGraph(empty, empty.astype(int), x, edges, label)
 
 
-def test_training_learns_from_graphs_and_from_moved_ones():
-    """Black graphs teach nothing, so what is learnt beside them is learnt from the moved ones."""
+def test_training_learns_from_graphs():
+    """Black graphs teach nothing."""
     rng = np.random.default_rng(0)
     learnt, held_out = list(rings(rng, 128)), list(rings(rng, 100))
     black = [replace(each, x=0 * each.x) for each in learnt]
-    fast = {"step": 0.02, "rate": 3e-3, "rising": 0.2, "fall": lambda done: 1 - done}
-    first, second = Round(20, **fast, moved=False), Round(20, **fast, moved=True)
 
-    def share(graphs, moved, this):
-        model = train_superpixel_gcn(graphs, held_out, moved, rounds=[this])
+    def share(graphs):
+        model = train_superpixel_gcn(graphs, held_out, epochs=20)
         assert not model.training
         return right_share(model, held_out)
 
-    assert share(black, [learnt], first) < 0.7
-    assert share(learnt, [black], first) > 0.9
-    assert share(black, [learnt, learnt], second) > 0.9
-
-
-@needs_data
-def test_moved_digits_are_others_but_show_the_same():
-    (as_it_is,) = mnist_graphs("train", None, [3])
-    moved = [mnist_graphs("train", None, [3], moved=copy)[0] for copy in (1, 1, 2)]
-    np.testing.assert_array_equal(moved[0].image, moved[1].image)
-    assert len({each.label for each in (as_it_is, *moved)}) == 1
-    for one, other in ((as_it_is, moved[0]), (moved[0], moved[2])):
-        assert np.abs(one.image - other.image).max() > 0.1
-        assert one.image.sum() == pytest.approx(other.image.sum(), rel=0.5)
-        assert np.corrcoef(one.image.ravel(), other.image.ravel())[0, 1] > 0.25
+    assert share(black) < 0.7
+    assert share(learnt) > 0.9

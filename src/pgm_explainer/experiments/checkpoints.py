@@ -1,4 +1,4 @@
-"""The authors' own trained model for Syn 6, with the graph it was trained on."""
+"""The authors' own trained models, for Syn 6 with its graph and for superpixels."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import torch
 from .data import DataFile, read_data
 from .gnn import NodeGNN
 from .node_data import NodeDataset
+from .superpixel_gnn import SuperpixelGCN
 from .synthetic import motif_truth
 
-__all__ = ["load_author_syn6"]
+__all__ = ["load_author_superpixel_gcn", "load_author_syn6"]
 
 _GRAPH = DataFile(
     "author_checkpoints/syn6_graph.npz",
@@ -23,7 +24,19 @@ _MODEL = DataFile(
     "author_checkpoints/syn6_model.npz",
     "1bd5c5eb2f63f9b667d4148baee961fab79ddca8561f0e5d7874915cb232a9c7",
 )
+_SUPERPIXELS = DataFile(
+    "author_checkpoints/gcn_mnist_superpixels_epoch_188.npz",
+    "da0730089cb70e0cfe2558b9c30772b842df341106056ca81a9d48648f6cec81",
+)
 _LAYERS = ("conv_first", "conv_block.0", "conv_last")
+_SUPERPIXEL_NAMES = {
+    "embedding_h": "embedding",
+    "apply_mod.linear": "linear",
+    "batchnorm_h": "norm",
+    "MLP_layer.FC_layers.0": "head.0",
+    "MLP_layer.FC_layers.1": "head.2",
+    "MLP_layer.FC_layers.2": "head.4",
+}
 _BASE, _MOTIF_SIZE = 300, 5
 
 
@@ -35,9 +48,28 @@ def load_author_syn6(folder: str | os.PathLike[str] | None = None) -> tuple[Node
     """
     with np.load(BytesIO(read_data(_GRAPH, folder)), allow_pickle=False) as graph:
         data = _dataset({name: graph[name] for name in ("x", "edge_index", "y", "train_idx")})
-    with np.load(BytesIO(read_data(_MODEL, folder)), allow_pickle=False) as weights:
-        model = _model({name: torch.from_numpy(weights[name]) for name in weights.files})
-    return model, data
+    return _model(_weights(_MODEL, folder)), data
+
+
+def load_author_superpixel_gcn(folder: str | os.PathLike[str] | None = None) -> SuperpixelGCN:
+    """Return the authors' network for superpixels, read without executing anything from the file.
+
+    Raises:
+        DataError: the file is not there; see :func:`~.data.read_data`.
+    """
+    model = SuperpixelGCN()
+    state = {"centre": torch.zeros(3), "spread": torch.ones(3)}  # they learnt from plain features
+    for name, value in _weights(_SUPERPIXELS, folder).items():
+        for theirs, ours in _SUPERPIXEL_NAMES.items():
+            name = name.replace(theirs, ours)
+        state[name] = value
+    model.load_state_dict(state)
+    return model.eval()
+
+
+def _weights(file: DataFile, folder: str | os.PathLike[str] | None) -> dict[str, torch.Tensor]:
+    with np.load(BytesIO(read_data(file, folder)), allow_pickle=False) as weights:
+        return {name: torch.from_numpy(np.asarray(weights[name])) for name in weights.files}
 
 
 def _dataset(graph: dict[str, np.ndarray]) -> NodeDataset:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..errors import PGMExplainerError
 
-__all__ = ["DataError", "DataFile", "data_folder", "read_data"]
+__all__ = ["DataError", "DataFile", "MissingDataError", "data_folder", "read_data"]
 
 VARIABLE = "PGM_EXPLAINER_DATA"
 _PATIENCE = 30  # seconds without an answer
@@ -26,6 +26,10 @@ _PATIENCE = 30  # seconds without an answer
 
 class DataError(PGMExplainerError, FileNotFoundError):
     """A data file is not there, or is not the file it should be."""
+
+
+class MissingDataError(DataError):
+    """A data file is not there, and is not public either."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def _checked(data: bytes, file: DataFile, origin: str) -> bytes:
 def _download(file: DataFile, path: Path) -> bytes:
     """Fetch a file; it appears at its path whole and right, or not at all."""
     if file.url is None:
-        raise DataError(f"{path} is not there; name the folder that has it by {VARIABLE}")
+        raise MissingDataError(f"{path} is not there; name the folder that has it by {VARIABLE}")
     try:
         with urllib.request.urlopen(file.url, timeout=_PATIENCE) as answer:
             data = answer.read()

@@ -1,7 +1,9 @@
 """Images as graphs of superpixels: the paper's MNIST task, and a small set that needs no download.
 
-A superpixel is a node; its features are its mean intensity and the place of its centre. It hears
-the eight superpixels most like it, by place and by intensity.
+A superpixel is a node; its features are its mean intensity and the place of its centre. It speaks
+to the eight superpixels nearest to it. The authors' own trained network tells that theirs do: on
+graphs made so it predicts 92 % of the test digits rightly, on graphs whose superpixels hear their
+nearest ones 79 %, and if they hear those nearest by place and intensity, 25 %.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import affine_transform
 from scipy.ndimage import mean as mean_of_labels
 from scipy.spatial.distance import cdist
 
@@ -59,7 +60,7 @@ class SuperpixelGraph:
         image: intensities in [0, 1].
         segments: for each pixel the number of its superpixel, which is its node.
         x: features ``[N, 3]``: mean intensity, and the centre's row and column over the size.
-        edge_index: to each superpixel from those most like it.
+        edge_index: from each superpixel to those nearest to it.
         label: what the image shows.
     """
 
@@ -94,19 +95,11 @@ def mnist_graphs(
     folder: str | os.PathLike[str] | None = None,
     numbers: Sequence[int] | None = None,
     workers: int = 1,
-    moved: int | None = None,
 ) -> list[SuperpixelGraph]:
-    """Return the superpixel graphs of a part of MNIST, or of the images with these numbers.
-
-    With ``moved``, a seed, each image is turned, stretched, slanted and shifted at random first.
-    """
+    """Return the superpixel graphs of a part of MNIST, or of the images with these numbers."""
     images, labels = mnist_images(part, folder)
     chosen = np.arange(len(labels)) if numbers is None else np.asarray(numbers)
     shown = np.divide(images[chosen], 255, dtype=np.float32)
-    if moved is not None:
-        shown = np.stack(
-            [moved_image(image, (moved, at)) for image, at in zip(shown, chosen, strict=True)]
-        )
     return _graphs(superpixel_graph, shown, labels[chosen], workers)
 
 
@@ -132,17 +125,6 @@ def _graphs(
         return [make(*each) for each in zip(images, labels.tolist(), strict=True)]
     with ProcessPoolExecutor(workers) as pool:
         return list(pool.map(make, images, labels.tolist(), chunksize=250))
-
-
-def moved_image(image: NDArray[np.float32], seed: Sequence[int]) -> NDArray[np.float32]:
-    """Return an image as another hand might have drawn it, a little beside the middle."""
-    rng = np.random.default_rng(seed)
-    angle, slant = np.deg2rad(rng.normal(0, 7)), rng.normal(0, 0.12)
-    turned = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    matrix = turned @ np.array([[1, 0], [slant, 1]]) @ np.diag(rng.uniform(0.88, 1.12, 2))
-    middle = (np.array(image.shape) - 1) / 2
-    offset = middle - matrix @ (middle + rng.normal(0, 0.9, 2))
-    return np.clip(affine_transform(image, matrix, offset, order=1), 0, 1)
 
 
 def superpixel_graph(image: NDArray[np.float32], label: int) -> SuperpixelGraph:
@@ -191,18 +173,18 @@ def _graph(image: NDArray[np.float32], segments: IntArray, label: int) -> Superp
     centre = np.stack([mean_of_labels(axis, segments, nodes) for axis in (rows, columns)], axis=1)
     centre /= image.shape
     x = np.concatenate((intensity[:, None], centre), axis=1).astype(np.float32)
-    return SuperpixelGraph(image, segments, x, _most_alike(centre, intensity[:, None]), label)
+    return SuperpixelGraph(image, segments, x, _to_the_nearest(centre), label)
 
 
-def _most_alike(centre: NDArray[np.float64], intensity: NDArray[np.float64]) -> IntArray:
-    """Return edges to each node from the few most like it, by place and by intensity."""
-    near, similar = cdist(centre, centre), cdist(intensity, intensity)
-    alike = np.exp(-((near / _scale(near)) ** 2) - (similar / _scale(similar)) ** 2)
-    alike = (alike + alike.T) / 2
-    np.fill_diagonal(alike, -1)
-    degree = min(_NEIGHBOURS, len(alike) - 1)
-    nearest = np.sort(np.argsort(-alike, axis=1, kind="stable")[:, :degree], axis=1)
-    return np.stack((nearest.ravel(), np.repeat(np.arange(len(alike)), degree)))
+def _to_the_nearest(centre: NDArray[np.float64]) -> IntArray:
+    """Return edges from each node to the few nearest, by distances on the scale of both ends."""
+    apart = cdist(centre, centre)
+    near = np.exp(-((apart / _scale(apart)) ** 2))
+    near = (near + near.T) / 2
+    np.fill_diagonal(near, -1)
+    degree = min(_NEIGHBOURS, len(near) - 1)
+    nearest = np.sort(np.argsort(-near, axis=1, kind="stable")[:, :degree], axis=1)
+    return np.stack((np.repeat(np.arange(len(near)), degree), nearest.ravel()))
 
 
 def _scale(distance: NDArray[np.float64]) -> NDArray[np.float64]:
