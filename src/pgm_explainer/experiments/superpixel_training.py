@@ -89,7 +89,7 @@ def _optimizers(model: SuperpixelGCN) -> list[torch.optim.Optimizer]:
 class OrthogonalSteps(torch.optim.Optimizer):
     """Momentum whose steps have all singular values near one (Jordan's Muon, 2024).
 
-    In a trial of three epochs 80.5 % of the test digits were then right, and 76.6 % with Adam.
+    After three epochs of 20,000 graphs 89.8 % of the test digits were right, and with Adam 82.8 %.
 
     PyTorch has it too, as ``torch.optim.Muon``, but in half precision, which a CPU emulates: with
     it these matrices would take three times as long as the forwards and backwards themselves.
