@@ -166,7 +166,8 @@ def _draw_sizes(right: Mapping[str, Digits], path: Path) -> None:
             label=f"{'defaults' if way == 'defaults' else 'published settings'}, {whose} network",
         )
         axes.bar_label(bars, size=8)
-    axes.axvline(DIGIT_MEAN, color=INK, linestyle="--", label=f"the paper's mean, {DIGIT_MEAN}")
+    mean = f"the paper's mean, {DIGIT_MEAN}"
+    axes.axvline(DIGIT_MEAN, color=INK, linestyle="--", label=mean, zorder=0)
     axes.set_xlabel("nodes of an explanation")
     axes.set_ylabel("digits")
     axes.xaxis.get_major_locator().set_params(integer=True)
