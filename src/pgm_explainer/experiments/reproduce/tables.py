@@ -155,7 +155,8 @@ def _bitcoin_rows(cells: Cells, hops: int) -> Iterator[list[str]]:
 
 def _about_rivals(plan: Plan) -> Iterator[str]:
     if plan.rivals:
-        seeds = _counted(plan.seeds_of_rivals, "seed")
+        count = plan.seeds_of_rivals
+        seeds = "one seed" if count == 1 else f"each of {count} seeds"
         yield (
             f"SHAP and GNNExplainer explain {plan.rival_targets} targets of {seeds}, evenly "
             f"spread; *the rivals' targets* are these. GRAD explains up to "
