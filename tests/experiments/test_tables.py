@@ -117,12 +117,14 @@ def test_table_1_has_the_models_and_the_digits(monkeypatch):
         for seed in range(2)
     ]
     monkeypatch.setattr(tables, "train_models", lambda *_: models)
-    accuracy = {"digits": 500, "accuracy": 0.855}
+    accuracy = {"the package's": 0.855, "the authors'": 0.912}
     monkeypatch.setattr(tables, "superpixel_accuracy", lambda _: accuracy)
-    found = rows_of(tables.table1(Plan(Place(None))).markdown, "")
+    markdown = tables.table1(Plan(Place(None), test_digits=500)).markdown
+    found = rows_of(markdown, "")
     assert found["accuracy (here)"][:2] == ["0.910 ± 0.014 ▼", "**0.910 ± 0.014**"]
     assert found["accuracy (here)"][-1] == "0.855 ▼"
     assert found["samples (paper)"][-1] == "400"
+    assert markdown.endswith("500 graphs of digits the authors' own network has 0.912.")
 
 
 def data_with(truth, name="syn1"):
