@@ -288,8 +288,8 @@ class PGMExplainer:
         if self.settings.rank_by != "reach":
             return near
         reach = reach_of(self.graph, self._task.ends(near.target), near.candidates, self.hops)
-        first, last = self.predicted[0], self.predicted[-1]
-        predicted = (near.candidates >= first) & (near.candidates <= last)
+        first, stop = self.predicted.start, self.predicted.stop
+        predicted = (near.candidates >= first) & (near.candidates < stop)
         return replace(near, reach=np.where(predicted, reach, 1.0))  # others cannot move along
 
     def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:

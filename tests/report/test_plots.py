@@ -176,6 +176,13 @@ def test_the_line_separates_the_significant_ones(crowd, correction, size):
     np.testing.assert_array_equal(bars > line, ranking.significant)
 
 
+def test_there_is_no_line_to_exceed_where_nothing_changed(kinds):
+    explanation = kinds["constant"]
+    assert explanation.held == 1
+    assert not explanation.ranking.significant.any()
+    assert not explanation.plot("ranking").axes[0].lines
+
+
 def test_a_ranking_says_how_much_of_it_is_not_drawn(crowd, kinds):
     axes = crowd(80).plot("ranking").axes[0]
     assert len(axes.patches) == 20

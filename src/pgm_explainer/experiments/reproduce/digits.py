@@ -31,7 +31,6 @@ from .jobs import Job, Place
 
 __all__ = [
     "BEST",
-    "DEFAULTS",
     "MOST_NODES",
     "OURS",
     "RIVALS_NODES",
@@ -56,7 +55,7 @@ _AT_ONCE = 10
 _WRONG_DOF = 3
 """Of a table of 2 by 2, by the published test; 1 is right."""
 
-PUBLISHED_OPTIONS: dict[str, Any] = {
+_PUBLISHED: dict[str, Any] = {
     "task": "graph",
     "features": [_INTENSITY],
     "perturb_probability": 0.1 * 0.5,  # and a coin
@@ -67,7 +66,7 @@ PUBLISHED_OPTIONS: dict[str, Any] = {
     "max_nodes": MOST_NODES,
 }
 """The settings behind the paper's figure, but for the number of samples."""
-DEFAULTS = default_options(task="graph", features=[_INTENSITY])
+_DEFAULTS = default_options(task="graph", features=[_INTENSITY])
 
 
 def networks_at_hand(place: Place) -> dict[str, str]:
@@ -121,8 +120,8 @@ def explaining_jobs(
                 "whose": whose,
                 "numbers": [start, min(start + _AT_ONCE, digits)],
                 "published_samples": list(published_samples),
-                "published": PUBLISHED_OPTIONS,
-                "defaults": DEFAULTS,
+                "published": _PUBLISHED,
+                "defaults": _DEFAULTS,
             },
             rests_on=weights,
         )

@@ -39,6 +39,7 @@ _WAYS = {
     str(_CODES): f"published settings, the published code's {_CODES} samples",
     "defaults": f"defaults, {Settings.num_samples} samples",
 }
+_STYLES = ((BLUE, ""), (BLUE, "///"), (ORANGE, ""), (ORANGE, "///"))
 
 Digits = Sequence[Mapping[str, Any]]
 
@@ -142,9 +143,6 @@ def plot_digits(graphs: Sequence[SuperpixelGraph], found: Sequence[Mapping[str, 
             shown = title if row == 0 else ""
             draw_superpixels(axes, graph.image, graph.segments, panel, title=shown)
     return figure
-
-
-_STYLES = ((BLUE, ""), (BLUE, "///"), (ORANGE, ""), (ORANGE, "///"))
 
 
 def _draw_sizes(right: Mapping[str, Digits], path: Path) -> None:

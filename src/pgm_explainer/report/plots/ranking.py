@@ -66,8 +66,12 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
 
 
 def _has_line(explanation: Explanation) -> bool:
-    """Whether it is known what bars must exceed: after a correction all candidates decide."""
-    return explanation.settings["correction"] == "none" or not explanation.ranking.left_out
+    """Whether it is known what bars must exceed, and exceeding it would do.
+
+    After a correction all candidates decide; of a prediction that never changed nothing does.
+    """
+    known = explanation.settings["correction"] == "none" or not explanation.ranking.left_out
+    return known and explanation.held < 1
 
 
 def _draw_line(axes: Axes, explanation: Explanation, shown: int) -> None:
