@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import tee
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
+from .holding import Neighbourhoods, in_blocks, kept
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
@@ -35,6 +37,7 @@ from .sampling import (
     draw_attribute_samples,
     draw_samples,
 )
+from .scratch import Shelf
 from .selection import (
     FeatureEffects,
     IndependenceTest,
@@ -259,29 +262,42 @@ class PGMExplainer:
         asked = listed(targets, self.graph.num_nodes)
         if not asked:
             raise InputError("there are no targets to sample around")
-        return self._draw([self._neighbourhood(self._checked(each)) for each in asked])[0]
+        return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in asked]
-        near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
-        if not near:
+        if not targets:
             return []
+        near = self._neighbourhoods(targets)
         samples, far_sighted = self._draw(near)  # step 1
-        weighed = [self._weighed(each) for each in near]
-        rankings = select_variables(samples.table, weighed, self._selection)  # step 2
-        findings = [
-            self._find(each, samples, ranking) for each, ranking in zip(near, rankings, strict=True)
-        ]
-        networks = self._learn(samples, findings)  # step 3
-        done = {}
-        with Progress("learning networks", len(near), self.show_progress) as progress:
-            for each, network in zip(findings, networks, strict=True):
-                done[each.near.target] = self._conclude(each, samples, network, far_sighted)
-                progress.advance()
+        weighed, plain = tee(near)
+        rankings = select_variables(  # step 2
+            samples.table, map(self._weighed, weighed), self._selection
+        )
+        findings = (
+            self._find(each, samples, ranking)
+            for each, ranking in zip(plain, rankings, strict=True)
+        )
+        done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
+        with Progress("learning networks", len(near.targets), self.show_progress) as progress:
+            for block in in_blocks(findings, self._sampling.max_memory):
+                networks = self._learn(samples, block)  # step 3
+                for each, network in zip(block, networks, strict=True):
+                    explanation = self._conclude(each, samples, network, far_sighted)
+                    done[each.near.target] = kept(explanation, shelf)
+                    progress.advance()
         return [done[target] for target in targets]
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
         return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
+
+    def _neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
+        return Neighbourhoods(
+            list(dict.fromkeys(targets)),
+            self._neighbourhood,
+            self.graph.num_nodes,
+            self._sampling.max_memory,
+        )
 
     def _weighed(self, near: Neighbourhood) -> Neighbourhood:
         """The same, with the reach of each candidate if that counts."""
@@ -292,12 +308,12 @@ class PGMExplainer:
         predicted = (near.candidates >= first) & (near.candidates < stop)
         return replace(near, reach=np.where(predicted, reach, 1.0))  # others cannot move along
 
-    def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:
+    def _draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
         """Sample around some targets; return also what sees further than it should."""
         self._check_perturbation()
-        targets = [each.target for each in near]
+        targets = near.targets
         ends = [self._task.ends(target) for target in targets]
-        recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
+        recorded = np.union1d(near.union, np.concatenate(ends))
         model, far_sighted = self._places.observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
@@ -422,6 +438,10 @@ class _Finding:
     near: Neighbourhood
     ranking: Ranking
     outcome: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        """How many candidates there are."""
+        return len(self.near.candidates)
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)

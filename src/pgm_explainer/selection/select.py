@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ class SelectionPlan:
             ``reach`` tests the same, and weighs the evidence by each candidate's reach;
             ``influence`` tests only whether it was perturbed, against the change of the target.
         only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
+        cells: of contingency tables and of samples that are held at once; some 50 bytes each.
     """
 
     test: IndependenceTest
@@ -41,6 +42,7 @@ class SelectionPlan:
     no_child: bool
     only_significant: bool
     by: str = "dependence"
+    cells: int = _CELLS_AT_ONCE
 
     def passed(
         self, tests: PairwiseTests, reach: NDArray[np.float64] | None = None
@@ -62,13 +64,13 @@ class Neighbourhood:
 
 
 def select_variables(
-    table: SampleTable, neighbourhoods: Sequence[Neighbourhood], plan: SelectionPlan
+    table: SampleTable, neighbourhoods: Iterable[Neighbourhood], plan: SelectionPlan
 ) -> Iterator[Ranking]:
     """Rank and select the candidates of each target, in the given order.
 
     Targets with much the same candidates are tested together, all their pairs at once.
     """
-    for block in _blocks(neighbourhoods, table):
+    for block in _blocks(neighbourhoods, table, plan.cells):
         union = np.unique(np.concatenate([each.candidates for each in block]))
         columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
         targets = [table.column(each.target) for each in block]
@@ -76,7 +78,7 @@ def select_variables(
         wanted = np.zeros((len(block), len(union)), dtype=bool)
         for row, mine in enumerate(own):
             wanted[row, mine] = True
-        tests = results_of_pairs(table, targets, columns, plan.test, wanted, plan.by)
+        tests = results_of_pairs(table, targets, columns, plan, wanted, plan.by)
         for row, (each, mine) in enumerate(zip(block, own, strict=True)):
             yield _select_one(table, each, columns[mine], tests.at((row, mine)), plan)
 
@@ -109,9 +111,10 @@ def _dependents_of(
         return reached
     sources = columns[dependent]
     states = int(table.cardinalities.max())
-    at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))
+    width = max(table.num_samples, len(columns) * states) * states
+    at_once = max(1, plan.cells // width)
     for start in range(0, len(sources), at_once):
-        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan.test)
+        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan)
         for row in range(len(tests.dof)):
             reached |= plan.passed(tests.at(row))
     return reached
@@ -121,7 +124,7 @@ def results_of_pairs(
     table: SampleTable,
     left: Sequence[int] | IntArray,
     right: IntArray,
-    test: IndependenceTest,
+    plan: SelectionPlan,
     wanted: NDArray[np.bool_] | None = None,
     by: str = "dependence",
 ) -> PairwiseTests:
@@ -141,7 +144,7 @@ def results_of_pairs(
     if by == "influence":
         left_codes %= table.levels[left].astype(np.uint8)
     width = max(table.num_samples, len(left) * states) * states
-    at_once = max(1, _CELLS_AT_ONCE // width)
+    at_once = max(1, plan.cells // width)
     for start in range(0, len(right), at_once):
         columns = slice(start, start + at_once)
         here = np.zeros_like(wanted)
@@ -150,15 +153,16 @@ def results_of_pairs(
         if by == "influence":
             right_codes //= table.levels[right[columns]].astype(np.uint8)
         counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
-        results.put(here, pairwise_tests(counts, test))
+        results.put(here, pairwise_tests(counts, plan.test))
     return results
 
 
 def _blocks(
-    neighbourhoods: Sequence[Neighbourhood], table: SampleTable
+    neighbourhoods: Iterable[Neighbourhood], table: SampleTable, most: int
 ) -> Iterator[list[Neighbourhood]]:
     """Group neighbouring targets while testing them together wastes little on foreign pairs."""
-    cells = _CELLS_AT_ONCE // int(table.cardinalities.max()) ** 2
+    states = int(table.cardinalities.max())
+    cells, targets = most // states**2, most // (table.num_samples * states)
     block: list[Neighbourhood] = []
     union: set[int] = set()
     needed = 0
@@ -166,7 +170,8 @@ def _blocks(
         mine = each.candidates.tolist()
         union.update(mine)
         needed += len(mine)
-        if block and (len(block) + 1) * len(union) > min(_SHARED * needed, cells):
+        too_many = (len(block) + 1) * len(union) > min(_SHARED * needed, cells)
+        if block and (too_many or len(block) >= targets):
             yield block
             block, union, needed = [], set(mine), len(mine)
         block.append(each)
