@@ -17,12 +17,13 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .torch_state import check_ready, evaluated
 from .torch_tools import (
     NOT_THIS_WAY,
+    LastParts,
     as_features,
     count_hops,
     distinct_samples,
-    evaluated,
     same_answers,
 )
 
@@ -88,9 +89,9 @@ class HeteroPredictor:
     accepts_subgraph = True
 
     def __init__(self, module: nn.Module, layout: Layout, target_type: str) -> None:
+        check_ready(module)
         self.module, self.layout, self.target_type = module, layout, target_type
-        self._chosen_for: Subgraph | None = None
-        self._in_blocks = False
+        self._in_blocks: LastParts[bool] = LastParts()
         self._no_prediction: Tensor | None = None
 
     @property
@@ -103,19 +104,25 @@ class HeteroPredictor:
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        view = _View(self.layout, part)
-        with evaluated(self.module):
-            if self._chosen_for is not part and len(x) > 1:
-                trials = distinct_samples(features[0])
-                self._in_blocks = self._blocks_are_exact(view, trials)
-                self._chosen_for = part
-            in_blocks = self._in_blocks and len(x) > 1
-            answer = self._blocks(view, features) if in_blocks else self._single(view, features)
+        return evaluated(self.module, lambda: self._ask(features, part))
+
+    def _ask(self, features: Tensor, part: Subgraph) -> Tensor:
+        view, samples = _View(self.layout, part), len(features)
+        in_blocks = samples > 1 and self._batches(view, part, features[0])
+        answer = self._blocks(view, features) if in_blocks else self._single(view, features)
         if self._no_prediction is None:
             self._no_prediction = answer[0, 0].clone()
-        scores = self._no_prediction.expand(len(x), len(part.nodes), -1).clone()
+        scores = self._no_prediction.expand(samples, len(part.nodes), -1).clone()
         scores[:, torch.from_numpy(view.members[self.target_type]).to(scores.device)] = answer
         return scores
+
+    def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
+        """Say whether the samples of a part can be asked about in blocks; found out once."""
+        exact = self._in_blocks.get(part)
+        if exact is None:
+            exact = self._blocks_are_exact(view, distinct_samples(features))
+            self._in_blocks.remember(part, exact)
+        return exact
 
     def _blocks_are_exact(self, view: _View, trials: Tensor) -> bool:
         one_by_one = self._single(view, trials)

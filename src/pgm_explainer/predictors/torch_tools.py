@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+import weakref
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from ..arrays import FloatArray
 from ..errors import ModelError
+from ..graph import Subgraph
 
 __all__ = [
     "NOT_THIS_WAY",
+    "LastParts",
     "as_features",
     "count_hops",
     "distinct_samples",
-    "evaluated",
     "first_tensor",
     "same_answers",
     "some_parameter",
 ]
 
+Found = TypeVar("Found")
+
 _TRIALS = 2
 _SAME_WITHIN = 1e-4
+_REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
 
 
@@ -42,29 +46,26 @@ NOT_THIS_WAY = (
 """What a layer may raise on a shape that it was not made for."""
 
 
-@contextmanager
-def evaluated(module: nn.Module) -> Iterator[None]:
-    """Ask a module in evaluation mode, without gradients or caches; put all of it back after."""
-    parts = list(module.modules())
-    before = [(part, {name: vars(part)[name] for name in _changing(part)}) for part in parts]
-    module.eval()
-    for part, kept in before:
-        # A layer that remembers its first graph, or even its features, answers for no other.
-        vars(part).update({name: None for name in kept if name.startswith("_cached")})
-        vars(part).update({name: False for name in kept if name == "cached"})
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for part, kept in before:
-            vars(part).update(kept)
+class LastParts(Generic[Found]):
+    """What was found out about the last few parts of the graph, for as long as they exist.
 
+    There are several, because threads that share a predictor each ask about a part of their own.
+    """
 
-def _changing(part: nn.Module) -> list[str]:
-    """The attributes of a layer that are changed while it is asked."""
-    return [
-        name for name in vars(part) if name in ("training", "cached") or name.startswith("_cached")
-    ]
+    def __init__(self) -> None:
+        self._found: tuple[tuple[weakref.ref[Subgraph], Found], ...] = ()
+
+    def get(self, part: Subgraph) -> Found | None:
+        """Return what was found out about a part; None if nothing is remembered."""
+        return next((found for known, found in self._found if known() is part), None)
+
+    def remember(self, part: Subgraph, found: Found) -> None:
+        """Remember a part's; a part that is gone, or was looked at long ago, makes room."""
+        alive = [each for each in self._found if each[0]() is not None]
+        self._found = (*alive[1 - _REMEMBERED :], (weakref.ref(part), found))
+
+    def __reduce__(self) -> tuple[type[LastParts[Found]], tuple[()]]:
+        return LastParts, ()  # in another process, or in a copy, everything is found out again
 
 
 def count_hops(module: nn.Module) -> int | None:
