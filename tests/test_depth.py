@@ -61,7 +61,7 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
     sizes = set()
 
     def watched(x, edge_index):
-        if len(x) > 3:  # the samples; checks ask here and there
+        if len(x) > 4:  # the samples; checks ask here and there
             sizes.add(x.shape[1])
         return layers(deep)(x, edge_index)
 
@@ -73,22 +73,25 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
     assert max(sizes) < NUM_NODES
 
 
-def test_the_wider_part_is_asked_about_once():
-    """The check is one graph more, however many samples there are, and a few for the explainer."""
+def test_the_check_is_two_small_batches_more():
+    """As many for the explainer, once, and for each explanation; however many samples there are."""
     asked = []
 
     def watched(x, edge_index):
         asked.append(x.shape[:2])
         return layers(1)(x, edge_index)
 
-    explainers(watched, samples_per_call=100)[0].explain(TARGET)
-    small = asked[-1][1]
-    before, (checks, wider, samples) = asked[:-6], (asked[-6:-4], asked[-4], asked[-3:])
-    assert [count for count, _ in before] in ([1, 1], [1, 1, 1])
-    assert checks == [(1, small), (3, small)]
-    assert wider[0] == 1
-    assert small < wider[1] < NUM_NODES
-    assert samples == [(100, small)] * 3
+    explainer = explainers(watched, samples_per_call=100)[0]
+    explainer.explain(TARGET)
+    small, wide = asked[-1][1], asked[-6][1]
+    assert small < wide < NUM_NODES
+    observed = [(1, small), (3, small)]
+    checked = [(1, wide), (4, small), (4, wide)]
+    assert asked[-8:] == observed + checked + [(100, small)] * 3
+    assert [count for count, _ in asked[:-8]] in ([1, 1, 4, 4], [1, 1, 4, 4, 1])
+    asked.clear()
+    explainer.explain(TARGET)
+    assert asked == observed + checked + [(100, small)] * 3
 
 
 def test_a_graph_task_is_about_the_whole_graph_in_any_case():

@@ -320,7 +320,8 @@ class PGMExplainer:
         return Places(
             self.predictor,
             self.graph,
-            self.population.x,
+            self.population,
+            self._sampling,
             self._task,
             self.predicted,
             self.num_layers,

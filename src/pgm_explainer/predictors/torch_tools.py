@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..graph import Subgraph
 
 __all__ = [
+    "FEW",
     "NOT_THIS_WAY",
     "LastParts",
     "as_features",
@@ -31,6 +32,9 @@ _SAME_WITHIN = 1e-4
 _REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
 
+
+FEW = 4
+"""So many samples are asked about one by one: to try how they can be batched would cost more."""
 
 NOT_THIS_WAY = (
     ArithmeticError,

@@ -19,7 +19,7 @@ from .randomness import Draws
 from .table import SampleTable
 from .variables import Variable, VariableId
 
-__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
+__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
 
 _GRADED_AT_ONCE = 1024
 _COMFORTABLE_FLOATS = 3_600_000
@@ -27,6 +27,7 @@ _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
 _COPIES, _MESSAGES = 6, 3
 _ASSUMED_WIDTH = 64
+_PROBES = 4
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,18 @@ def draw_samples(
             recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
             progress.advance(stop - start)
     return Samples(recorder.finish(), model.before, classes, share)
+
+
+def probe_features(
+    population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
+) -> FloatArray:
+    """Return features ``[4, n, F]`` of ``nodes`` in the first samples, to probe a model with.
+
+    They are those of the samples themselves, except that the nodes for which ``always`` is True
+    are perturbed in each of them.
+    """
+    draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
+    return _perturb(population, draws, draws.coins("perturbed", plan.probability) | always, plan)
 
 
 def _perturb(
