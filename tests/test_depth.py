@@ -158,3 +158,27 @@ def test_edges_among_the_outermost_nodes_are_noticed_too():
     edges = np.array([[3, 2, 1, 0, 0], [4, 3, 2, 2, 1]])
     part, whole = explainers(layers(4), edges, X[:5])
     assert part.explain(4).values == pytest.approx(whole.explain(4).values)
+
+
+@pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
+def test_a_function_that_sends_against_the_edges_is_noticed():
+    """Its neighbours are not among the candidates, which is said."""
+
+    def backwards(x, edge_index):
+        return layers(1)(x, edge_index[::-1])
+
+    part, whole = explainers(backwards)
+    for target in (0, 5, TARGET):
+        assert NOTE in part.explain(target).warnings[0]
+        assert part.explain(target) == whole.explain(target)
+
+
+@pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
+@pytest.mark.parametrize("size", [4, 30])
+def test_one_layer_more_than_stated_is_noticed(size):
+    """Also where the part around a node is the whole graph."""
+    path = np.array([np.arange(size - 1), np.arange(1, size)])
+    x = np.random.default_rng(0).normal(size=(size, 2))
+    part, whole = explainers(layers(2), path, x)
+    assert NOTE in part.explain(size - 1).warnings[0]
+    assert part.explain(size - 1) == whole.explain(size - 1)

@@ -5,8 +5,9 @@ graph alone decides on. It must not depend on what is explained, or an explanati
 its company.
 
 How far a model sees is found by comparing its answers on a part with those on a wider part: on the
-features as they are, and on the first few samples, with every node outside of the part perturbed.
-On constant features alone, a model that takes the mean over all nodes, say, would not differ.
+features as they are, and on the first few samples. In the wider part, every node that should not
+matter is perturbed in each of them. On constant features alone there may be no difference, for
+example if the model takes the mean over all nodes.
 """
 
 from __future__ import annotations
@@ -100,20 +101,21 @@ class Places:
         # One step more, and a node from elsewhere: neither should make a difference.
         elsewhere = self.graph.outside(part)
         wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
-        if (len(wider.nodes), len(wider.edges)) == (len(part.nodes), len(part.edges)):
+        beyond = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
+        same = (len(wider.nodes), len(wider.edges)) == (len(part.nodes), len(part.edges))
+        if same and not beyond.any():
             return unseen
         far_sighted = differing(scores[None], self._scores(wider, targets, recorded))
         if not far_sighted.all():
             narrow, wide = (
-                self._scores(each, targets, recorded, self._probes(each, outside_of=part))
-                for each in (part, wider)
+                self._scores(each, targets, recorded, self._probes(each, perturbed))
+                for each, perturbed in ((part, np.zeros(len(part.nodes), bool)), (wider, beyond))
             )
             far_sighted = np.concatenate((far_sighted, differing(narrow, wide)))
         return np.asarray(far_sighted.any(axis=0))
 
-    def _probes(self, part: Subgraph, outside_of: Subgraph) -> FloatArray:
-        outside = ~np.isin(part.nodes, outside_of.nodes, assume_unique=True)
-        return probe_features(self.population, part.nodes, self.sampling, outside)
+    def _probes(self, part: Subgraph, always: NDArray[np.bool_]) -> FloatArray:
+        return probe_features(self.population, part.nodes, self.sampling, always)
 
     @cached_property
     def kind_of_scores(self) -> str:

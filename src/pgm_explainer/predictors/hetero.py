@@ -25,6 +25,7 @@ from .torch_tools import (
     as_features,
     count_hops,
     distinct_samples,
+    flow_of,
     same_answers,
 )
 
@@ -98,6 +99,10 @@ class HeteroPredictor:
     @property
     def num_layers(self) -> int | None:
         return count_hops(self.module)
+
+    @property
+    def flow(self) -> str:
+        return flow_of(self.module)
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Say which nodes are of the kind that is predicted."""

@@ -27,6 +27,7 @@ from .torch_tools import (
     count_hops,
     distinct_samples,
     first_tensor,
+    flow_of,
     same_answers,
 )
 
@@ -81,6 +82,10 @@ class TorchModulePredictor:
     @property
     def num_layers(self) -> int | None:
         return count_hops(self.module)
+
+    @property
+    def flow(self) -> str:
+        return flow_of(self.module)
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)

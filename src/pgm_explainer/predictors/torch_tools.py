@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray
 from ..errors import ModelError
-from ..graph import Subgraph
+from ..graph import FLOWS, Subgraph
 
 __all__ = [
     "FEW",
@@ -21,6 +21,7 @@ __all__ = [
     "count_hops",
     "distinct_samples",
     "first_tensor",
+    "flow_of",
     "same_answers",
     "some_parameter",
 ]
@@ -31,6 +32,7 @@ _TRIALS = 2
 _SAME_WITHIN = 1e-4
 _REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
+_LAYER, _BOTH_WAYS = "MessagePassing", "DirGNNConv"
 
 
 FEW = 4
@@ -81,8 +83,22 @@ def count_hops(module: nn.Module) -> int | None:
     return _hops(module) or None
 
 
+def flow_of(module: nn.Module) -> str:
+    """Return which way the layers of a module pass messages, one of :data:`~.graph.FLOWS`."""
+    parts = list(module.modules())
+    flows = {str(getattr(part, "flow", FLOWS[0])) for part in parts if _is_a(part, _LAYER)}
+    if len(flows) > 1 or any(_is_a(part, _BOTH_WAYS) for part in parts):
+        return "both"
+    return flows.pop() if flows else FLOWS[0]
+
+
+def _is_a(module: nn.Module, name: str) -> bool:
+    """Recognise a class of PyTorch Geometric without importing it, which need not be installed."""
+    return any(each.__name__ == name for each in type(module).__mro__)
+
+
 def _hops(module: nn.Module) -> int:
-    if any(each.__name__ == "MessagePassing" for each in type(module).__mro__):
+    if _is_a(module, _LAYER):
         steps = [getattr(module, name, 1) for name in _STEPS_WITHIN_LAYER]
         steps += [*getattr(module, "powers", ()), len(getattr(module, "lins", ())) - 1]
         return max((each for each in steps if isinstance(each, int)), default=1)
