@@ -68,7 +68,8 @@ class PGMExplainer:
             part of the graph around the target only; any other about the whole graph.
         x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
             PyTorch Geometric, and then no ``edge_index``.
-        edge_index: edges ``[2, E]``, the source row first; messages flow from source to target.
+        edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
+            unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: what else a PyTorch module takes, by name, such as ``edge_weight``.
         target_type: in a ``HeteroData`` graph, the kind of node that is predicted.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
@@ -336,7 +337,8 @@ class PGMExplainer:
         return Places(
             self.predictor,
             self.graph,
-            self.population.x,
+            self.population,
+            self._sampling,
             self._task,
             self.predicted,
             self.num_layers,

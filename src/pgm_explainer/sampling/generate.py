@@ -23,7 +23,7 @@ from .record import Record
 from .table import SampleTable
 from .variables import Variable, VariableId
 
-__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
+__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row a node, with a row an edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
 _FLOATS_AT_ONCE = 1 << 19
+_PROBES = 4
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,18 @@ def draw_samples(
             recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
             progress.advance(stop - start)
     return Samples(recorder.finish(), model.before, classes, share)
+
+
+def probe_features(
+    population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
+) -> FloatArray:
+    """Return features ``[4, n, F]`` of ``nodes`` in the first samples, to probe a model with.
+
+    They are those of the samples themselves, except that the nodes for which ``always`` is True
+    are perturbed in each of them.
+    """
+    draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
+    return _perturb(population, draws, draws.coins("perturbed", plan.probability) | always, plan)
 
 
 def _perturb(
