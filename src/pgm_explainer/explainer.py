@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -219,6 +220,12 @@ class PGMExplainer:
             )
         return explanations
 
+    def within(self, max_memory: int) -> PGMExplainer:
+        """Return the same explainer with another bound, in bytes, on samples in flight."""
+        bounded = copy.copy(self)
+        bounded._sampling = replace(self._sampling, max_memory=max_memory)
+        return bounded
+
     def candidates(self, target: Any = None) -> IntArray:
         """Return the numbers of the nodes that may explain a target, ascending."""
         return self._neighbourhood(self._checked(target)).candidates
@@ -419,6 +426,11 @@ class PGMExplainer:
         """A target as a variable's name; nodes by number, where they are called by kind too."""
         number = target if self.names is None else self.names.number(target)
         return self._task.check(number, self.graph)
+
+    @property
+    def max_memory(self) -> int:
+        """The bound on samples in flight, in bytes."""
+        return self._sampling.max_memory
 
     @cached_property
     def plain_settings(self) -> dict[str, Any]:

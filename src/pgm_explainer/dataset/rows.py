@@ -147,12 +147,19 @@ def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.
         raise FileError(f"{place} is no Parquet file of a data set: {error}") from None
 
 
-def joined(parts: Sequence[bytes], task: str) -> bytes:
-    """Return several Parquet files as the one that would have been made of all their rows."""
+def joined(parts: Sequence[tuple[bytes, Sequence[int]]], task: str) -> bytes:
+    """Return several Parquet files as the one that would have been made of all their rows.
+
+    Args:
+        parts: each file with the places that its rows have in the whole.
+        task: what is explained.
+    """
     import pyarrow as pa
 
-    whole = pa.concat_tables(read_table(each, "part of a shard") for each in parts)
-    return parquet_bytes(whole.cast(schema(task)))  # files call the items of a list otherwise
+    whole = pa.concat_tables(read_table(data, "part of a shard") for data, _ in parts)
+    order = np.argsort(np.concatenate([places for _, places in parts]))
+    # Files call the items of a list otherwise.
+    return parquet_bytes(whole.take(order).cast(schema(task)))
 
 
 def as_explanation(row: Row, place: str) -> Explanation:
