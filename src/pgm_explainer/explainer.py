@@ -5,24 +5,25 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import tee
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import IntArray
 from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
+from .effects import Outcome, estimate_effects
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
+from .finding import Finding
 from .holding import Neighbourhoods, in_blocks, kept
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
-from .plans import learning_plan, sampling_plan, selection_plan
+from .plans import choice_plan, effect_plan, learning_plan, sampling_plan, selection_plan
 from .predictors import Predictor
 from .progress import Progress
 from .sampling import (
@@ -40,12 +41,12 @@ from .sampling import (
 )
 from .scratch import Shelf
 from .selection import (
+    Dependents,
     FeatureEffects,
     IndependenceTest,
     Neighbourhood,
-    Ranking,
+    choose_nodes,
     feature_effects,
-    reach_of,
     select_variables,
 )
 from .settings import Settings
@@ -99,19 +100,15 @@ class PGMExplainer:
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: what to call the classes, in their order (the labels, or the values, of a model
             that gives those); their numbers by default.
-        test: ``chi_square`` or ``g``.
+        test: of dependence: ``g`` (likelihood ratio) or ``chi_square`` (Pearson), which rejects far
+            too often where tables are sparse, as they are with rare perturbations.
         significance: the p-value below which variables are dependent.
         correction: ``benjamini_hochberg`` holds the share of false discoveries among the
             significant nodes to the significance level, however many candidates there are; ``none``
             is the paper's plain test.
-        max_nodes: M, the most explaining nodes, not counting the target.
-        only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
-        rank_by: ``dependence`` ranks candidates by the paper's test, of whether they were perturbed
-            and their own predictions changed, against the target's: it finds what moves together,
-            also by a common cause. ``reach`` does too, and weighs the evidence by how much of what
-            the target hears a candidate can send: of thousands that move with the target, those
-            beside it are found. ``influence`` leaves the candidates' predictions out: it finds
-            whose perturbing changes the target. For pairs and graphs all three are the same.
+        max_nodes: M, the most nodes of the network, not counting the target; None for no limit.
+            Those that change the prediction come first, by strength; then those that depend on it.
+        only_significant: if False, nodes that are not significant fill up what room is left.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
@@ -164,12 +161,11 @@ class PGMExplainer:
         output: int | None = None,
         explained_class: int | Sequence[int] | None = None,
         class_names: Sequence[str] | None = None,
-        test: str | IndependenceTest = "chi_square",
+        test: str | IndependenceTest = "g",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
-        max_nodes: int = 5,
+        max_nodes: int | None = 5,
         only_significant: bool = True,
-        rank_by: str = "reach",
         no_child: bool = True,
         structure: str | Callable[..., Any] | None = "auto",
         score: str | Score = "bic",
@@ -191,6 +187,8 @@ class PGMExplainer:
         self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self.population)
         self._selection = selection_plan(self.settings)
+        self._effects = effect_plan(self.settings)
+        self._choice = choice_plan(self.settings)
         self._learning = learning_plan(self.settings)
         self._perturbation_checked = False
 
@@ -244,7 +242,7 @@ class PGMExplainer:
         """
         check_is_of(explanation, self.graph, self.settings.task)
         target = self._task.check(self._number_of(explanation), self.graph)
-        selected = explanation.ranking.nodes[explanation.ranking.selected]
+        selected = explanation.ranking.selected_nodes
         nodes = np.union1d(selected, explanation.ends)
         recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
         model, _ = self._places.observe([target], recorded)
@@ -278,13 +276,10 @@ class PGMExplainer:
             return []
         near = self._neighbourhoods(targets)
         samples, far_sighted = self._draw(near)  # step 1
-        weighed, plain = tee(near)
-        rankings = select_variables(  # step 2
-            samples.table, map(self._weighed, weighed), self._selection
-        )
+        related, plain = tee(near)
+        dependents = select_variables(samples.table, related, self._selection)  # step 2
         findings = (
-            self._find(each, samples, ranking)
-            for each, ranking in zip(plain, rankings, strict=True)
+            self._find(each, samples, its) for each, its in zip(plain, dependents, strict=True)
         )
         done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
         with Progress("learning networks", len(near.targets), self.show_progress) as progress:
@@ -307,15 +302,6 @@ class PGMExplainer:
             self._sampling.max_memory,
         )
 
-    def _weighed(self, near: Neighbourhood) -> Neighbourhood:
-        """The same, with the reach of each candidate if that counts."""
-        if self.settings.rank_by != "reach":
-            return near
-        reach = reach_of(self.graph, self._task.ends(near.target), near.candidates, self.hops)
-        first, stop = self.predicted.start, self.predicted.stop
-        predicted = (near.candidates >= first) & (near.candidates < stop)
-        return replace(near, reach=np.where(predicted, reach, 1.0))  # others cannot move along
-
     def _draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
         """Sample around some targets; return also what sees further than it should."""
         self._check_perturbation()
@@ -326,7 +312,7 @@ class PGMExplainer:
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
         classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
-        question = Question(recorded, names, classes)
+        question = Question(recorded, names, classes, targets)
         samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
         return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
 
@@ -360,37 +346,44 @@ class PGMExplainer:
             check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
             self._perturbation_checked = True
 
-    def _find(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> _Finding:
-        """Bring a target's ranking together with how its prediction fared."""
+    def _find(self, near: Neighbourhood, samples: Samples, dependents: Dependents) -> Finding:
+        """Bring together what changes a target's prediction and what depends on it."""
         column = samples.table.column(near.target)
-        levels = samples.table.variables[column].levels
-        outcome = samples.table.codes([column])[:, 0] % levels
-        return _Finding(
-            near, ranking if outcome.any() else ranking.with_none_significant(), outcome
-        )
+        levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
+        values, original = samples.values.of(near.target)
+        size = 1.0 if samples.values.are_probabilities else abs(values).max(initial=abs(original))
+        moved = Outcome(values, original, _ROUNDING * float(size))
+        nodes = np.union1d(near.candidates, self._task.ends(near.target))
+        effects = estimate_effects(samples.table, nodes, moved, self._effects)
+        ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
+        if levels.any():
+            chosen = choose_nodes(effects, dependents, self._choice)
+        else:  # then there is no change that anything could depend on
+            ranking = ranking.with_none_significant()
+        return Finding(near, ranking.with_selected(chosen), effects, chosen, levels, moved)
 
     def _learn(
-        self, samples: Samples, findings: Sequence[_Finding]
+        self, samples: Samples, findings: Sequence[Finding]
     ) -> Iterator[BayesianNetwork | None]:
         """Learn a network for each target whose prediction ever changed, if networks are wanted."""
         plan = self._learning
-        wanted = [each for each in findings if plan is not None and each.outcome.any()]
         problems = [
-            Problem(each.near.target, each.ranking.nodes[each.ranking.selected].tolist())
-            for each in wanted
+            Problem(each.near.target, each.chosen.tolist())
+            for each in findings
+            if plan is not None and each.changed
         ]
         networks = iter(()) if plan is None else learn_networks(samples.table, problems, plan)
         for each in findings:
-            yield next(networks) if plan is not None and each.outcome.any() else None
+            yield next(networks) if plan is not None and each.changed else None
 
     def _conclude(
         self,
-        finding: _Finding,
+        finding: Finding,
         samples: Samples,
         network: BayesianNetwork | None,
         far_sighted: set[VariableId],
     ) -> Explanation:
-        near, outcome = finding.near, finding.outcome
+        near = finding.near
         sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
         before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
@@ -401,13 +394,14 @@ class PGMExplainer:
             explained_class=None if regression else explained,
             probability=None if regression else float(before[explained]),
             values=tuple(before.tolist()),
-            held=float((outcome == 0).mean()),
+            held=float((finding.levels == 0).mean()),
             ranking=finding.ranking,
+            effects=finding.effects,
             network=network,
             settings=self.plain_settings,
             warnings=(
                 *([self._places.far_sighted_note] if sees_further else []),
-                *weaknesses(near, samples, network, outcome, self._sampling),
+                *weaknesses(finding, samples, network, self._sampling),
             ),
             graph=self.graph,
             ends=ends,
@@ -445,17 +439,6 @@ class PGMExplainer:
         }
 
 
-@dataclass(frozen=True)
-class _Finding:
-    """What steps 1 and 2 say of a target; ``outcome [n]`` is the level of change in each sample."""
-
-    near: Neighbourhood
-    ranking: Ranking
-    outcome: NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        """How many candidates there are."""
-        return len(self.near.candidates)
-
-
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
+_ROUNDING = 1e-6
+"""Changes of a prediction up to this, relative to its size, are rounding errors of the model."""

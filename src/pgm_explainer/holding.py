@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .arrays import IntArray
+from .effects import EFFECT_COLUMNS
 from .explanation import Explanation
 from .memory import readable
 from .sampling import VariableId
@@ -21,7 +22,7 @@ __all__ = ["Neighbourhoods", "in_blocks", "kept"]
 _logger = logging.getLogger(__name__)
 
 _BYTES_KEPT = 8
-_BYTES_RANKED = 75
+_BYTES_RANKED = 150
 """Of each candidate: as a number, and with the columns of its ranking and what they are made of."""
 _LARGE = 1 << 30
 """Bytes of explanations that a user may want to know of beforehand."""
@@ -97,10 +98,13 @@ def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Fin
 
 def kept(explanation: Explanation, shelf: Shelf) -> Explanation:
     """Return the same explanation, its long columns on a shelf."""
-    ranking = explanation.ranking
-    columns: dict[str, Any] = {name: shelf.keep(getattr(ranking, name)) for name in RANKING_COLUMNS}
+
+    def shelved(table: Any, names: Sequence[str]) -> Any:
+        return replace(table, **{name: shelf.keep(getattr(table, name)) for name in names})
+
     return replace(
         explanation,
-        ranking=replace(ranking, **columns),
+        ranking=shelved(explanation.ranking, RANKING_COLUMNS),
+        effects=shelved(explanation.effects, EFFECT_COLUMNS),
         node_classes=shelf.keep(explanation.node_classes),
     )

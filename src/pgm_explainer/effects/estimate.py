@@ -153,7 +153,9 @@ def _log_p(bits: PerturbedSamples, found: Fit, sums: Vector, probability: float)
     if len(fitted):
         columns = found.active[fitted]
         centred = bits.dense(columns) - bits.count[columns] / bits.num_samples
-        rows = [atoms(each) for each in (residual[:, None] + centred * found.coefficients[fitted]).T]
+        rows = [
+            atoms(each) for each in (residual[:, None] + centred * found.coefficients[fitted]).T
+        ]
         values, weights = (np.stack(each) for each in zip(*rows, strict=True))
         log_p[columns] = log_tails(totals[columns], values, weights, probability)
     return log_p

@@ -80,4 +80,6 @@ def _by_group(
     both = (bits.T @ (weights[:, None] * bits))[first, second]
     single = bits.T @ weights
     only_first, only_second = single[first] - both, single[second] - both
-    return np.stack((both, only_first, only_second, weights.sum() - both - only_first - only_second))
+    return np.stack(
+        (both, only_first, only_second, weights.sum() - both - only_first - only_second)
+    )

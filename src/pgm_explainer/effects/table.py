@@ -108,15 +108,16 @@ class Effects(Sequence[Effect]):
         """Return the same effects with names for the nodes of the graph."""
         return replace(self, names=names)
 
-    def with_none_significant(self) -> Effects:
-        """Return the same effects, none of them significant."""
-        return replace(self, significant=np.zeros(len(self), dtype=bool), pairs=())
-
-    def first(self, keep: int, also: IntArray) -> Effects:
-        """Return the strongest ``keep``, and the nodes in ``also``."""
-        kept = np.isin(self.nodes, also) | (np.arange(len(self)) < keep)
-        columns = {name: getattr(self, name)[kept] for name in EFFECT_COLUMNS}
-        return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
+    def keeping(self, *nodes: IntArray) -> Effects:
+        """Return the effects of these nodes, and the pairs among them."""
+        kept = np.isin(self.nodes, np.concatenate(nodes))
+        left = set(self.nodes[kept].tolist())
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in EFFECT_COLUMNS},
+            pairs=tuple(pair for pair in self.pairs if left.issuperset(pair.nodes)),
+            left_out=self.left_out + int((~kept).sum()),
+        )
 
     @property
     def columns(self) -> dict[str, NDArray[np.generic]]:

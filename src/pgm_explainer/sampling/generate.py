@@ -21,6 +21,7 @@ from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
+from .values import TargetValues
 from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
@@ -94,11 +95,13 @@ class Question:
         recorded: nodes whose variables go into the table, ascending.
         predictions: names of the model's recorded predictions, in its order.
         classes: the class of each of them that is explained.
+        targets: the predictions that are explained, whose values are recorded too.
     """
 
     recorded: IntArray
     predictions: Sequence[VariableId]
     classes: IntArray
+    targets: Sequence[VariableId] = ()
 
 
 @dataclass(frozen=True)
@@ -111,12 +114,15 @@ class Samples:
         before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
         classes: the class of each prediction that is explained.
         changed_share: for each recorded node, how often perturbing it changes its features at all.
+        values: what the explained class's probability (or the value) of each target was in every
+            sample.
     """
 
     table: SampleTable
     before: FloatArray
     classes: IntArray
     changed_share: NDArray[np.float64]
+    values: TargetValues
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
         """Return a prediction's probabilities (or values) before, and the class explained."""
@@ -150,6 +156,7 @@ def draw_samples(
     recorded, classes = question.recorded, question.classes
     share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
     recorder = _Recorder(model, question, plan)
+    values = TargetValues(model, question, plan.num_samples, plan.scratch())
     batch_size = plan.batch_size(model, population.x)
     with Progress("asking the model", plan.num_samples, show_progress) as progress:
         for start in range(0, plan.num_samples, batch_size):
@@ -157,9 +164,10 @@ def draw_samples(
             draws = Draws.grid(plan.seed, np.arange(start, stop), model.part.nodes)
             perturbed = draws.coins("perturbed", plan.probability)
             after = model(_perturb(population, draws, perturbed, plan))
+            values.record(start, after)
             recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
             progress.advance(stop - start)
-    return Samples(recorder.finish(), model.before, classes, share)
+    return Samples(recorder.finish(), model.before, classes, share, values)
 
 
 def probe_features(

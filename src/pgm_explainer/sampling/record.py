@@ -60,6 +60,12 @@ class Record:
         first = block.start // self._width * self._samples
         return self._tiles.run(first, first + self._samples)[:, : block.stop - block.start]
 
+    def column(self, at: int) -> NDArray[Any]:
+        """Return one column ``[samples]``."""
+        self._flush()
+        first = at // self._width * self._samples
+        return self._tiles.run(first, first + self._samples)[:, at % self._width].copy()
+
     def _flush(self) -> None:
         """Write what waits: many small batches are better written together."""
         if self._waiting:
