@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .effects import Outcome
+from .effects import STAGES, Outcome, margin
 from .finding import Finding
-from .network import BayesianNetwork
+from .network import BayesianNetwork, ConditionalTable
 from .sampling import Samples, SamplingPlan
 from .selection import Neighbourhood
 
@@ -30,6 +30,7 @@ def weaknesses(
     return (
         *_about_perturbation(finding.near, samples, plan),
         *_about_movement(finding.outcome, samples.values.are_probabilities),
+        *_about_precision(finding, samples),
         *_about_outcome(finding.levels),
         *_about_tables(finding.near, network),
     )
@@ -89,6 +90,17 @@ def _about_movement(outcome: Outcome, probabilities: bool) -> Iterator[str]:
     )
 
 
+def _about_precision(finding: Finding, samples: Samples) -> Iterator[str]:
+    if finding.is_settled or samples.table.num_samples < STAGES[-1]:
+        return
+    width, points = margin(finding.effects), samples.values.are_probabilities
+    told = f"{100 * width:.2g} percentage points" if points else f"{width:.2g}"
+    yield (
+        f"{samples.table.num_samples} samples do not tell the strongest effects apart: they are "
+        f"known to within {told}"
+    )
+
+
 def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
     changed = int(np.count_nonzero(outcome))
     if changed == 0:
@@ -104,9 +116,10 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
 
 
 def _about_tables(near: Neighbourhood, network: BayesianNetwork | None) -> Iterator[str]:
-    if network is None:
+    table = None if network is None else network.cpt(near.target)
+    if not isinstance(table, ConditionalTable):
         return
-    seen = network.cpt(near.target).counts.sum(axis=-1)
+    seen = table.counts.sum(axis=-1)
     thin = float(seen[seen < _FEW].sum() / seen.sum())
     if thin > _RARELY:
         yield (

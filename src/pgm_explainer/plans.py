@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from .arrays import resolve
-from .effects import EffectPlan
+from .effects import STAGES, EffectPlan
 from .learning import LearningPlan
 from .memory import check_memory
 from .sampling import Population, SamplingPlan, as_change, as_perturbation, check_columns
 from .selection import ChoicePlan, SelectionPlan, as_test
-from .settings import Settings
+from .settings import AUTO, Settings
 from .structure import SEARCHES, as_score
 
 __all__ = ["choice_plan", "effect_plan", "learning_plan", "sampling_plan", "selection_plan"]
@@ -22,7 +22,7 @@ def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
     """Return how to draw samples (step 1)."""
     columns = check_columns(settings.features, population.x.shape[1])
     return SamplingPlan(
-        num_samples=int(settings.num_samples),
+        num_samples=STAGES[0] if settings.num_samples == AUTO else int(settings.num_samples),
         probability=float(settings.perturb_probability),
         perturbation=as_perturbation(settings.perturbation, population, columns, settings.task),
         columns=columns,
@@ -75,4 +75,5 @@ def learning_plan(settings: Settings) -> LearningPlan | None:
         test=as_test(settings.test),
         significance=float(settings.significance),
         smoothing=float(settings.smoothing),
+        target_table=settings.target_table,
     )

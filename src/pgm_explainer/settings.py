@@ -9,6 +9,7 @@ from typing import Any
 
 from .arrays import check_whole_number, resolve
 from .errors import InputError
+from .learning import TARGET_TABLES
 from .memory import check_memory
 from .predictors import SCORE_KINDS
 from .sampling import Change, Perturbation
@@ -17,8 +18,9 @@ from .significance import CORRECTIONS
 from .structure import SEARCHES, Score, as_score
 from .tasks import TASKS
 
-__all__ = ["Settings"]
+__all__ = ["AUTO", "Settings"]
 
+AUTO = "auto"
 MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
@@ -44,7 +46,7 @@ class Settings:
     task: str = "node"
     num_layers: int | None = None
     hops: int | None = None
-    num_samples: int = 1000
+    num_samples: int | str = 1000
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.1
     features: Sequence[int] | None = None
@@ -59,6 +61,7 @@ class Settings:
     max_nodes: int | None = 5
     only_significant: bool = True
     no_child: bool = True
+    target_table: str = "auto"
     structure: str | Callable[..., Any] | None = "auto"
     score: str | Score = "bic"
     max_parents: int | None = None
@@ -71,13 +74,14 @@ class Settings:
         _check_name(self.task, "task", tuple(TASKS))
         _check_name(self.scores, "scores", SCORE_KINDS)
         _check_name(self.correction, "correction", tuple(CORRECTIONS))
-        check_whole_number(self.seed, "seed", at_least=0)
-        samples = check_whole_number(self.num_samples, "num_samples", at_least=1)
-        if samples < MIN_SAMPLES:
+        _check_name(self.target_table, "target_table", TARGET_TABLES)
+        if self.target_table == "noisy_or" and not self.no_child:
             raise InputError(
-                f"num_samples={samples} is too small to test anything; draw at least "
-                f"{MIN_SAMPLES}, and some hundreds for an explanation to rely on"
+                "target_table='noisy_or' needs the target to be a leaf: leave no_child=True, or "
+                "choose target_table='full'"
             )
+        check_whole_number(self.seed, "seed", at_least=0)
+        _check_samples(self.num_samples)
         _check_fraction(self.perturb_probability, "perturb_probability")
         _check_fraction(self.significance, "significance")
         if self.scores == "values" and self.explained_class is not None:
@@ -140,6 +144,18 @@ def _check_fraction(value: Any, what: str) -> None:
     usable = isinstance(value, Real) and not isinstance(value, bool)
     if not usable or not 0 < float(value) < 1:
         raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
+
+
+def _check_samples(count: Any) -> None:
+    if isinstance(count, str):
+        _check_name(count, "num_samples", (AUTO,))
+        return
+    samples = check_whole_number(count, "num_samples", at_least=1)
+    if samples < MIN_SAMPLES:
+        raise InputError(
+            f"num_samples={samples} is too small to test anything; draw at least "
+            f"{MIN_SAMPLES}, and some hundreds for an explanation to rely on"
+        )
 
 
 def _check_class_names(names: Any) -> None:

@@ -16,7 +16,7 @@ from ..effects import EFFECT_COLUMNS, Effects, PairEffect
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
-from ..network import BayesianNetwork, ConditionalTable
+from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..sampling import Variable, VariableId
 from ..selection import RANKING_COLUMNS, Ranking
 from ..significance import CORRECTIONS
@@ -24,7 +24,7 @@ from ..structure import DAG
 from ..tasks import TASKS
 from ..versions import current_versions
 from .checked import Checked
-from .schema import FORMAT, VERSION
+from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 
 __all__ = ["explanation_from_dict"]
 
@@ -144,10 +144,10 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
 def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
     fields = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")
     shape = (len(fields["nodes"].items()),)
-    read = {
-        name: fields[name].array(shape, Checked.number, np.float64)
+    effect, low, high, log_p = (
+        fields[name].array(shape, Checked.number, np.float64)
         for name in ("effect", "low", "high", "log_p")
-    }
+    )
     own: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
     if len(np.unique(own)) < len(own) or not np.isin(own, nodes).all():
         raise FileError(
@@ -155,8 +155,11 @@ def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
         )
     return Effects(
         own,
-        **read,
-        strength=fields["strength"].array(shape, Checked.fraction, np.float64),
+        effect,
+        low,
+        high,
+        fields["strength"].array(shape, Checked.fraction, np.float64),
+        log_p,
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         pairs=tuple(_read_pair(pair, own) for pair in fields["pairs"].items()),
         left_out=fields["left_out"].whole_number(),
@@ -200,7 +203,7 @@ def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
 def _read_network(network: Checked) -> BayesianNetwork:
     fields = network.fields("variables", "score")
     entries = [
-        entry.fields("name", "perturbable", "levels", "parents", "probabilities", "counts")
+        entry.fields("name", "perturbable", "levels", "parents", *_table_fields(entry))
         for entry in fields["variables"].items()
     ]
     variables = [_read_variable(entry) for entry in entries]
@@ -230,15 +233,43 @@ def _read_variable(entry: dict[str, Checked]) -> Variable:
     return variable
 
 
+def _table_fields(entry: Checked) -> tuple[str, ...]:
+    return ("noisy_or",) if "noisy_or" in dict(entry.entries()) else ("probabilities", "counts")
+
+
 def _read_table(
     entry: dict[str, Checked], variable: Variable, parents: tuple[Variable, ...]
-) -> ConditionalTable:
+) -> ConditionalTable | NoisyOr:
+    if "noisy_or" in entry:
+        return _read_noisy_or(entry["noisy_or"], variable, parents)
     shape = tuple(each.cardinality for each in (*parents, variable))
     values: NDArray[np.float64] = entry["probabilities"].array(shape, Checked.fraction, np.float64)
     counts: NDArray[np.int64] = entry["counts"].array(shape, Checked.whole_number, np.int64)
     if np.abs(values.sum(axis=-1) - 1).max() > _SUMS_TO_ONE:
         raise FileError(f"{entry['probabilities'].place} do not add up to 1 in every row")
     return ConditionalTable(variable, parents, values, counts)
+
+
+def _read_noisy_or(table: Checked, variable: Variable, parents: tuple[Variable, ...]) -> NoisyOr:
+    fields = table.fields(*NOISY_OR_FIELDS, "chances")
+    perturbed = fields["perturbed"].or_none(Checked.fraction)
+    if variable.levels != 2 or (perturbed is None) == variable.perturbable:
+        raise FileError(f"{table.place} does not fit its variable, which is kept or changed")
+    chances = zip(fields["chances"].items(len(parents)), parents, strict=True)
+    return NoisyOr(
+        variable,
+        parents,
+        perturbed,
+        fields["leak"].fraction(),
+        fields["own"].fraction(),
+        tuple(
+            each.array((parent.cardinality,), Checked.fraction, np.float64)
+            for each, parent in chances
+        ),
+        fields["log_likelihood"].number(),
+        fields["num_parameters"].whole_number(),
+        fields["num_samples"].whole_number(),
+    )
 
 
 def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
