@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .effects import STAGES, Outcome, margin
+from .effects import STAGES, margin
 from .finding import Finding
 from .network import BayesianNetwork, ConditionalTable
-from .sampling import Samples, SamplingPlan
+from .sampling import Outcome, Samples, SamplingPlan
 from .selection import Neighbourhood
 
 __all__ = ["commonest", "thin_support", "weaknesses"]

@@ -15,9 +15,9 @@ from .explanation import Explanation
 from .memory import readable
 from .sampling import VariableId
 from .scratch import Shelf
-from .selection import RANKING_COLUMNS, Neighbourhood
+from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
 
-__all__ = ["Neighbourhoods", "in_blocks", "kept"]
+__all__ = ["Neighbourhoods", "in_blocks", "kept", "together"]
 
 _logger = logging.getLogger(__name__)
 
@@ -27,6 +27,8 @@ _BYTES_RANKED = 150
 _LARGE = 1 << 30
 """Bytes of explanations that a user may want to know of beforehand."""
 _AT_ONCE = 128
+_ESTIMATED_AT_ONCE = 1 << 14
+_TARGETS_AT_ONCE = 32
 Finding = TypeVar("Finding", bound=Sized)
 
 
@@ -74,6 +76,22 @@ class Neighbourhoods(Iterable[Neighbourhood]):
     def __iter__(self) -> Iterator[Neighbourhood]:
         yield from self._kept
         yield from map(self._find, self.targets[len(self._kept) :])
+
+
+def together(
+    found: Iterable[tuple[Neighbourhood, Dependents]],
+) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
+    """Group targets whose effects are estimated together: few enough candidates in all."""
+    block: list[tuple[Neighbourhood, Dependents]] = []
+    size = 0
+    for each in found:
+        block.append(each)
+        size += len(each[0].candidates)
+        if size >= _ESTIMATED_AT_ONCE or len(block) == _TARGETS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Finding]]:
