@@ -68,10 +68,13 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     widths = {kind: x.shape[1] for kind, x in features.items()}
     widest = max(widths.values())
     padded = [np.pad(x, ((0, 0), (0, widest - x.shape[1]))) for x in features.values()]
-    layout = Layout(sizes, widths, {kind: data[kind].num_edges for kind in data.edge_types})
+    ends = {
+        kind: check_edge_index(data[kind].get("edge_index"), sum(sizes.values()))
+        for kind in data.edge_types
+    }
+    layout = Layout(sizes, widths, {kind: pairs.shape[1] for kind, pairs in ends.items()})
     edges = [np.zeros((2, 0), dtype=np.int64)]
-    for source, relation, target in data.edge_types:
-        pairs = check_edge_index(data[source, relation, target].edge_index, sum(sizes.values()))
+    for (source, relation, target), pairs in ends.items():
         for end, row in ((source, pairs[0]), (target, pairs[1])):
             if row.size and row.max() >= sizes[end]:
                 raise InputError(
