@@ -19,7 +19,6 @@ from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    FEW,
     NOT_THIS_WAY,
     LastParts,
     as_features,
@@ -117,7 +116,7 @@ class HeteroPredictor:
 
     def _ask(self, features: Tensor, part: Subgraph) -> Tensor:
         view, samples = _View(self.layout, part), len(features)
-        in_blocks = samples > 1 and self._batches(view, part, features)
+        in_blocks = samples > 1 and self._batches(view, part, features[0])
         answer = self._blocks(view, features) if in_blocks else self._single(view, features)
         if self._no_prediction is None:
             self._no_prediction = answer[0, 0].clone()
@@ -128,10 +127,8 @@ class HeteroPredictor:
     def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
         """Say whether the samples of a part can be asked about in blocks; found out once."""
         exact = self._in_blocks.get(part)
-        if exact is None and len(features) <= FEW:
-            return False
         if exact is None:
-            exact = self._blocks_are_exact(view, distinct_samples(features[0]))
+            exact = self._blocks_are_exact(view, distinct_samples(features))
             self._in_blocks.remember(part, exact)
         return exact
 

@@ -20,7 +20,6 @@ from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    FEW,
     NOT_THIS_WAY,
     LastParts,
     as_features,
@@ -102,7 +101,7 @@ class TorchModulePredictor:
         def ask() -> Tensor:
             way = "single"
             if len(features) > 1:
-                way = self.used = self._choose(part, question, features)
+                way = self.used = self._choose(part, question, features[0])
             return _WAYS[way](self._call, question, features)
 
         scores = evaluated(self.module, ask)
@@ -113,10 +112,8 @@ class TorchModulePredictor:
         if self.batching != "auto":
             return self.batching
         way = self._ways.get(part)
-        if way is None and len(features) <= FEW:
-            return "single"
         if way is None:
-            way = self._find_way(question, features[0])
+            way = self._find_way(question, features)
             self._ways.remember(part, way)
         return way
 
