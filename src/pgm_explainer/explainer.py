@@ -186,6 +186,8 @@ class PGMExplainer:
         progress: bool | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
+        if progress is not None and not isinstance(progress, bool):
+            raise InputError(f"progress must be True, False or None, not {progress!r}")
         self.settings = Settings(**options)
         source = read_source(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names

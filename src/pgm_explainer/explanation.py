@@ -222,7 +222,7 @@ class Explanation:
             options: ``max_shown``, how many nodes to draw at most (not of the network).
 
         Raises:
-            InputError: there is no such kind of plot.
+            InputError: there is no such kind of plot, or it has no such option.
         """
         from .report.plots import plot_explanation
 

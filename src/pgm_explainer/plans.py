@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .arrays import resolve
+from .arrays import call_own, resolve
 from .effects import STAGES, EffectPlan
 from .learning import LearningPlan
 from .memory import check_memory
@@ -67,7 +67,10 @@ def learning_plan(settings: Settings) -> LearningPlan | None:
     named = resolve(search, "structure", SEARCHES)
     if named is not None:
         search = partial(named, score=settings.score, max_parents=settings.max_parents)
-    assert callable(search)  # settings have checked it
+    else:
+        assert callable(search)  # settings have checked it
+        usage = "(data [n, variables], cardinalities) -> DAG"
+        search = partial(call_own, search, what="the structure search", usage=usage)
     return LearningPlan(
         search=search,
         score=as_score(settings.score),

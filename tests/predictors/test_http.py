@@ -345,6 +345,12 @@ def test_a_url_that_cannot_be_used_is_an_error(url):
         {"max_answer": 0},
         {"headers": {"X": "a\r\nY: b"}},
         {"headers": {"": "a"}},
+        {"headers": "abc"},
+        {"headers": np.zeros(2)},
+        {"headers": {"X": 3}},
+        {"headers": {3: "a"}},
+        {"timeout": np.zeros(2)},
+        {"send_graph": "yes"},
     ],
 )
 def test_options_that_cannot_be_used_are_errors(options):

@@ -254,3 +254,17 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
         draw_superpixels(axes, image[:-1], segments)
     with pytest.raises(InputError, match="no pixel belongs to node 99"):
         draw_superpixels(axes, image, segments, [99])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "named"),
+    [
+        ("network", {"max_shown": 3}, "'network' takes no max_shown"),
+        ("ranking", {"colour": "red"}, "'ranking' takes no colour; there is max_shown"),
+        ("both", {"max_shown": 0}, "at least 1, not 0"),
+        ("neighbourhood", {"max_shown": "all"}, "a whole number, not 'all'"),
+    ],
+)
+def test_options_that_a_plot_does_not_have_are_refused(crowd, kind, options, named):
+    with pytest.raises(InputError, match=named):
+        crowd(6, 2).plot(kind, **options)

@@ -100,3 +100,22 @@ def test_a_graph_cannot_be_changed():
     dag = DAG(2, [(0, 1)])
     with pytest.raises(AttributeError):
         dag.edges = ()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DAG(None),
+        lambda: DAG(-1),
+        lambda: DAG(2.5),
+        lambda: DAG(3, None),
+        lambda: DAG(3, 7),
+        lambda: DAG(3, [None]),
+        lambda: DAG(3).parents(3),
+        lambda: DAG(3).children("a"),
+        lambda: DAG(3).markov_blanket(None),
+    ],
+)
+def test_what_is_no_number_and_no_list_is_refused(make):
+    with pytest.raises(InputError):
+        make()

@@ -18,6 +18,7 @@ from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..sampling import Variable, VariableId
+from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
 from ..significance import CORRECTIONS
 from ..structure import DAG
@@ -227,6 +228,8 @@ def _read_network(network: Checked) -> BayesianNetwork:
 
 def _read_variable(entry: dict[str, Checked]) -> Variable:
     levels = entry["levels"].whole_number(at_least=1)
+    if levels > MOST_LEVELS:
+        entry["levels"].refuse(f"at most {MOST_LEVELS}")
     variable = Variable(entry["name"].name(), entry["perturbable"].flag(), levels)
     if variable.cardinality < 2:
         entry["levels"].refuse("at least 2 for a variable that is not perturbable")

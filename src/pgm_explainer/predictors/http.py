@@ -78,16 +78,19 @@ class HttpPredictor:
         # Open connections that nobody uses now: popping one is atomic, so threads never share one.
         self._idle: list[HTTPConnection] = []
         _check_url(url)
-        _check_headers(headers or {})
-        if not timeout:
-            raise InputError("timeout must be more than 0 seconds")
+        headers = {} if headers is None else headers
+        _check_headers(headers)
         self.url = url
         self.timeout = _check_seconds(timeout, "timeout")
+        if not timeout:
+            raise InputError("timeout must be more than 0 seconds")
+        if not isinstance(send_graph, bool):
+            raise InputError(f"send_graph must be True or False, not {send_graph!r}")
         self.retries = check_whole_number(retries, "retries", at_least=0)
         self.backoff = _check_seconds(backoff, "backoff")
         self.max_answer = check_whole_number(max_answer, "max_answer", at_least=1)
         self._send_graph = send_graph
-        self._headers = {**(headers or {}), "Accept": _NPY}
+        self._headers = {**headers, "Accept": _NPY}
 
     latency_bound = True
 
@@ -228,7 +231,14 @@ def _check_url(url: str) -> None:
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
+    if not isinstance(headers, Mapping):
+        raise InputError(
+            f"headers must be a mapping from names to texts, such as "
+            f"{{'Authorization': 'Bearer …'}}, not {headers!r}"
+        )
     for name, value in headers.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InputError(f"header {name!r} must be a text with a text, not {value!r}")
         line = f"{name}: {value}"
         if not (line.isascii() and line.isprintable() and name.strip() and ":" not in name):
             raise InputError(f"header {name!r} must be one line of ASCII text")

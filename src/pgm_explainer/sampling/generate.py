@@ -181,13 +181,14 @@ def draw_samples(
 def probe_features(
     population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return features ``[4, n, F]`` of ``nodes`` in the first samples, to probe a model with.
+    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
 
-    They are those of the samples themselves, except that the nodes for which ``always`` is True
+    The latter are those of the first samples, except that the nodes for which ``always`` is True
     are perturbed in each of them.
     """
     draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
-    return _perturb(population, draws, draws.coins("perturbed", plan.probability) | always, plan)
+    perturbed = draws.coins("perturbed", plan.probability) | always
+    return np.concatenate((population.x[nodes][None], _perturb(population, draws, perturbed, plan)))
 
 
 def _perturb(

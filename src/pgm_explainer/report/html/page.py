@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
+from ...arrays import as_list
 from ...errors import InputError
 from ...explanation import Explanation
 from ...io.files import PathLike, write_text
@@ -49,9 +50,9 @@ def to_html(
         >>> to_html(explanation).startswith("<!doctype html>")
         True
     """
-    if not isinstance(explanations, Explanation | Iterable):
+    many = [explanations] if isinstance(explanations, Explanation) else as_list(explanations)
+    if many is None:
         raise InputError(f"a page shows explanations, not {explanations!r:.60}")
-    many = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     for each in many:
         if not isinstance(each, Explanation):
             raise InputError(f"a page shows explanations, not {each!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...arrays import resolve
+from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
 
 try:
@@ -43,6 +43,14 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+    unknown = [name for name in options if name != "max_shown" or kind == "network"]
+    if unknown:
+        raise InputError(
+            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is max_shown, for "
+            f"{', '.join(each for each in _KINDS if each != 'network')}"
+        )
+    if "max_shown" in options:
+        options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     return draw(explanation, **options)
 
 
