@@ -12,6 +12,7 @@ import numpy as np
 from .arrays import IntArray
 from .explanation import Explanation
 from .memory import readable
+from .network import BayesianNetwork
 from .sampling import VariableId
 from .scratch import Shelf
 from .selection import RANKING_COLUMNS, Neighbourhood
@@ -65,8 +66,9 @@ class Neighbourhoods(Iterable[Neighbourhood]):
         if len(targets) > 1 and size * _BYTES_RANKED > max_memory:
             _logger.log(
                 logging.WARNING if size * _BYTES_RANKED >= _LARGE else logging.INFO,
-                "%d explanations with %d candidates in all will take about %s, most of it in "
-                "temporary files; explain_dataset() keeps only the first candidates of each",
+                "%d explanations with %d candidates in all will take about %s; what max_memory "
+                "leaves no room for goes to temporary files; explain_dataset() keeps only the "
+                "first candidates of each",
                 *(len(targets), size, readable(size * _BYTES_RANKED)),
             )
 
@@ -96,11 +98,24 @@ def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Fin
 
 
 def kept(explanation: Explanation, shelf: Shelf) -> Explanation:
-    """Return the same explanation, its long columns on a shelf."""
-    ranking = explanation.ranking
-    columns: dict[str, Any] = {name: shelf.keep(getattr(ranking, name)) for name in RANKING_COLUMNS}
+    """Return the same explanation; its arrays in a file, if there is no more room in memory."""
+    ranking, network, store = explanation.ranking, explanation.network, shelf.store
+    columns: dict[str, Any] = {name: getattr(ranking, name) for name in RANKING_COLUMNS}
+    tables = [] if network is None else [network.cpt(node) for node in network.nodes]
+    size = sum(column.nbytes for column in columns.values()) + explanation.node_classes.nbytes
+    size += sum(table.values.nbytes + table.counts.nbytes for table in tables)
+    if shelf.leaves(size):
+        return explanation
+    if network is not None:
+        tables = [
+            replace(table, values=store(table.values), counts=store(table.counts))
+            for table in tables
+        ]
+        network = BayesianNetwork(network.variables, network.dag, tables, network.score)
+    columns = {name: store(column) for name, column in columns.items()}
     return replace(
         explanation,
         ranking=replace(ranking, **columns),
-        node_classes=shelf.keep(explanation.node_classes),
+        network=network,
+        node_classes=store(explanation.node_classes),
     )
