@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray, IntArray
-from .errors import PGMExplainerError
+from .errors import ModelUnavailableError, PGMExplainerError
 from .graph import Graph, Subgraph
 from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
 from .sampling import VariableId
@@ -106,6 +106,8 @@ class Places:
         try:
             x, output = self.x[part.nodes], self.output
             return settle_kind(answers_on(self.predictor, part, x, outcomes, output), output)
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return "auto"
 
@@ -117,6 +119,8 @@ class Places:
         try:
             scores = self._scores(part, targets, recorded)
             return bool(self.far_sighted(part, targets, recorded, scores).any())
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return False
 
