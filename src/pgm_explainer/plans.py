@@ -14,7 +14,7 @@ from .structure import SEARCHES, as_score
 
 __all__ = ["learning_plan", "sampling_plan", "selection_plan"]
 
-_BYTES_PER_CELL = 128
+_BYTES_PER_CELL = 64
 
 
 def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
@@ -42,7 +42,7 @@ def selection_plan(settings: Settings) -> SelectionPlan:
         no_child=settings.no_child,
         only_significant=settings.only_significant,
         by=settings.rank_by,
-        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 16), 1 << 22),
+        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 20), 1 << 22),
     )
 
 
