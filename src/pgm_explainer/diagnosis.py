@@ -65,8 +65,8 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
 
 
 def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:
-    columns = [samples.table.column(int(node)) for node in near.candidates]
-    if not columns:
+    columns = samples.table.columns(near.candidates)
+    if not len(columns):
         yield "no other node can influence the target, so there is none to explain it by"
         return
     share = float(samples.changed_share[columns].mean())

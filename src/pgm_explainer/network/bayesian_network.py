@@ -407,11 +407,11 @@ class BayesianNetwork:
         return [self.variables[at].id for at in positions]
 
 
-def _check_all(items: Any, kind: type, what: str) -> None:
+def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
     """Refuse anything but a sequence of such objects."""
     usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
     if not usable or not all(isinstance(each, kind) for each in items):
-        raise InputError(f"{what} must be a list of {kind.__name__} objects, not {items!r:.200}")
+        raise InputError(f"{what} must be a list of such objects, not {items!r:.200}")
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:

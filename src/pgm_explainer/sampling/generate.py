@@ -143,7 +143,7 @@ class Samples:
 
         Only a node's variable that holds its own prediction has several levels of change.
         """
-        columns = np.array([self.table.column(node) for node in nodes.tolist()], dtype=np.int64)
+        columns = self.table.columns(nodes)
         own = self.table.levels[columns] > 1
         classes = np.full(len(nodes), -1, dtype=np.int64)
         classes[own] = self.before[columns[own]].argmax(axis=-1)
