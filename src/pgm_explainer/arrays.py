@@ -6,7 +6,10 @@ Nothing here copies unless it must, and nothing here writes: the caller's arrays
 from __future__ import annotations
 
 import operator
+import re
+import reprlib
 from collections.abc import Callable, Container, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +25,7 @@ __all__ = [
     "check_features",
     "check_node",
     "check_whole_number",
+    "described",
     "own_name",
     "resolve",
 ]
@@ -31,6 +35,8 @@ IntArray = NDArray[np.int64]
 Chosen = TypeVar("Chosen")
 
 _ROWS_PER_CHECK = 1 << 16
+_SHORT = reprlib.Repr()  # which sorts sets, whose order differs in each process
+_SHORT.maxother = _SHORT.maxstring = 200
 
 
 def as_array(value: Any, what: str) -> NDArray[Any]:
@@ -129,8 +135,32 @@ def own_name(function: Callable[..., Any], known: Container[str]) -> str:
         >>> own_name(zero, ["mean"]), own_name(zero, ["mean", "zero"])
         ('zero', 'own zero')
     """
-    name = str(getattr(function, "__name__", "custom"))
+    name = described(function)
     return f"own {name}" if name in known else name
+
+
+def described(value: Any) -> str:
+    """Return what a function or object of the user's own is called, the same in every process.
+
+    Examples:
+        >>> def zero(x, rng): ...
+        >>> described(zero), described(partial(zero, 1, rng=None)), described(object())
+        ('zero', 'zero(1, rng=None)', 'object')
+    """
+    if isinstance(value, partial):
+        bound = [*map(_shown, value.args)]
+        bound += [f"{name}={_shown(each)}" for name, each in value.keywords.items()]
+        return f"{described(value.func)}({', '.join(bound)})"
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return name
+    kind: Any = type(value)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    """A value as it shows itself, without its place in memory, which differs in each process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", _SHORT.repr(value))
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:

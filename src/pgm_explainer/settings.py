@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
 
-from .arrays import check_whole_number, resolve
+from .arrays import check_whole_number, described, resolve
 from .errors import InputError
 from .memory import check_memory
 from .predictors import SCORE_KINDS
@@ -152,4 +152,4 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if hasattr(value, "tolist"):
         return value.tolist()
-    return getattr(value, "__name__", None) or repr(value)
+    return described(value)
