@@ -28,7 +28,7 @@ _MB, _GB = 1 << 20, 1 << 30
 DOCUMENT_BYTES = _GB
 """Of a file that is read whole: JSON, CSV, a list of targets, the journal of a data set."""
 
-NETWORK_BYTES = 64 * _MB
+NETWORK_BYTES = 8 * _MB
 """Of a network in BIF or XMLBIF."""
 
 NETWORK_VARIABLES = 10_000

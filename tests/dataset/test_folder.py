@@ -89,9 +89,10 @@ def interrupted(*_):
 
 
 def test_names_left_by_a_job_that_was_killed_are_taken_up(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(job.DatasetFolder, "write_job", interrupted)
-        explain_dataset(explainer(), [1], tmp_path, names=range(NODES))
+        with pytest.raises(KeyboardInterrupt):
+            explain_dataset(explainer(), [1], tmp_path, names=range(NODES))
     assert [path.name for path in tmp_path.glob("*.json")] == ["names.json"]
     assert explain_dataset(explainer(), [1], tmp_path, names=range(NODES)).complete
 

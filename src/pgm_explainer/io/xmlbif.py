@@ -11,7 +11,7 @@ from ..errors import FileError
 from ..limits import NESTING
 from ..network import BayesianNetwork
 from .naming import NETWORK_NAME
-from .tables import WordTable, network_from_words, network_in_words
+from .tables import WordTable, check_count, network_from_words, network_in_words
 
 __all__ = ["network_from_xmlbif", "network_to_xmlbif"]
 
@@ -56,6 +56,7 @@ def network_from_xmlbif(document: bytes) -> BayesianNetwork:
         if name in states:
             raise FileError(f"there are two variables called {name!r:.60}")
         states[name] = list(_texts(variable, "OUTCOME"))
+        check_count(len(states))
     tables = {}
     for definition in networks[0].iter("DEFINITION"):
         name = _only(definition, "FOR")
