@@ -121,15 +121,15 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
         return _npz(path)
     data = load_tensors(path, trust)
     try:
-        content = data.to_dict()
-    except (AttributeError, RuntimeError):  # something else, or a data object made by hand
+        content, count = data.to_dict(), data.num_nodes
+    except Exception:  # something else, or a data object that is not whole: anything may come
         content = {}
     if not content:
         raise FileError(
             f"{path} holds a {type(data).__name__} without a graph: save one Data object, such as "
             f"dataset[0], with torch.save"
         )
-    return GraphInput(data, names=_names(content.get("names"), data.num_nodes, path))
+    return GraphInput(data, names=_names(content.get("names"), count, path))
 
 
 def _npz(path: Path) -> GraphInput:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
@@ -50,7 +52,7 @@ class NpzArrays(Mapping[str, NDArray[Any]]):
                 with archive.open(stored) as file:
                     _check_header(file, archive.getinfo(stored).file_size)
                 with archive.open(stored) as file:
-                    return npy.read_array(file, allow_pickle=False)
+                    return _checked(npy.read_array(file, allow_pickle=False))
             except FileError as error:
                 raise FileError(f"{self._path}: the array {name!r:.60}: {error}") from None
             except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
@@ -74,7 +76,7 @@ def parse_npy(document: bytes) -> NDArray[Any]:
     """
     try:
         _check_header(io.BytesIO(document), len(document))
-        return npy.read_array(io.BytesIO(document), allow_pickle=False)
+        return _checked(npy.read_array(io.BytesIO(document), allow_pickle=False))
     except FileError:
         raise
     except Exception as error:  # of a damaged header anything may come
@@ -104,7 +106,18 @@ def _check_header(file: IO[bytes], stored: int) -> None:
     shape, _, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise FileError("it holds Python objects, which could execute code: save plain arrays")
+    if dtype.names is not None:
+        raise FileError("it holds records: save plain arrays")
     size = prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or size > stored:
         raise FileError(f"it claims the shape {shape!r:.60}, which is more than the file holds")
     check_fits_memory(size)
+
+
+def _checked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, if texts in it are texts: NumPy reads any number as a letter."""
+    if array.dtype.kind == "U" and array.dtype.itemsize:
+        letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
+        if letters.max(initial=0) > sys.maxunicode:
+            raise FileError("it holds texts with letters that do not exist")
+    return array
