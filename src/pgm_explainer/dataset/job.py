@@ -50,9 +50,11 @@ def explain_dataset(
 ) -> ExplanationDataset:
     """Explain many targets into a folder of Parquet files, one row an explanation.
 
-    The job may be stopped by anything. Called again in the same way it does what is missing, and
-    the data set is in the end the same, byte for byte, as if it had never been stopped; so it is
-    for any engine. A target that fails is recorded with its error and the rest goes on.
+    The job may be stopped by anything. Called again in the same way it does what is missing. On one
+    machine the data set is in the end the same, byte for byte, for any engine and number of
+    workers, however often the job was stopped and however often workers died by chance, fewer than
+    three times over one group of targets. A target that fails is recorded with its error, and the
+    rest goes on.
 
     Args:
         explainer: an explainer; or a function that makes one, or the place of such a function
