@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import shutil
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -144,3 +145,21 @@ def test_a_mutated_file_is_refused_or_of_use(kind, seeds, folder):
                 )
                 failed.write_bytes(document)
                 raise AssertionError(f"{failed}: {type(error).__name__}: {error}") from error
+
+
+@pytest.mark.parametrize("kind", ["job", "journal", "shard"])
+def test_a_job_in_a_mutated_folder_is_refused_or_ends_right(kind, seeds, folder, tmp_path):
+    chance = random.Random(f"{SEED} going on {kind}")
+    right = {path.name: path.read_bytes() for path in (folder / "shards").iterdir()}
+    names = [f"account {number}" for number in range(NODES)]
+    path = {**FILES, "shard": "shards/000000.parquet"}[kind]
+    for number in range(MUTATIONS // 50):
+        place = shutil.copytree(folder, tmp_path / str(number))
+        (place / path).write_bytes(mutated(chance.choice(seeds[kind]), chance, seeds[kind]))
+        options = {"shard_size": 2, "names": names, "keep_candidates": 2}
+        try:
+            with no_longer_than(LONGEST):
+                explain_dataset(exact_explainer(hops=1), [1, 2, -1], place, **options)
+        except PGMExplainerError:
+            continue
+        assert {each.name: each.read_bytes() for each in (place / "shards").iterdir()} == right
