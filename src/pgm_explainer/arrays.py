@@ -28,6 +28,7 @@ __all__ = [
     "described",
     "own_name",
     "resolve",
+    "without_address",
 ]
 
 FloatArray = NDArray[np.floating[Any]]
@@ -159,8 +160,12 @@ def described(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as it shows itself, without its place in memory, which differs in each process."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", _SHORT.repr(value))
+    return without_address(_SHORT.repr(value))
+
+
+def without_address(text: str) -> str:
+    """Return how a value shows itself, without its place in memory, which no process shares."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:

@@ -148,3 +148,22 @@ def test_the_settings_of_a_partial_say_what_is_bound(tmp_path):
     x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
     made = PGMExplainer(lambda x: x, x, edges, perturbation=partial(noise, size=0.5))
     assert made.plain_settings["perturbation"] == "noise(size=0.5)"
+
+
+def test_a_module_that_shows_a_place_in_memory_is_known_again(tmp_path):
+    """As one whose activation is a function: each process has that elsewhere."""
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Linear):
+        place = 0
+
+        def extra_repr(self):
+            Net.place += 1
+            return f"act=<function relu at 0x{Net.place:012x}>"
+
+        def forward(self, x, edge_index):
+            return super().forward(x)
+
+    net = Net(3, 2)
+    for _ in range(2):
+        explain_dataset(explainer(net, num_layers=1), [1], tmp_path)

@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import IntArray
 from ..errors import JobError, PGMExplainerError
 from ..explainer import PGMExplainer
+from ..limits import SHOWN
 from ..versions import current_versions
 from .identity import NoIdentityError, digest, identity
 
@@ -22,7 +23,6 @@ __all__ = ["check_unchanged", "fingerprint"]
 _PROBES = 3
 _SAME_WITHIN = 1e-4
 """Answers to the same question on another machine differ by rounding; other weights by more."""
-
 
 _OWN = ("perturbation", "change", "test", "structure", "score")
 """Options that may be a function or an object of the caller's own."""
@@ -107,7 +107,7 @@ def _differences(what: str, before: Any, now: Any) -> list[str]:
         return []
     if what in ("settings explained_class", "model answers") or _is_digest(now):
         return [f"the {what.removesuffix(' weights').removesuffix(' answers')} changed"]
-    return [f"{what} was {before!r} and is {now!r}"]
+    return [f"{what} was {before!r:.{SHOWN}} and is {now!r:.{SHOWN}}"]
 
 
 def _is_digest(value: Any) -> bool:

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import without_address
+
 __all__ = ["NoIdentityError", "digest", "identity"]
 
 _DEEPEST, _MOST = 40, 1_000_000
@@ -49,7 +51,7 @@ def digest(parts: Iterable[tuple[str, Any]]) -> str:
     for name, value in parts:
         array = _as_array(value)
         if array is None:
-            known.update(f"{name}: {value!r}\n".encode())
+            known.update(f"{name}: {without_address(repr(value))}\n".encode())
             continue
         known.update(f"{name}: {array.dtype.str} {array.shape}\n".encode())
         known.update(np.ascontiguousarray(array).data)
