@@ -236,6 +236,30 @@ def test_what_is_nested_deep_is_refused(document, place):
         explanation_from_dict(document)
 
 
+@pytest.mark.parametrize(
+    ("kind", "target", "called"),
+    [
+        ("never changed", 3, 15),
+        ("regression", "3", 3),
+        ("pair", [5, 2], (2, 5)),
+        ("graph", "another", "graph"),
+    ],
+)
+def test_a_target_that_its_ends_and_names_deny_is_refused(explanations, kind, target, called):
+    document = deepcopy(explanation_to_dict(explanations[kind]))
+    document["target"] = target
+    document["network"] = None
+    with pytest.raises(FileError, match=r"\.target is .* by its ends and names it is") as caught:
+        explanation_from_dict(document)
+    assert repr(called) in str(caught.value)
+
+
+def test_two_nodes_of_one_name_are_refused(document):
+    document["names"][0][1] = document["names"][1][1]
+    with pytest.raises(FileError, match=r"\.names gives two nodes the same name"):
+        explanation_from_dict(document)
+
+
 def test_a_cycle_is_refused(document):
     first, second = document["network"]["variables"][:2]
     for one, other in ((first, second), (second, first)):
@@ -312,6 +336,27 @@ def test_a_failed_write_leaves_what_was_there(explanations, tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(FileError, match="cannot be written"):
         explanations["node"].save(tmp_path / "no such folder" / "why.json")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o666, 0o640])
+def test_a_file_that_is_replaced_keeps_its_permissions(explanations, tmp_path, mode):
+    path = tmp_path / "why.json"
+    path.touch()
+    path.chmod(mode)
+    explanations["node"].save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert Explanation.load(path) == explanations["node"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_neither_read_nor_replaced(explanations, tmp_path, make):
+    path = tmp_path / "why.json"
+    make(path)
+    for call in (Explanation.load, explanations["node"].save):
+        with pytest.raises(FileError, match=r"cannot be (read|written)"):
+            call(path)
+    assert not path.is_file()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_may_be_read_by_whom_others_may_be(explanations, tmp_path):

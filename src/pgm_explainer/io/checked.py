@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
+from ..limits import NESTING, SHOWN
 from ..sampling import VariableId
 
 __all__ = ["Checked", "plain_name"]
@@ -19,8 +20,6 @@ Read = TypeVar("Read")
 
 _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
-_DEEPEST = 8
-_SHOWN = 60
 
 
 class Checked:
@@ -47,7 +46,7 @@ class Checked:
         """Where this is; put into words only when asked, since nearly all values are fine."""
         if self._parent is None:
             return str(self._key)
-        step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{_SHOWN}}"
+        step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{SHOWN}}"
         return f"{self._parent.place}{step}"
 
     def refuse(self, expected: str) -> NoReturn:
@@ -64,7 +63,7 @@ class Checked:
         for name in self.value:
             if name not in names:
                 raise FileError(
-                    f"{self.place} has a field {name!r:.{_SHOWN}}, which this version does not know"
+                    f"{self.place} has a field {name!r:.{SHOWN}}, which this version does not know"
                 )
         return dict(self.entries())
 
@@ -139,7 +138,7 @@ class Checked:
 
     def name(self, depth: int = 0) -> VariableId:
         """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
-        if isinstance(self.value, list) and self.value and depth < _DEEPEST:
+        if isinstance(self.value, list) and self.value and depth < NESTING:
             return tuple(part.name(depth + 1) for part in self.items())
         if isinstance(self.value, str):
             return self.value
@@ -149,7 +148,7 @@ class Checked:
 
     def plain(self, depth: int = 0) -> Any:
         """Any value made of numbers, texts, lists, true, false and null."""
-        if isinstance(self.value, list) and depth < _DEEPEST:
+        if isinstance(self.value, list) and depth < NESTING:
             return [item.plain(depth + 1) for item in self.items()]
         if self.value is None or isinstance(self.value, (bool, str)):
             return self.value

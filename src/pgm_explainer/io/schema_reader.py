@@ -17,7 +17,7 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
-from ..sampling import Variable, VariableId
+from ..sampling import GRAPH, Variable, VariableId
 from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
 from ..significance import CORRECTIONS
@@ -196,6 +196,8 @@ def _read_ranking(ranking: Checked) -> Ranking:
 def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
+    if len(set(read.values())) < len(read):
+        raise FileError(f"{names.place} gives two nodes the same name")
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
     return read
@@ -296,9 +298,18 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"which does not fit its {len(values)} values"
         )
     _check_class_names(explanation, place)
-    network = explanation.network
-    if network is None:
-        return
+    if explanation.network is not None:
+        _check_network(explanation, explanation.network, place)
+    ends = tuple(map(explanation.ranking.called, explanation.ends.tolist()))
+    called = {"node": ends[:1], "edge": (ends,), "graph": (GRAPH,)}[explanation.task][0]
+    if explanation.target != called:
+        raise FileError(
+            f"{place}.target is {explanation.target!r:.60}, but by its ends and names it is "
+            f"{called!r:.60}"
+        )
+
+
+def _check_network(explanation: Explanation, network: BayesianNetwork, place: str) -> None:
     if set(network.nodes) != {*explanation.nodes, explanation.target}:
         raise FileError(
             f"{place}.network is about {network.nodes}, but the explaining nodes are "

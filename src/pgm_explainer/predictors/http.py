@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, check_whole_number
 from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
+from ..limits import ANSWER_BYTES
 
 __all__ = ["HttpPredictor"]
 
@@ -82,7 +83,7 @@ class HttpPredictor:
         backoff: float = 0.2,
         headers: Mapping[str, str] | None = None,
         send_graph: bool = False,
-        max_answer: int = 1 << 30,
+        max_answer: int = ANSWER_BYTES,
     ) -> None:
         # Open connections that nobody uses now: popping one is atomic, so threads never share one.
         self._idle: list[HTTPConnection] = []
