@@ -27,8 +27,8 @@ class Occlusion:
         perturbation: ``zero`` puts zeros in place of the features; any other one of the explainer's
             draws new features at random, and the mean change counts.
         num_queries: the number of times that the model may be asked about one target, shared out
-            equally among its candidates; each of them is tried once in any case, and only once
-            where all tries are the same.
+            equally among its candidates and itself; each of them is tried once in any case, and
+            only once where all tries are the same.
         seed: random perturbations depend on it.
     """
 
@@ -47,8 +47,8 @@ class Occlusion:
 
     def forwards(self, case: Case, target: int | None) -> int:
         """Return how often the model is asked about a target."""
-        candidates = len(case.candidates(target))
-        return 1 + candidates * self._tries(candidates)
+        nodes = len(_occluded(case, target))
+        return 1 + nodes * self._tries(nodes)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         for target, found in zip(targets, self.attributions(case, targets), strict=True):
@@ -58,20 +58,25 @@ class Occlusion:
         population = Population(case.x)
         scheme = as_perturbation(self.perturbation, population, case.columns, case.task)
         for target in targets:
-            output, candidates = Output(case, target), case.candidates(target)
-            found = np.zeros(len(case.x))
-            tries = self._tries(len(candidates))
-            draws = Draws.grid(self.seed, np.arange(tries), candidates)
+            output, nodes = Output(case, target), _occluded(case, target)
+            draws = Draws.grid(self.seed, np.arange(self._tries(len(nodes))), nodes)
             new = new_features(scheme, population, draws)[..., case.columns]
             before = output(output.x[None])[0]
-            after = [_without(output, candidates, case.columns, each) for each in new]
-            found[candidates] = before - np.mean(after, axis=0)
+            after = [_without(output, nodes, case.columns, each) for each in new]
+            found = np.zeros(len(case.x))
+            found[nodes] = before - np.mean(after, axis=0)
             yield found
 
-    def _tries(self, candidates: int) -> int:
+    def _tries(self, nodes: int) -> int:
         if self.perturbation == "zero":
             return 1
-        return max(1, (self.num_queries - 1) // max(candidates, 1))
+        return max(1, (self.num_queries - 1) // max(nodes, 1))
+
+
+def _occluded(case: Case, target: int | None) -> IntArray:
+    """Return the candidates and the target, ascending."""
+    candidates = case.candidates(target)
+    return candidates if target is None else np.union1d(candidates, [target])
 
 
 def _without(output: Output, nodes: IntArray, columns: IntArray, new: FloatArray) -> FloatArray:

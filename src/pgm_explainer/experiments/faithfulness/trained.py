@@ -1,0 +1,126 @@
+"""Trained networks whose truth only brute force can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch_geometric.data import Data
+from torch_geometric.loader import DataLoader
+from torch_geometric.nn.models import GAT, GCN, GraphSAGE
+
+from ...graph import Graph
+from ..cora import load_cora
+from ..mutagenicity import Molecule, load_mutagenicity
+from ..reproduce.cells import spread_out
+from ..reproduce.jobs import Place
+from ..reproduce.models import load_node_data, trained
+from ..rivals.case import Case
+from .networks import CitationGAT, MoleculeGIN, kept, training_steps
+from .subjects import Subject
+
+__all__ = ["RANDOM_LABELS", "cora_subjects", "molecule_subjects", "paper_subjects", "random_labels"]
+
+RANDOM_LABELS: dict[str, Any] = {"GCN": GCN, "SAGE": GraphSAGE, "GAT": GAT}
+_RANDOM_MODELS = 3
+_TRAINED_MOLECULES = 3000
+_ENOUGH = 6
+"""Fewer candidates than this are hardly worth a ranking of five."""
+
+
+def paper_subjects(place: Place, data: str, seed: int, most: int, epochs: int) -> list[Subject]:
+    """Return a synthetic set or a Bitcoin network, with the network of the paper."""
+    dataset = load_node_data(place, data, seed)
+    case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index)
+    return [Subject(f"{data}-{seed}", case, spread_out(dataset.targets, most).tolist())]
+
+
+def cora_subjects(place: Place, seed: int, most: int) -> list[Subject]:
+    """Return Cora with a GAT; some of the nodes that it was not trained on."""
+    dataset = load_cora(place.data)
+    torch.manual_seed(seed)
+
+    def train(model: CitationGAT) -> None:
+        x, edge_index, y = map(torch.from_numpy, (dataset.x, dataset.edge_index, dataset.y))
+        chosen = torch.from_numpy(dataset.train)
+        for _ in training_steps(model, 60, rate=0.01, decay=5e-4):
+            scores = model(x, edge_index)[chosen]
+            torch.autograd.backward(nn.functional.cross_entropy(scores, y[chosen]))
+
+    model = CitationGAT(dataset.x.shape[1], dataset.num_classes)
+    case = Case(kept(place, f"cora-gat-{seed}", model, train), dataset.x, dataset.edge_index)
+    others = np.flatnonzero(~dataset.train)
+    return [Subject(f"cora-{seed}", case, _with_company(case.graph, others, 2, most))]
+
+
+def _with_company(graph: Graph, nodes: np.ndarray, hops: int, most: int) -> list[int]:
+    """Return some of the nodes that have enough candidates, evenly spread."""
+    enough = [
+        node for node in nodes.tolist() if len(graph.within_hops(np.array([node]), hops)) > _ENOUGH
+    ]
+    return spread_out(np.array(enough), most).tolist()
+
+
+def molecule_subjects(place: Place, seed: int, most: int) -> list[Subject]:
+    """Return Mutagenicity with a GIN; some of the molecules that it was not trained on."""
+    molecules = load_mutagenicity(place.data)
+    order = np.random.default_rng(seed).permutation(len(molecules))
+    torch.manual_seed(seed)
+
+    def train(model: MoleculeGIN) -> None:
+        graphs = [_as_data(molecules[at]) for at in order[:_TRAINED_MOLECULES]]
+        batches = [*DataLoader(graphs, batch_size=100)]
+        for step in training_steps(model, 15 * len(batches), rate=0.01):
+            batch = batches[step % len(batches)]
+            scores = model(batch.x, batch.edge_index, batch.batch)
+            torch.autograd.backward(nn.functional.cross_entropy(scores, batch.y))
+
+    features = molecules[0].x.shape[1]
+    model = kept(place, f"mutagenicity-gin-{seed}", MoleculeGIN(features, 2), train)
+    held_out = [at for at in order[_TRAINED_MOLECULES:] if len(molecules[at].x) > _ENOUGH]
+    return [
+        Subject(
+            f"mutagenicity-{seed}-{at}",
+            Case(model, molecules[at].x, molecules[at].edge_index, task="graph"),
+            (None,),
+        )
+        for at in held_out[:most]
+    ]
+
+
+def _as_data(molecule: Molecule) -> Data:
+    return Data(
+        x=torch.from_numpy(molecule.x),
+        edge_index=torch.from_numpy(molecule.edge_index),
+        y=torch.tensor([molecule.label]),
+    )
+
+
+def random_labels(place: Place, kind: str, seed: int, most: int) -> list[Subject]:
+    """Return three networks of a kind that have learnt random labels of 60 nodes by heart."""
+    seeds = range(_RANDOM_MODELS * seed, _RANDOM_MODELS * (seed + 1))
+    return [_random_label_subject(place, kind, each, most) for each in seeds]
+
+
+def _random_label_subject(place: Place, kind: str, seed: int, most: int) -> Subject:
+    rng = np.random.default_rng(seed)
+    nodes, features, classes = 60, 8, 3
+    pairs = np.stack(np.nonzero(np.triu(rng.random((nodes, nodes)) < 3.5 / nodes, 1)))
+    edge_index = np.concatenate((pairs, pairs[::-1]), axis=1).astype(np.int64)
+    x = rng.normal(size=(nodes, features)).astype(np.float32)
+    y = torch.from_numpy(rng.integers(classes, size=nodes))
+
+    def train(model: nn.Module) -> None:
+        tensors: Sequence[torch.Tensor] = (torch.from_numpy(x), torch.from_numpy(edge_index))
+        for _ in training_steps(model, 200, rate=0.01):
+            torch.autograd.backward(nn.functional.cross_entropy(model(*tensors), y))
+
+    torch.manual_seed(seed)
+    model = RANDOM_LABELS[kind](features, 16, 3, classes)
+    model = kept(place, f"random-labels-{kind.lower()}-{seed}", model, train)
+    case = Case(model, x, edge_index)
+    targets = _with_company(case.graph, np.arange(nodes), 3, most)
+    return Subject(f"random-{kind}-{seed}", case, targets)
