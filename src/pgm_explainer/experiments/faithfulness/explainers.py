@@ -96,11 +96,12 @@ def make_explainer(case: Case, **options: Any) -> PGMExplainer:
 
 
 def effects_of(
-    explainer: PGMExplainer, case: Case, explanation: Explanation, target: int | None
-) -> EffectTable:
-    """Return the effects of an explanation."""
-    table = getattr(explanation, "effects", None)
-    return stand_in_effects(explainer, case, target) if table is None else table
+    explainer: PGMExplainer, explanations: Sequence[Explanation], targets: Sequence[int | None]
+) -> Sequence[EffectTable]:
+    """Return the effects of each explanation."""
+    tables: list[Any] = [getattr(each, "effects", None) for each in explanations]
+    missing = any(table is None for table in tables)
+    return stand_in_effects(explainer, list(targets)) if missing else tables
 
 
 def our_findings(
@@ -114,8 +115,8 @@ def our_findings(
         explanations = explainer.explain_many(targets)
     passes = explainer.settings.num_samples
     found: dict[str, list[Finding]] = {EFFECTS: [], DEPENDENCE: []}
-    for target, explanation in zip(targets, explanations, strict=True):
-        table = effects_of(explainer, case, explanation, target)
+    tables = effects_of(explainer, explanations, targets)
+    for target, explanation, table in zip(targets, explanations, tables, strict=True):
         support = np.zeros(len(case.x))
         support[table.nodes] = -table.effect
         nodes = [node for node in table.nodes.tolist() if node != target]

@@ -77,11 +77,12 @@ def marked_subject(seed: int, each: int, nodes: int = NODES) -> Subject:
     away = distances_from(marks, edge_index, nodes)
     nearest = away.min(axis=0)
     only = (away == nearest).sum(axis=0) == 1
-    targets, kinds = [], []
+    targets: list[int] = []
+    kinds: list[str] = []
     for distance in range(1, DEPTH + 1):
         found = rng.permutation(np.flatnonzero(only & (nearest == distance)))[:each]
-        targets += sorted(found.tolist())
+        targets += found.tolist()
         kinds += [str(distance)] * len(found)
     causes = {target: int(marks[away[:, target].argmin()]) for target in targets}
     case = Case(MarkDistance(), x, edge_index)
-    return Subject(f"marked-{seed}", case, targets, kinds, causes)
+    return Subject(f"marked-{nodes}-{seed}", case, targets, kinds, causes)

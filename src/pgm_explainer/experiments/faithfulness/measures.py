@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import torch
 from scipy.stats import ks_2samp
-from torch_geometric.explain.metric import characterization_score
 
 from ...arrays import FloatArray, IntArray
 from ..metrics import faithfulness, robust_fidelity
@@ -56,7 +54,7 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
 
 
 def _of_intervals(effects: EffectTable, truth: Truth, strongest: IntArray) -> dict[str, float]:
-    """Count intervals that hold the true effect, and discoveries where there is none.
+    """Count intervals, and those that hold the true effect; of the five strongest too.
 
     The truth is itself a mean over contexts, so the distance that an interval allows is widened by
     its standard error.
@@ -65,16 +63,12 @@ def _of_intervals(effects: EffectTable, truth: Truth, strongest: IntArray) -> di
     distance = truth.effect[at] - effects.effect
     side = np.where(distance > 0, effects.high - effects.effect, effects.effect - effects.low)
     covered = abs(distance) <= np.hypot(side, _Z * truth.error[at]) + 1e-12
-    null = truth.size[at] == 0
     strong = np.isin(effects.nodes, strongest)
     return {
         "intervals": float(len(covered)),
         "covered": float(covered.sum()),
         "intervals of the strongest": float(strong.sum()),
         "covered of the strongest": float(covered[strong].sum()),
-        "discoveries": float(effects.significant.sum()),
-        "false discoveries": float((effects.significant & null).sum()),
-        "nulls": float(null.sum()),
     }
 
 
@@ -84,12 +78,10 @@ def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, fl
     own = [] if target is None else [target]
     plus = faithfulness(case, [target], [nodes]).fidelity_plus
     minus = faithfulness(case, [target], [[*own, *nodes]]).fidelity_minus
-    both = characterization_score(torch.tensor(plus), torch.tensor(minus))
     robust_plus, robust_minus = robust_fidelity(case, target, nodes)
     return {
         "fidelity+": plus,
         "fidelity-": minus,
-        "characterization": float(both),
         "robust fidelity+": robust_plus,
         "robust fidelity-": robust_minus,
     }

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from ...arrays import FloatArray, IntArray
 from ...explainer import PGMExplainer
-from ...sampling import Population, as_perturbation
+from ...sampling import as_perturbation, check_columns
 from ...sampling.perturbation import new_features
 from ...sampling.randomness import Draws
-from ..rivals.case import Case
-from ..rivals.output import Output
 
 __all__ = ["StandInEffects", "stand_in_effects"]
 
@@ -31,41 +30,54 @@ class StandInEffects:
     significant: NDArray[np.bool_]
 
 
-def stand_in_effects(explainer: PGMExplainer, case: Case, target: int | None) -> StandInEffects:
+def stand_in_effects(
+    explainer: PGMExplainer, targets: Sequence[int | None]
+) -> list[StandInEffects]:
     """Estimate effects by least squares, or by differences of means if nodes are too many."""
-    settings = explainer.settings
-    output, population = Output(case, target), Population(case.x)
-    scheme = as_perturbation(settings.perturbation, population, case.columns, case.task)
-    candidates = case.candidates(target)
-    nodes = candidates if target is None else np.union1d(candidates, [target])
+    settings, part, x = explainer.settings, explainer.graph.whole, explainer.population.x
+    columns = check_columns(settings.features, x.shape[1])
+    scheme = as_perturbation(settings.perturbation, explainer.population, columns, settings.task)
+    at_once = max(1, 10_000_000 // x.size)
     bits, answers = [], []
-    for start in range(0, settings.num_samples, 100):
-        draws = Draws.grid(settings.seed, np.arange(start, start + 100), output.part.nodes)
+    for start in range(0, settings.num_samples, at_once):
+        stop = min(start + at_once, settings.num_samples)
+        draws = Draws.grid(settings.seed, np.arange(start, stop), part.nodes)
         perturbed = draws.coins("perturbed", settings.perturb_probability)
-        x = np.repeat(output.x[None], 100, axis=0)
-        new = x.copy()
-        drawn = new_features(scheme, population, draws)
-        new[..., case.columns] = drawn[..., case.columns]
-        answers.append(output(np.where(perturbed[..., None], new, x)))
-        bits.append(perturbed[:, output.positions(nodes)])
-    s, y = np.concatenate(bits).astype(float), np.concatenate(answers)
-    centred = s - s.mean(axis=0)
+        new = np.repeat(x[None], stop - start, axis=0)
+        drawn = new_features(scheme, explainer.population, draws)[..., columns]
+        new[..., columns] = np.where(perturbed[..., None], drawn, x[:, columns])
+        scores = np.asarray(explainer.predictor(new, part), dtype=float)
+        rows = scores[:, None] if targets == [None] else scores[:, np.array(targets)]
+        answers.append(special.softmax(rows, axis=-1))
+        bits.append(perturbed)
+    s, probabilities = np.concatenate(bits).astype(float), np.concatenate(answers)
+    found = []
+    for at, target in enumerate(targets):
+        candidates = explainer.candidates(target)
+        nodes = candidates if target is None else np.union1d(candidates, [target])
+        explained = int(np.argmax(explainer.predict(target)))
+        y = probabilities[:, at, explained]
+        found.append(_estimate(nodes, s[:, nodes], y, settings.significance))
+    return found
+
+
+def _estimate(nodes: IntArray, s: FloatArray, y: FloatArray, level: float) -> StandInEffects:
+    centred, y = s - s.mean(axis=0), y - y.mean()
     if len(nodes) < 0.5 * len(y):
         inverse = np.linalg.pinv(centred.T @ centred)
-        effect = inverse @ centred.T @ (y - y.mean())
+        effect = inverse @ centred.T @ y
         freedom = len(y) - len(nodes) - 1
-        residual = ((y - y.mean() - centred @ effect) ** 2).sum() / freedom
+        residual = ((y - centred @ effect) ** 2).sum() / freedom
         error = np.sqrt(residual * np.diag(inverse))
     else:
         squares = (centred**2).sum(axis=0)
-        effect = centred.T @ (y - y.mean()) / squares
+        effect = centred.T @ y / squares
         freedom = len(y) - 2
         error = y.std() / np.sqrt(squares)
     error = np.maximum(error, 1e-300)
     log_p = np.log(2) + stats.t.logsf(abs(effect) / error, freedom)
     margin = stats.t.ppf(0.975, freedom) * error
-    p = np.exp(log_p)
-    significant = stats.false_discovery_control(p) < settings.significance
+    significant = stats.false_discovery_control(np.exp(log_p)) < level
     order = np.argsort(-abs(effect), kind="stable")
     return StandInEffects(
         nodes[order],

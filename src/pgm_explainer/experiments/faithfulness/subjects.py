@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...arrays import IntArray
 from ..rivals.case import Case
 
 __all__ = ["Subject"]
@@ -15,13 +17,16 @@ class Subject:
     """Some predictions of one model on one graph.
 
     Attributes:
-        name: what it is called in results; unique within its set.
+        name: what it is called in results and files; it tells the model, the graph and the seed.
         case: the model and its graph.
         targets: the nodes whose predictions are explained; ``(None,)`` for the whole graph.
         kinds: for each target a group that is reported by itself, such as the distance of its
             cause; empty if there are no groups.
-        causes: for some targets the one node that the model reads.
+        causes: for some targets the one node that the model should read.
         paths: for some targets the nodes from the cause to the target, both included.
+        against: for some targets the nodes that are neutral, and those that are evidence against
+            the prediction.
+        accuracy: the share of right predictions on what the model was not trained on.
     """
 
     name: str
@@ -30,7 +35,20 @@ class Subject:
     kinds: Sequence[str] = ()
     causes: Mapping[int, int] = field(default_factory=dict)
     paths: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    against: Mapping[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+    accuracy: float | None = None
 
-    def kind(self, at: int) -> str:
-        """Return the group of the target at a position; empty if it has none."""
-        return self.kinds[at] if self.kinds else ""
+    def kind(self, target: int | None) -> str:
+        """Return the group of a target; empty if it has none."""
+        return self.kinds[self.targets.index(target)] if self.kinds else ""
+
+    def first(self, most: int) -> list[int | None]:
+        """Return the first targets of each group, at most so many."""
+        seen: Counter[str] = Counter()
+        chosen = []
+        for target in self.targets:
+            kind = self.kind(target)
+            seen[kind] += 1
+            if seen[kind] <= most:
+                chosen.append(target)
+        return chosen

@@ -12,8 +12,10 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
+from ...arrays import IntArray
 from ...graph import Graph
 from ..cora import load_cora
+from ..gnn import accuracy
 from ..mutagenicity import Molecule, load_mutagenicity
 from ..reproduce.cells import spread_out
 from ..reproduce.jobs import Place
@@ -34,8 +36,11 @@ _ENOUGH = 6
 def paper_subjects(place: Place, data: str, seed: int, most: int, epochs: int) -> list[Subject]:
     """Return a synthetic set or a Bitcoin network, with the network of the paper."""
     dataset = load_node_data(place, data, seed)
-    case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index)
-    return [Subject(f"{data}-{seed}", case, spread_out(dataset.targets, most).tolist())]
+    model = trained(place, dataset, seed, epochs)
+    case = Case(model, dataset.x, dataset.edge_index)
+    targets = spread_out(dataset.targets, most).tolist()
+    right = accuracy(model, dataset)[1]
+    return [Subject(f"{data}-{seed}-{epochs}", case, targets, accuracy=right)]
 
 
 def cora_subjects(place: Place, seed: int, most: int) -> list[Subject]:
@@ -53,10 +58,18 @@ def cora_subjects(place: Place, seed: int, most: int) -> list[Subject]:
     model = CitationGAT(dataset.x.shape[1], dataset.num_classes)
     case = Case(kept(place, f"cora-gat-{seed}", model, train), dataset.x, dataset.edge_index)
     others = np.flatnonzero(~dataset.train)
-    return [Subject(f"cora-{seed}", case, _with_company(case.graph, others, 2, most))]
+    right = _predicted(case)[others] == dataset.y[others]
+    targets = _with_company(case.graph, others, 2, most)
+    return [Subject(f"cora-{seed}", case, targets, accuracy=float(right.mean()))]
 
 
-def _with_company(graph: Graph, nodes: np.ndarray, hops: int, most: int) -> list[int]:
+@torch.no_grad()
+def _predicted(case: Case) -> IntArray:
+    x, edge_index = torch.from_numpy(case.x), torch.from_numpy(case.edge_index)
+    return case.frozen_model(x, edge_index).argmax(dim=-1).numpy()
+
+
+def _with_company(graph: Graph, nodes: IntArray, hops: int, most: int) -> list[int]:
     """Return some of the nodes that have enough candidates, evenly spread."""
     enough = [
         node for node in nodes.tolist() if len(graph.within_hops(np.array([node]), hops)) > _ENOUGH
@@ -80,15 +93,24 @@ def molecule_subjects(place: Place, seed: int, most: int) -> list[Subject]:
 
     features = molecules[0].x.shape[1]
     model = kept(place, f"mutagenicity-gin-{seed}", MoleculeGIN(features, 2), train)
-    held_out = [at for at in order[_TRAINED_MOLECULES:] if len(molecules[at].x) > _ENOUGH]
+    held_out = order[_TRAINED_MOLECULES:]
+    right = _accuracy(model, [molecules[at] for at in held_out])
     return [
         Subject(
             f"mutagenicity-{seed}-{at}",
             Case(model, molecules[at].x, molecules[at].edge_index, task="graph"),
             (None,),
+            accuracy=right,
         )
-        for at in held_out[:most]
+        for at in [at for at in held_out if len(molecules[at].x) > _ENOUGH][:most]
     ]
+
+
+@torch.no_grad()
+def _accuracy(model: MoleculeGIN, molecules: Sequence[Molecule]) -> float:
+    (batch,) = DataLoader([*map(_as_data, molecules)], batch_size=len(molecules))
+    scores = model(batch.x, batch.edge_index, batch.batch)
+    return float((scores.argmax(dim=1) == batch.y).float().mean())
 
 
 def _as_data(molecule: Molecule) -> Data:

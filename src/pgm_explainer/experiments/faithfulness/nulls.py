@@ -1,0 +1,99 @@
+"""False discoveries, counted where it is known that nothing can be discovered.
+
+*Twins*: the graph is doubled, and targets in the first copy get the predictions of their twins in
+the second. These vary exactly as before, but nothing in the targets' own neighbourhood matters: it
+is as if the predictions were shuffled over the samples.
+
+*Out of sight*: candidates one step further away than the model sees. Here other candidates matter,
+but these cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...arrays import FloatArray
+from ...explainer import PGMExplainer
+from ..rivals.case import Case
+from .explainers import effects_of, make_explainer
+
+__all__ = ["out_of_sight", "twins"]
+
+
+def twins(case: Case, targets: Sequence[int], alone: int, **options: Any) -> list[dict[str, float]]:
+    """Return for each target how many nodes are found to matter though none does.
+
+    ``effects`` counts significant effects, ``intervals`` all intervals, and ``covered`` those that
+    hold 0, the true effect. ``dependence`` counts significantly dependent nodes, of the first
+    targets only, ``alone`` of them: each of these is explained by itself, for the twins of two
+    targets do depend on each other.
+    """
+    doubled = _doubled(case, targets, **options)
+    explanations = doubled.explain_many(targets)
+    rows: list[dict[str, float]] = [
+        {
+            "target": target,
+            "candidates": len(explanation.ranking),
+            "effects": int(table.significant.sum()),
+            "intervals": len(table.nodes),
+            "covered": int(((table.low <= 0) & (table.high >= 0)).sum()),
+        }
+        for target, explanation, table in zip(
+            targets, explanations, effects_of(doubled, explanations, targets), strict=True
+        )
+    ]
+    for row, target in zip(rows, targets[:alone], strict=False):
+        explanation = _doubled(case, [target], **options).explain_many([target])[0]
+        row["dependence"] = int(explanation.ranking.significant.sum())
+    return rows
+
+
+def _doubled(case: Case, targets: Sequence[int], **options: Any) -> PGMExplainer:
+    """Return an explainer of the doubled graph, in which targets have their twins' predictions."""
+    nodes, whole = len(case.x), case.graph.whole
+
+    def model(x: FloatArray) -> Any:
+        both = np.concatenate((x[:, :nodes], x[:, nodes:]))
+        own, twin = np.split(np.array(case.predictor(both, whole)), 2)
+        own[:, targets] = twin[:, targets]
+        return np.concatenate((own, twin), axis=1)
+
+    return PGMExplainer(
+        model,
+        np.concatenate((case.x, case.x)),
+        np.concatenate((case.edge_index, case.edge_index + nodes), axis=1),
+        num_layers=case.predictor.num_layers,
+        scores="logits",
+        features=case.features,
+        structure=None,
+        progress=False,
+        **options,
+    )
+
+
+def out_of_sight(case: Case, targets: Sequence[int], **options: Any) -> list[dict[str, float]]:
+    """Return for each target how many discoveries there are, and how many that cannot be true.
+
+    ``nulls`` counts the candidates that the model cannot see.
+    """
+    sees = case.predictor.num_layers
+    assert sees is not None  # these are networks of PyTorch Geometric's layers
+    explainer = make_explainer(replace(case, hops=sees + 1), **options)
+    tables = effects_of(explainer, explainer.explain_many(targets), targets)
+    rows: list[dict[str, float]] = []
+    for target, table in zip(targets, tables, strict=True):
+        seen = case.graph.within_hops(np.array([target]), sees)
+        null = ~np.isin(table.nodes, seen)
+        rows.append(
+            {
+                "target": target,
+                "nulls": int(null.sum()),
+                "discoveries": int(table.significant.sum()),
+                "false": int((table.significant & null).sum()),
+            }
+        )
+    return rows
