@@ -18,6 +18,8 @@ import numpy as np
 
 from ...arrays import FloatArray
 from ...explainer import PGMExplainer
+from ...graph import Subgraph
+from ...predictors.torch_module import TorchModulePredictor
 from ..rivals.case import Case
 from .explainers import effects_of, make_explainer
 
@@ -29,10 +31,10 @@ def twins(case: Case, targets: Sequence[int], alone: int, **options: Any) -> lis
 
     ``effects`` counts significant effects, ``intervals`` all intervals, and ``covered`` those that
     hold 0, the true effect. ``dependence`` counts significantly dependent nodes, of the first
-    targets only, ``alone`` of them: each of these is explained by itself, for the twins of two
-    targets do depend on each other.
+    targets only, ``alone`` of them. Each of these is explained by itself and sends no messages, for
+    a candidate's own prediction may depend on no target either.
     """
-    doubled = _doubled(case, targets, **options)
+    doubled = _doubled(case, targets, case.graph.whole, **options)
     explanations = doubled.explain_many(targets)
     rows: list[dict[str, float]] = [
         {
@@ -47,18 +49,24 @@ def twins(case: Case, targets: Sequence[int], alone: int, **options: Any) -> lis
         )
     ]
     for row, target in zip(rows, targets[:alone], strict=False):
-        explanation = _doubled(case, [target], **options).explain_many([target])[0]
+        silenced = _doubled(case, [target], _silent(case.graph.whole, target), **options)
+        (explanation,) = silenced.explain_many([target])
         row["dependence"] = int(explanation.ranking.significant.sum())
     return rows
 
 
-def _doubled(case: Case, targets: Sequence[int], **options: Any) -> PGMExplainer:
-    """Return an explainer of the doubled graph, in which targets have their twins' predictions."""
-    nodes, whole = len(case.x), case.graph.whole
+def _doubled(case: Case, targets: Sequence[int], first: Subgraph, **options: Any) -> PGMExplainer:
+    """Return an explainer of the doubled graph, in which targets have their twins' predictions.
+
+    Args:
+        first: along which edges messages flow in the first copy.
+    """
+    nodes, second = len(case.x), case.graph.whole
+    ask_first, ask_second = (TorchModulePredictor(case.frozen_model) for _ in range(2))
 
     def model(x: FloatArray) -> Any:
-        both = np.concatenate((x[:, :nodes], x[:, nodes:]))
-        own, twin = np.split(np.array(case.predictor(both, whole)), 2)
+        own = np.array(ask_first(x[:, :nodes].copy(), first))
+        twin = np.array(ask_second(x[:, nodes:].copy(), second))
         own[:, targets] = twin[:, targets]
         return np.concatenate((own, twin), axis=1)
 
@@ -67,12 +75,17 @@ def _doubled(case: Case, targets: Sequence[int], **options: Any) -> PGMExplainer
         np.concatenate((case.x, case.x)),
         np.concatenate((case.edge_index, case.edge_index + nodes), axis=1),
         num_layers=case.predictor.num_layers,
-        scores="logits",
         features=case.features,
         structure=None,
         progress=False,
-        **options,
+        **{**options, "scores": "logits"},
     )
+
+
+def _silent(graph: Subgraph, node: int) -> Subgraph:
+    """Return a graph without the edges that leave a node."""
+    kept = graph.edge_index[0] != node
+    return replace(graph, edge_index=graph.edge_index[:, kept], edges=graph.edges[kept])
 
 
 def out_of_sight(case: Case, targets: Sequence[int], **options: Any) -> list[dict[str, float]]:

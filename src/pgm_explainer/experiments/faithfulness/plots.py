@@ -28,6 +28,9 @@ _LINES = {
 }
 """Who is drawn by distance: all of them would hide each other."""
 _MEASURE = "captured 5"
+_NO_PASS = 0.3
+"""Where those are drawn that ask the model nothing, on a scale of logarithms."""
+_LABEL_WIDTH, _LABEL_HEIGHT = 0.7, 0.05
 
 
 def draw_figures(folder: Path, results: Mapping[str, Any]) -> dict[str, str]:
@@ -107,27 +110,44 @@ def _captured(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 def _passes(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Draw the effect captured at 5, mean over sets, against how often the model is asked."""
-    figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-    sets = {cell["data"] for cell in cells}
+    figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
+    points = {}
     for name in EXPLAINERS:
-        means = [np.mean(found) for d in sets if (found := mean_of(cells, name, d, _MEASURE))]
+        means = [np.mean(found) for d in SETS if (found := mean_of(cells, name, d, _MEASURE))]
         rows = [row for cell in cells if cell["explainer"] == name for row in cell["rows"]]
-        if not means:
-            continue
+        if means:
+            passes = float(np.mean([row["passes"] for row in rows]))
+            points[name] = (max(passes, _NO_PASS), float(np.mean(means)))
+    for name, height in _label_heights(points).items():
+        x, y = points[name]
         ours = name in (EFFECTS, DEPENDENCE)
-        x = max(float(np.mean([row["passes"] for row in rows])), 0.7)
-        y = float(np.mean(means))
-        axes.plot(x, y, "o", color=BLUE if ours else "#777777", markersize=8 if ours else 6)
-        axes.annotate(name, (x, y), (6, 4), textcoords="offset points", size=8, color=INK)
+        colour = BLUE if ours else "#777777"
+        axes.plot(x, y, "o", color=colour, markersize=8 if ours else 6)
+        axes.plot([x * 1.06, x * 1.3], [y, height], color=GREY, linewidth=0.8)
+        axes.text(x * 1.35, height, name, size=8, color=INK, va="center")
     axes.set_xscale("log")
-    ticks = [0.7, 1, 10, 100, 1000]
-    axes.set_xticks(ticks, ["none", *(str(tick) for tick in ticks[1:])])
-    axes.set_xlim(0.5, 9000)
-    axes.set_ylim(0, 1.05)
+    axes.set_xticks([_NO_PASS, 1, 10, 100, 1000], ["none", "1", "10", "100", "1000"])
+    axes.set_xlim(_NO_PASS / 1.5, 20_000)
+    axes.set_ylim(0, 1.1)
     axes.grid(axis="y", color=GREY, linewidth=0.5)
+    axes.set_axisbelow(True)
     axes.set_xlabel("passes through the model for one target")
     axes.set_ylabel("effect captured at 5, mean of the sets")
     axes.spines[["top", "right"]].set_visible(False)
     write_figure(path, figure, dpi=110)
     plt.close(figure)
     return path
+
+
+def _label_heights(points: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return where labels go: as high as their points, but none onto another nearby."""
+    heights: dict[str, float] = {}
+    for name in sorted(points, key=lambda each: -points[each][1]):
+        x, height = points[name]
+        near = [
+            heights[other]
+            for other in heights
+            if abs(np.log10(points[other][0] / x)) < _LABEL_WIDTH
+        ]
+        heights[name] = min([height, *(other - _LABEL_HEIGHT for other in near)])
+    return heights

@@ -34,7 +34,10 @@ def stand_in_effects(
     explainer: PGMExplainer, targets: Sequence[int | None]
 ) -> list[StandInEffects]:
     """Estimate effects by least squares, or by differences of means if nodes are too many."""
-    settings, part, x = explainer.settings, explainer.graph.whole, explainer.population.x
+    settings, part = explainer.settings, explainer.graph.whole
+    if explainer.predictor.accepts_subgraph and targets != [None]:
+        part = explainer.graph.cut(np.array(targets), explainer.num_layers)
+    x = explainer.population.x[part.nodes]
     columns = check_columns(settings.features, x.shape[1])
     scheme = as_perturbation(settings.perturbation, explainer.population, columns, settings.task)
     at_once = max(1, 10_000_000 // x.size)
@@ -47,7 +50,9 @@ def stand_in_effects(
         drawn = new_features(scheme, explainer.population, draws)[..., columns]
         new[..., columns] = np.where(perturbed[..., None], drawn, x[:, columns])
         scores = np.asarray(explainer.predictor(new, part), dtype=float)
-        rows = scores[:, None] if targets == [None] else scores[:, np.array(targets)]
+        rows = (
+            scores[:, None] if targets == [None] else scores[:, part.positions(np.array(targets))]
+        )
         answers.append(special.softmax(rows, axis=-1))
         bits.append(perturbed)
     s, probabilities = np.concatenate(bits).astype(float), np.concatenate(answers)
@@ -57,7 +62,10 @@ def stand_in_effects(
         nodes = candidates if target is None else np.union1d(candidates, [target])
         explained = int(np.argmax(explainer.predict(target)))
         y = probabilities[:, at, explained]
-        found.append(_estimate(nodes, s[:, nodes], y, settings.significance))
+        inside = np.isin(nodes, part.nodes)  # the model does not see the others
+        bits_of = np.zeros((len(y), len(nodes)))
+        bits_of[:, inside] = s[:, part.positions(nodes[inside])]
+        found.append(_estimate(nodes, bits_of, y, settings.significance))
     return found
 
 
