@@ -82,8 +82,8 @@ def test_the_class_is_the_distance_of_the_nearest_mark():
     assert np.array_equal(classes, np.minimum(away.min(axis=0), DEPTH + 1))
     stacked = case.model(torch.from_numpy(np.stack((case.x, case.x[::-1]))), edges)
     assert torch.equal(stacked[0].argmax(dim=1), torch.from_numpy(classes).long())
-    for at, target in enumerate(subject.targets):
-        nearest = away[:, target] == int(subject.kind(at))
+    for target in subject.targets:
+        nearest = away[:, target] == int(subject.kind(target))
         assert marks[nearest].tolist() == [subject.causes[target]]
 
 
