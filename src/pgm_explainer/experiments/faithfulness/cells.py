@@ -71,7 +71,7 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
     trained = time.process_time()
     rows = []
     for subject in subjects:
-        for target in subject.first(most):
+        for target in subject.judged:
             truth = kept_truth(place, subject, target)
             rows.append(
                 {
@@ -128,7 +128,7 @@ def measure_ours(
         found = our_findings(subject.case, subject.targets, **{**options, "seed": seed})
         seconds = time.process_time() - started
         for name, findings in found.items():
-            cells[name]["rows"] += _measured(place, subject, subject.targets, findings, most)
+            cells[name]["rows"] += _measured(place, subject, subject.targets, findings)
             cells[name]["seconds"] += seconds
     return list(cells.values())
 
@@ -140,11 +140,11 @@ def measure_rival(
     rows: list[Row] = []
     seconds = 0.0
     for subject in make_subjects(place, data, seed, most, epochs):
-        targets = subject.first(most)
+        targets = subject.judged
         started = time.process_time()
         findings = list(rival_findings(rival, subject.case, targets))
         seconds += time.process_time() - started
-        rows += _measured(place, subject, targets, findings, most)
+        rows += _measured(place, subject, targets, findings)
     told = {"data": data, "seed": seed, "explainer": rival.name}
     return [{**told, "rows": rows, "seconds": seconds}]
 
@@ -154,10 +154,9 @@ def _measured(
     subject: Subject,
     targets: Sequence[int | None],
     findings: Sequence[Finding],
-    most: int,
 ) -> Iterator[Row]:
     """Yield what is measured of each target; against the truth only where that is known."""
-    judged = subject.first(most)
+    judged = subject.judged
     for target, finding in zip(targets, findings, strict=True):
         row = {**_told(subject, target), "passes": finding.passes}
         row |= _of_cause(subject, target, finding)

@@ -62,7 +62,7 @@ def distances_from(sources: IntArray, edge_index: IntArray, nodes: int) -> Float
     return np.asarray(dijkstra(graph, indices=sources, unweighted=True))
 
 
-def marked_subject(seed: int, each: int, nodes: int = NODES) -> Subject:
+def marked_subject(seed: int, each: int, shared: int | None = None, nodes: int = NODES) -> Subject:
     """Return a random graph with marks, and up to ``each`` targets of every distance.
 
     The targets are nodes with exactly one nearest mark, 1 to 4 steps away. Marks are as dense, and
@@ -85,4 +85,4 @@ def marked_subject(seed: int, each: int, nodes: int = NODES) -> Subject:
         kinds += [str(distance)] * len(found)
     causes = {target: int(marks[away[:, target].argmin()]) for target in targets}
     case = Case(MarkDistance(), x, edge_index)
-    return Subject(f"marked-{nodes}-{seed}", case, targets, kinds, causes)
+    return Subject(f"marked-{nodes}-{seed}", case, targets, kinds, causes, shared=shared)

@@ -54,15 +54,16 @@ def make_subjects(place: Place, data: str, seed: int, most: int, epochs: int) ->
     """
     if data == "marked":
         seeds = range(_GRAPHS * seed, _GRAPHS * (seed + 1))
-        return [marked_subject(each, _MORE * most) for each in seeds]
+        return [marked_subject(each, _MORE * most, most) for each in seeds]
     if data == "attention":
         seeds = range(_GRAPHS * seed, _GRAPHS * (seed + 1))
         return [attention_subject(kind, each, most) for kind in STRENGTHS for each in seeds]
     if data in KNOWN:
         model, graphs, facts = faber_network(place, data, seed)
         part = _infection if data == "infection" else _negative
+        each = max(1, most // len(graphs))
         return [
-            part(f"{data}-{seed}-{at}", model, graph, most, facts["accuracy"])
+            part(f"{data}-{seed}-{at}", model, graph, each, facts["accuracy"])
             for at, graph in enumerate(graphs)
         ]
     if data == "cora":
@@ -89,7 +90,7 @@ def is_at_hand(place: Place, data: str) -> bool:
 
 
 def _infection(
-    name: str, model: AllLayers, graph: FaberGraph, most: int, accuracy: float
+    name: str, model: AllLayers, graph: FaberGraph, each: int, accuracy: float
 ) -> Subject:
     """Nodes with a single path from the nearest infected node, grouped by its length."""
     by_length: dict[int, list[int]] = {}
@@ -99,28 +100,28 @@ def _infection(
     targets: list[int] = []
     kinds: list[str] = []
     for length in sorted(by_length):
-        chosen = rng.permutation(by_length[length])[: _MORE * most].tolist()
+        chosen = rng.permutation(by_length[length])[: _MORE * each].tolist()
         targets += chosen
         kinds += [str(length)] * len(chosen)
     paths = {node: graph.paths[node] for node in targets}
     causes = {node: path[0] for node, path in paths.items()}
     case = Case(model, graph.x, graph.edge_index)
-    return Subject(name, case, targets, kinds, causes, paths, accuracy=accuracy)
+    return Subject(name, case, targets, kinds, causes, paths, shared=each, accuracy=accuracy)
 
 
 def _negative(
-    name: str, model: AllLayers, graph: FaberGraph, most: int, accuracy: float
+    name: str, model: AllLayers, graph: FaberGraph, each: int, accuracy: float
 ) -> Subject:
     """White nodes; their neighbours of the rarer colour are evidence against the prediction."""
     rng = np.random.default_rng(0)
-    targets = rng.permutation(_right(model, graph, graph.targets))[: _MORE * most].tolist()
+    targets = rng.permutation(_right(model, graph, graph.targets))[: _MORE * each].tolist()
     against = {}
     for target in targets:
         senders = np.unique(graph.edge_index[0, graph.edge_index[1] == target])
         white, blue, red = (senders[graph.colours[senders] == colour] for colour in range(3))
         against[target] = (white, min(blue, red, key=len))
     case = Case(model, graph.x, graph.edge_index)
-    return Subject(name, case, targets, against=against, accuracy=accuracy)
+    return Subject(name, case, targets, against=against, shared=each, accuracy=accuracy)
 
 
 @torch.no_grad()

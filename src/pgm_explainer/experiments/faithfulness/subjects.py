@@ -26,6 +26,8 @@ class Subject:
         paths: for some targets the nodes from the cause to the target, both included.
         against: for some targets the nodes that are neutral, and those that are evidence against
             the prediction.
+        shared: how many targets of each group everyone explains, and have their truth found; None
+            for all. PGM-Explainer explains all of them.
         accuracy: the share of right predictions on what the model was not trained on.
     """
 
@@ -36,19 +38,23 @@ class Subject:
     causes: Mapping[int, int] = field(default_factory=dict)
     paths: Mapping[int, Sequence[int]] = field(default_factory=dict)
     against: Mapping[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+    shared: int | None = None
     accuracy: float | None = None
 
     def kind(self, target: int | None) -> str:
         """Return the group of a target; empty if it has none."""
         return self.kinds[self.targets.index(target)] if self.kinds else ""
 
-    def first(self, most: int) -> list[int | None]:
-        """Return the first targets of each group, at most so many."""
+    @property
+    def judged(self) -> list[int | None]:
+        """The targets that everyone explains: the first ones of each group."""
+        if self.shared is None:
+            return list(self.targets)
         seen: Counter[str] = Counter()
         chosen = []
         for target in self.targets:
             kind = self.kind(target)
             seen[kind] += 1
-            if seen[kind] <= most:
+            if seen[kind] <= self.shared:
                 chosen.append(target)
         return chosen
