@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .effects import Outcome
+from .finding import Finding
 from .network import BayesianNetwork
 from .sampling import Samples, SamplingPlan
 from .selection import Neighbourhood
@@ -17,20 +19,19 @@ __all__ = ["commonest", "thin_support", "weaknesses"]
 
 _FEW = 5
 _RARELY = 0.1
+_ONE_POINT = 0.01
+_NEARLY_ALWAYS = 0.95
 
 
 def weaknesses(
-    near: Neighbourhood,
-    samples: Samples,
-    network: BayesianNetwork | None,
-    outcome: NDArray[np.uint8],
-    plan: SamplingPlan,
+    finding: Finding, samples: Samples, network: BayesianNetwork | None, plan: SamplingPlan
 ) -> tuple[str, ...]:
     """Return a sentence for everything that makes an explanation less sure than it looks."""
     return (
-        *_about_perturbation(near, samples, plan),
-        *_about_outcome(outcome),
-        *_about_tables(near, network),
+        *_about_perturbation(finding.near, samples, plan),
+        *_about_movement(finding.outcome, samples.values.are_probabilities),
+        *_about_outcome(finding.levels),
+        *_about_tables(finding.near, network),
     )
 
 
@@ -73,6 +74,19 @@ def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPla
             f"the perturbation {plan.perturbation.name!r} changes a node's features in only "
             f"{share:.0%} of the cases; another one would tell more"
         )
+
+
+def _about_movement(outcome: Outcome, probabilities: bool) -> Iterator[str]:
+    """Below about one point the prediction hardly moves, and what moves it hardly matters."""
+    change = abs(outcome.change)
+    usual = float(np.quantile(change, _NEARLY_ALWAYS))
+    if not probabilities or not change.any() or usual >= _ONE_POINT:
+        return
+    yield (
+        f"the prediction hardly moves: in {_NEARLY_ALWAYS:.0%} of the samples the probability "
+        f"stays within {100 * usual:.2g} percentage points of {outcome.original:.4g} (at most "
+        f"{100 * float(change.max()):.2g} points away), so what changes it changes little"
+    )
 
 
 def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:

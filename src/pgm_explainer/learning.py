@@ -18,6 +18,7 @@ from .structure import DAG, Score, add_leaf
 __all__ = ["LearningPlan", "Problem", "learn_networks"]
 
 _AT_ONCE = 128
+_CODES_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ def learn_networks(
     The target is the last variable, so that where the data leave an arrow's direction open it
     points to the target rather than away from it.
     """
-    for start in range(0, len(problems), _AT_ONCE):
-        block = problems[start : start + _AT_ONCE]
+    widest = max((len(problem.nodes) + 1 for problem in problems), default=1)
+    at_once = min(_AT_ONCE, max(1, _CODES_AT_ONCE // (table.num_samples * widest)))
+    for start in range(0, len(problems), at_once):
+        block = problems[start : start + at_once]
         columns = [
             [table.column(each) for each in (*problem.nodes, problem.target)] for problem in block
         ]

@@ -12,7 +12,8 @@ from .errors import InputError
 from .memory import check_memory
 from .predictors import SCORE_KINDS
 from .sampling import Change, Perturbation
-from .selection import CORRECTIONS, RANKED_BY, IndependenceTest, as_test
+from .selection import IndependenceTest, as_test
+from .significance import CORRECTIONS
 from .structure import SEARCHES, Score, as_score
 from .tasks import TASKS
 
@@ -22,7 +23,14 @@ MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
 _LARGEST = 2**31
-_AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0, "max_parents": 1, "samples_per_call": 1}
+_AT_LEAST = {
+    "max_nodes": 1,
+    "num_layers": 0,
+    "hops": 1,
+    "output": 0,
+    "max_parents": 1,
+    "samples_per_call": 1,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +53,11 @@ class Settings:
     output: int | None = None
     explained_class: int | Sequence[int] | None = None
     class_names: Sequence[str] | None = None
-    test: str | IndependenceTest = "chi_square"
+    test: str | IndependenceTest = "g"
     significance: float = 0.05
     correction: str = "benjamini_hochberg"
-    max_nodes: int = 5
+    max_nodes: int | None = 5
     only_significant: bool = True
-    rank_by: str = "reach"
     no_child: bool = True
     structure: str | Callable[..., Any] | None = "auto"
     score: str | Score = "bic"
@@ -64,8 +71,6 @@ class Settings:
         _check_name(self.task, "task", tuple(TASKS))
         _check_name(self.scores, "scores", SCORE_KINDS)
         _check_name(self.correction, "correction", tuple(CORRECTIONS))
-        _check_name(self.rank_by, "rank_by", RANKED_BY)
-        check_whole_number(self.max_nodes, "max_nodes", at_least=1)
         check_whole_number(self.seed, "seed", at_least=0)
         samples = check_whole_number(self.num_samples, "num_samples", at_least=1)
         if samples < MIN_SAMPLES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
 from .errors import InputError
-from .graph import Graph
+from .graph import FLOWS, Graph
 from .predictors import Predictor, as_predictor
 from .sampling import VariableId
 
@@ -113,8 +113,9 @@ def read_source(
     if edge_index is None:
         raise InputError("edge_index is needed: pass x and edge_index, or a Data object")
     features = check_features(x)
-    graph = Graph(check_edge_index(edge_index, len(features)), len(features))
+    edges = check_edge_index(edge_index, len(features))
     predictor = as_predictor(model, task, inputs)
+    graph = Graph(edges, len(features), _flow_of(predictor))
     return Source(predictor, features, graph, _hops_of(predictor))
 
 
@@ -134,7 +135,7 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> S
     predictor = HeteroPredictor(model, layout, target_type)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
     names = NodeNames(tuple(layout.sizes), sizes, target_type, widths)
-    graph = Graph(edge_index, len(x))
+    graph = Graph(edge_index, len(x), _flow_of(predictor))
     return Source(predictor, x, graph, _hops_of(predictor), layout.kinds, names)
 
 
@@ -142,3 +143,11 @@ def _hops_of(predictor: Predictor) -> int:
     """Return how far messages travel in a model, as far as it tells."""
     told = getattr(predictor, "num_layers", None)
     return _ASSUMED_HOPS if told is None else int(told)
+
+
+def _flow_of(predictor: Predictor) -> str:
+    """Return which way messages go in a model, as far as it tells."""
+    flow = getattr(predictor, "flow", FLOWS[0])
+    if flow not in FLOWS:
+        raise InputError(f"the flow of a model must be one of {', '.join(FLOWS)}, not {flow!r}")
+    return str(flow)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
+from ..effects import EFFECT_COLUMNS, Effects
 from ..errors import InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
@@ -15,7 +17,7 @@ from .checked import plain_name
 __all__ = ["FORMAT", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 3
+VERSION = 4
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
@@ -37,6 +39,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],
         "held": explanation.held,
+        "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),
         "node_classes": explanation.node_classes.tolist(),
@@ -66,6 +69,12 @@ def _plain_ranking(ranking: Ranking) -> dict[str, Any]:
     for name in ("statistic", "log_p", "effect_size"):
         columns[name] = [_plain_number(number) for number in columns[name]]
     return {**columns, "left_out": ranking.left_out}
+
+
+def _plain_effects(effects: Effects) -> dict[str, Any]:
+    columns = {name: getattr(effects, name).tolist() for name in EFFECT_COLUMNS}
+    pairs = [{**asdict(pair), "nodes": list(pair.nodes)} for pair in effects.pairs]
+    return {**columns, "pairs": pairs, "left_out": effects.left_out}
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:

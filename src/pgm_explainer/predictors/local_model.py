@@ -80,8 +80,11 @@ class LocalModel:
 def scores_on(
     predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
 ) -> FloatArray:
-    """Return the raw scores ``[predictions, C]`` for features ``x [n, F]`` of a part."""
-    return np.array(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes))[0])
+    """Return the raw scores ``[B, predictions, C]`` for features ``x [B, n, F]`` of a part.
+
+    ``x`` is the model's to write to.
+    """
+    return np.array(outcomes.take(_ask(predictor, part, x, outcomes)))
 
 
 def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
@@ -89,7 +92,16 @@ def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
 
     If so, the model sees beyond the narrow part, and what it says there is not what it says of the
     whole graph. Probabilities of a model that is sure would hide the difference.
+
+    Raises:
+        ModelError: the two have different numbers of scores.
     """
+    if narrow.shape != wide.shape:
+        raise ModelError(
+            f"the model gives {narrow.shape[-1]} scores for each prediction when it is asked about "
+            f"one part of the graph, and {wide.shape[-1]} about another; the number of classes "
+            f"must not depend on the part (a model of the whole graph takes x alone)"
+        )
     size = np.maximum(1.0, abs(wide).max(axis=-1))
     with np.errstate(invalid="ignore"):  # what is not finite is refused where it is recorded
         return np.asarray(abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size)

@@ -18,13 +18,16 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .torch_state import check_ready, evaluated
 from .torch_tools import (
+    FEW,
     NOT_THIS_WAY,
+    LastParts,
     as_features,
     count_hops,
     distinct_samples,
-    evaluated,
     first_tensor,
+    flow_of,
     same_answers,
 )
 
@@ -62,6 +65,7 @@ class TorchModulePredictor:
         if batching not in ("auto", *BATCHINGS):
             known = ", ".join(("auto", *BATCHINGS))
             raise InputError(f"unknown batching {batching!r}; choose one of: {known}")
+        check_ready(module)
         self.module = module
         self.task = task
         self.batching = batching
@@ -69,8 +73,7 @@ class TorchModulePredictor:
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
         self.inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
-        self._chosen_for: Subgraph | None = None
-        self._chosen = "single"
+        self._ways: LastParts[str] = LastParts()
 
     @property
     def accepts_subgraph(self) -> bool:
@@ -80,23 +83,34 @@ class TorchModulePredictor:
     def num_layers(self) -> int | None:
         return count_hops(self.module)
 
+    @property
+    def flow(self) -> str:
+        return flow_of(self.module)
+
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
         question = _Question.about(part, self.task, pairs, self.inputs, features)
-        with evaluated(self.module):
+
+        def ask() -> Tensor:
             way = "single"
             if len(features) > 1:
-                way = self.used = self._choose(part, question, features[0])
-            scores = _WAYS[way](self._call, question, features)
+                way = self.used = self._choose(part, question, features)
+            return _WAYS[way](self._call, question, features)
+
+        scores = evaluated(self.module, ask)
         return scores[:, 0] if self.task == "graph" else scores
 
     def _choose(self, part: Subgraph, question: _Question, features: Tensor) -> str:
         """Return the first way whose answers are those of asking one by one; once for a part."""
         if self.batching != "auto":
             return self.batching
-        if self._chosen_for is not part:
-            self._chosen_for, self._chosen = part, self._find_way(question, features)
-        return self._chosen
+        way = self._ways.get(part)
+        if way is None and len(features) <= FEW:
+            return "single"
+        if way is None:
+            way = self._find_way(question, features[0])
+            self._ways.remember(part, way)
+        return way
 
     def _find_way(self, question: _Question, features: Tensor) -> str:
         trials = distinct_samples(features)
@@ -187,7 +201,7 @@ class _Call:
 
     def __init__(self, module: nn.Module, output: Callable[[Any], Any]) -> None:
         self._module, self._output = module, output
-        parameters = inspect.signature(module.forward).parameters.values()
+        parameters = _parameters(module)
         self._names = {each.name for each in parameters}
         self._needs_batch = any(p.name == "batch" and p.default is p.empty for p in parameters)
         self._takes_anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
@@ -255,6 +269,21 @@ class _Call:
     def _takes(self, name: str) -> bool:
         # A batch vector is ours to add; anything else was given by the user and must be taken.
         return name in self._names or self._takes_anything or name != "batch"
+
+
+def _parameters(module: nn.Module) -> list[inspect.Parameter]:
+    """The arguments of a module's forward; TorchScript has its own way to tell them."""
+    if not isinstance(module, torch.jit.ScriptModule):
+        return list(inspect.signature(module.forward).parameters.values())
+    forward: Any = module.forward
+    return [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=each.default_value if each.has_default_value() else inspect.Parameter.empty,
+        )
+        for each in forward.schema.arguments[1:]
+    ]
 
 
 def _stacked(call: _Call, question: _Question, x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from .change import (
     describe_change,
     read_change,
 )
-from .generate import Question, Samples, SamplingPlan, draw_samples
+from .generate import Question, Samples, SamplingPlan, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
     CustomPerturbation,
@@ -62,5 +62,6 @@ __all__ = [
     "describe_change",
     "draw_attribute_samples",
     "draw_samples",
+    "probe_features",
     "read_change",
 ]
