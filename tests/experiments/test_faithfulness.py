@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from pgm_explainer.cli import main
+from pgm_explainer.effects import Effects
 from pgm_explainer.experiments.faithfulness import cells, community, faber, sets
 from pgm_explainer.experiments.faithfulness.attention import attention_subject
 from pgm_explainer.experiments.faithfulness.explainers import (
@@ -24,7 +25,6 @@ from pgm_explainer.experiments.faithfulness.measures import (
     path_found,
 )
 from pgm_explainer.experiments.faithfulness.nulls import out_of_sight, twins
-from pgm_explainer.experiments.faithfulness.standin import StandInEffects
 from pgm_explainer.experiments.faithfulness.truth import Truth, TruthPlan
 from pgm_explainer.experiments.reproduce.jobs import Place
 from pgm_explainer.experiments.rivals import Case, Occlusion, Shapley
@@ -63,11 +63,12 @@ def test_a_sign_counts_where_the_truth_has_a_clear_one():
 
 def test_an_interval_may_miss_by_the_error_of_the_truth_and_no_more():
     nodes = np.array([TARGET, 1, 2])
-    table = StandInEffects(
-        nodes,
+    table = Effects(
+        nodes=nodes,
         effect=np.array([-0.9, -0.45, 0.4]),
         low=np.array([-1.0, -0.49, 0.36]),
         high=np.array([-0.8, -0.403, 0.44]),  # just short of node 1's truth, far from node 2's
+        strength=np.ones(3),
         log_p=np.zeros(3),
         significant=np.ones(3, dtype=bool),
     )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...arrays import FloatArray, IntArray
+from ...arrays import FloatArray
+from ...effects import Effects
 from ...explainer import PGMExplainer
-from ...explanation import Explanation
 from ...settings import Settings
 from ..rivals import (
     Case,
@@ -28,12 +27,10 @@ from ..rivals import (
     TrainedMask,
     top_nodes,
 )
-from .standin import stand_in_effects
 
 __all__ = [
     "DEPENDENCE",
     "EFFECTS",
-    "EffectTable",
     "Finding",
     "make_explainer",
     "our_findings",
@@ -43,21 +40,6 @@ __all__ = [
 
 EFFECTS = "PGM-Explainer, effects"
 DEPENDENCE = "PGM-Explainer, dependence"
-
-
-class EffectTable(Protocol):
-    """The effects of an explanation: columns of one length, strongest first."""
-
-    @property
-    def nodes(self) -> IntArray: ...
-    @property
-    def effect(self) -> FloatArray: ...
-    @property
-    def low(self) -> FloatArray: ...
-    @property
-    def high(self) -> FloatArray: ...
-    @property
-    def significant(self) -> NDArray[np.bool_]: ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +59,7 @@ class Finding:
     support: FloatArray
     signed: bool
     passes: float
-    effects: EffectTable | None = None
+    effects: Effects | None = None
 
 
 def make_explainer(case: Case, **options: Any) -> PGMExplainer:
@@ -95,15 +77,6 @@ def make_explainer(case: Case, **options: Any) -> PGMExplainer:
     )
 
 
-def effects_of(
-    explainer: PGMExplainer, explanations: Sequence[Explanation], targets: Sequence[int | None]
-) -> Sequence[EffectTable]:
-    """Return the effects of each explanation."""
-    tables: list[Any] = [getattr(each, "effects", None) for each in explanations]
-    missing = any(table is None for table in tables)
-    return stand_in_effects(explainer, list(targets)) if missing else tables
-
-
 def our_findings(
     case: Case, targets: Sequence[int | None], **options: Any
 ) -> dict[str, list[Finding]]:
@@ -115,8 +88,8 @@ def our_findings(
         explanations = explainer.explain_many(targets)
     passes = explainer.settings.num_samples
     found: dict[str, list[Finding]] = {EFFECTS: [], DEPENDENCE: []}
-    tables = effects_of(explainer, explanations, targets)
-    for target, explanation, table in zip(targets, explanations, tables, strict=True):
+    for target, explanation in zip(targets, explanations, strict=True):
+        table = explanation.effects
         support = np.zeros(len(case.x))
         support[table.nodes] = -table.effect
         nodes = [node for node in table.nodes.tolist() if node != target]

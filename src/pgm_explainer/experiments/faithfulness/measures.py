@@ -9,9 +9,10 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 from ...arrays import FloatArray, IntArray
+from ...effects import Effects
 from ..metrics import faithfulness, robust_fidelity
 from ..rivals.case import Case
-from .explainers import EffectTable, Finding
+from .explainers import Finding
 from .truth import Truth
 
 __all__ = ["TOP", "against_truth", "fidelities", "negative_evidence", "path_found"]
@@ -53,7 +54,7 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
     return measures
 
 
-def _of_intervals(effects: EffectTable, truth: Truth, strongest: IntArray) -> dict[str, float]:
+def _of_intervals(effects: Effects, truth: Truth, strongest: IntArray) -> dict[str, float]:
     """Count intervals, and those that hold the true effect; of the five strongest too.
 
     The truth is itself a mean over contexts, so the distance that an interval allows is widened by

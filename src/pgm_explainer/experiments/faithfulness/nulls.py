@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...arrays import FloatArray
+from ...effects import Effects
 from ...explainer import PGMExplainer
 from ...graph import Subgraph
 from ...predictors.torch_module import TorchModulePredictor
 from ..rivals.case import Case
-from .explainers import effects_of, make_explainer
+from .explainers import make_explainer
 
 __all__ = ["out_of_sight", "twins"]
 
@@ -35,24 +36,25 @@ def twins(case: Case, targets: Sequence[int], alone: int, **options: Any) -> lis
     a candidate's own prediction may depend on no target either.
     """
     doubled = _doubled(case, targets, case.graph.whole, **options)
-    explanations = doubled.explain_many(targets)
     rows: list[dict[str, float]] = [
         {
             "target": target,
             "candidates": len(explanation.ranking),
-            "effects": int(table.significant.sum()),
-            "intervals": len(table.nodes),
-            "covered": int(((table.low <= 0) & (table.high >= 0)).sum()),
+            "effects": int(explanation.effects.significant.sum()),
+            "intervals": len(explanation.effects),
+            "covered": _covering_nothing(explanation.effects),
         }
-        for target, explanation, table in zip(
-            targets, explanations, effects_of(doubled, explanations, targets), strict=True
-        )
+        for target, explanation in zip(targets, doubled.explain_many(targets), strict=True)
     ]
     for row, target in zip(rows, targets[:alone], strict=False):
         silenced = _doubled(case, [target], _silent(case.graph.whole, target), **options)
         (explanation,) = silenced.explain_many([target])
         row["dependence"] = int(explanation.ranking.significant.sum())
     return rows
+
+
+def _covering_nothing(effects: Effects) -> int:
+    return int(((effects.low <= 0) & (effects.high >= 0)).sum())
 
 
 def _doubled(case: Case, targets: Sequence[int], first: Subgraph, **options: Any) -> PGMExplainer:
@@ -96,9 +98,9 @@ def out_of_sight(case: Case, targets: Sequence[int], **options: Any) -> list[dic
     sees = case.predictor.num_layers
     assert sees is not None  # these are networks of PyTorch Geometric's layers
     explainer = make_explainer(replace(case, hops=sees + 1), **options)
-    tables = effects_of(explainer, explainer.explain_many(targets), targets)
     rows: list[dict[str, float]] = []
-    for target, table in zip(targets, tables, strict=True):
+    for target, explanation in zip(targets, explainer.explain_many(targets), strict=True):
+        table = explanation.effects
         seen = case.graph.within_hops(np.array([target]), sees)
         null = ~np.isin(table.nodes, seen)
         rows.append(
