@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,35 +34,43 @@ __all__ = [
 TRUTH = "the truth"
 NULL_SETS = ("marked", *(data for data in REAL if data.startswith("syn")), "alpha")
 _MORE_NULLS = 5
-_OURS = "PGM-Explainer"
 Row = dict[str, Any]
 
 
 def truth_job(where: dict[str, Any]) -> Job:
     """Make the subjects of a set, train their models, and find the truth."""
-    return Job(f"truth-{where['data']}-{where['seed']}", find_truth, where)
+    return Job(_called("truth", where["data"], where["seed"]), find_truth, where)
 
 
 def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool) -> list[Job]:
-    """Measure PGM-Explainer and, one by one, all others on a set."""
-    name = f"{where['data']}-{where['seed']}".replace(" ", "-")
-    jobs = [Job(f"{name}-ours", measure_ours, {**where, "options": options})]
-    for rival in rivals_by_name(where["seed"]).values() if rivals else ():
-        told = rival.name.replace(" ", "-")
-        jobs.append(Job(f"{name}-{told}", measure_rival, {**where, "rival": rival}))
+    """Measure PGM-Explainer and, one by one, the others on a set.
+
+    Without ``rivals`` only those others that ask the model nothing.
+    """
+    data, seed = where["data"], where["seed"]
+    jobs = [Job(_called(data, seed, "ours"), measure_ours, {**where, "options": options})]
+    for rival in rivals_by_name(seed).values():
+        if rivals or not rival.queries.forwards:
+            inputs = {**where, "rival": rival}
+            jobs.append(Job(_called(data, seed, rival.name), measure_rival, inputs))
     return jobs
 
 
 def null_job(where: dict[str, Any], options: dict[str, Any]) -> Job:
     """Count what PGM-Explainer discovers where there is nothing."""
-    inputs = {**where, "options": options}
-    return Job(f"nulls-{where['data']}-{where['seed']}", measure_nulls, inputs)
+    name = _called("nulls", where["data"], where["seed"])
+    return Job(name, measure_nulls, {**where, "options": options})
 
 
 def community_job(seed: int, most: int, explainer: str, options: dict[str, Any]) -> Job:
     """Let one explainer do the community test."""
     inputs = {"seed": seed, "most": most, "explainer": explainer, "options": options}
-    return Job(f"community-{seed}-{explainer.replace(' ', '-')}", measure_community, inputs)
+    return Job(_called("community", seed, explainer), measure_community, inputs)
+
+
+def _called(*parts: Any) -> str:
+    """Return the name of a file without anything unusual in it."""
+    return "-".join(re.sub(r"\W+", "-", str(part)).strip("-") for part in parts)
 
 
 def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Row:
@@ -103,7 +112,7 @@ def kept_truth(place: Place, subject: Subject, target: int | None) -> Truth:
     """Return the truth of one target, from its file if it was found before."""
     plan = TruthPlan()
     known_by = hashlib.sha256(repr((subject.name, target, plan)).encode()).hexdigest()[:16]
-    path = place.folder / "truth" / f"{subject.name.replace(' ', '-')}-{target}-{known_by}.npz"
+    path = place.folder / "truth" / f"{_called(subject.name, target, known_by)}.npz"
     if path.is_file():
         with np.load(path, allow_pickle=False) as file:
             return Truth(*(file[name] for name in ("nodes", "effect", "size", "error")))

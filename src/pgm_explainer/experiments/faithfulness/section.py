@@ -57,11 +57,12 @@ def faithfulness_section(plan: Plan) -> Section:
 
 def _community_jobs(plan: Plan, options: dict[str, Any]) -> list[Job]:
     """The community test is long, so that it is done with few targets."""
-    names = [EFFECTS, DEPENDENCE]
     most = min(plan.targets, _COMMUNITY_TARGETS)
+    silent = {name for name, rival in rivals_by_name(0).items() if not rival.queries.forwards}
+    others = [name for name in rivals_by_name(0) if plan.rivals or name in silent]
     return [
         community_job(seed, most, name, options)
         for seed in range(plan.faithful_seeds)
-        for name in [*names, *(rivals_by_name(seed) if plan.rivals else ())]
+        for name in [EFFECTS, DEPENDENCE, *others]
         if name not in _TOO_DEAR
     ]
