@@ -59,10 +59,6 @@ class SampleTable:
         """Whether the samples are in a temporary file."""
         return self._planes.in_file
 
-    def columns(self, nodes: IntArray) -> IntArray:
-        """Return the columns of some nodes."""
-        return np.array([self._columns[node] for node in nodes.tolist()], dtype=np.int64)
-
     def column(self, variable: VariableId) -> int:
         """Return the column of a variable."""
         return self._columns[variable]
