@@ -64,6 +64,12 @@ class ExplanationDataset:
         return str(self._job["task"])
 
     @property
+    def target_type(self) -> str | None:
+        """The kind of node that is explained; None where nodes are of one kind."""
+        kind = self._job.get("target_type")
+        return None if kind is None else str(kind)
+
+    @property
     def num_targets(self) -> int:
         """How many targets the job has, finished or not."""
         return int(self._job["targets"])
@@ -195,7 +201,7 @@ class ExplanationDataset:
             if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
                 raise TypeError("a pair has two ends, in an order")
             return [self._node(end) for end in target]
-        kind = self._job.get("target_type")
+        kind = self.target_type
         if kind is not None and isinstance(target, tuple):
             if len(target) != 2 or target[0] != kind:
                 raise LookupError(target)

@@ -28,7 +28,7 @@ function entry(explanation, at) {
 }
 
 function warningMark(warnings) {
-  const about = { class: "beware", role: "img", title: warnings.join("\n") };
+  const about = { class: "warned", role: "img", title: warnings.join("\n") };
   return element("span", { ...about, "aria-label": "with warnings" });
 }
 

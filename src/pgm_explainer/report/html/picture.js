@@ -103,7 +103,7 @@ function pictureLegend({ nodes, classes, grey, hidden }, network) {
   const told = [
     has("end") ? `${end} is what the prediction is about.` : "",
     has("explaining") ? `${explaining} are the nodes that explain it.` : "",
-    network ? "A ring tells how likely a node is as it was." : "",
+    network ? "A ring shows how likely a node is as it was." : "",
     hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
   ];
   return [told.filter(Boolean).join(" "), classLegend(classes, grey)];
@@ -119,7 +119,7 @@ function classLegend(classes, grey) {
   return element("ul", { class: "classes", "aria-label": "Predicted classes" }, ...items);
 }
 
-/** A ring tells how likely the node is as it was; an outline, that something is known of it. */
+/** A ring shows how likely the node is as it was; an outline, that something is known of it. */
 function paintDisc({ group, arc, variable, node }, beliefs) {
   const facts = beliefs.facts[variable];
   const share = beliefs.possible ? (factOf(facts, "kept") ?? factOf(facts, "original")).p : 0;
