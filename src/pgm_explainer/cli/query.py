@@ -82,7 +82,7 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.text import fact_words, paragraph, summarise, support_words
+    from ..report.text import effects_of, fact_words, paragraph, summarise, support_words
 
     print(paragraph(summarise(explanation)))
     print("How likely does the prediction hold?")
@@ -92,6 +92,8 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     support = explanation.support(fact.evidence)
     print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
     print(f"          ({support_words(support, explanation.settings['num_samples'])})")
+    for said in effects_of(explanation, fact.evidence):
+        print(paragraph(said))
     weakness = thin_support(support)
     if weakness is not None:
         print(f"Warning: {weakness}.")

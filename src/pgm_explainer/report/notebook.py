@@ -118,7 +118,7 @@ def _cells(row: Sequence[str]) -> str:
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
-    facts = telling_facts(explanation)
+    facts = telling_facts(explanation, most=1)
     if facts:
         rows = "".join(f"<li>{fact.holds:.1%} if {_text(fact_words(fact))}</li>" for fact in facts)
         yield "<p>The most informative facts:</p>"

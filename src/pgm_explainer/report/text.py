@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..sampling import VariableId
 from .effects import (
     Sentence,
     along_sentence,
+    effect_sentence,
     effects_caption,
     lead_sentence,
     left_out_sentences,
@@ -32,12 +33,14 @@ __all__ = [
     "ALONG",
     "CHANGES",
     "MOST_EFFECTS",
+    "MOST_PAIRS",
     "PAIRS",
     "chances",
     "column_words",
     "describe",
     "effect_column_words",
     "effect_rows",
+    "effects_of",
     "fact_words",
     "headline",
     "in_words",
@@ -52,8 +55,8 @@ __all__ = [
 
 CHANGES, ALONG = "What changes the prediction", "What moves along"
 PAIRS = "Pairs whose joint effect is not the sum of both"
-MOST_EFFECTS = 8
-"""Of the significant effects, so many have a line of their own."""
+MOST_EFFECTS, MOST_PAIRS = 8, 3
+"""Of the significant effects, and of the pairs, so many have a line of their own."""
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
@@ -98,6 +101,14 @@ def in_words(explanation: Explanation, sentences: Iterable[Sentence]) -> list[st
     return [plain(each, lambda number: _name(called(number))) for each in sentences]
 
 
+def effects_of(explanation: Explanation, nodes: Collection[VariableId]) -> list[str]:
+    """Say what perturbing each of some nodes does, the strongest first."""
+    measure = measure_of(explanation)
+    every = shown_effects(explanation, significant=False)
+    chosen = [effect_sentence(each, measure) for each in every if each.effect.node in nodes]
+    return in_words(explanation, chosen)
+
+
 def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     """Yield the rows of a table, its head first: the strongest of the significant effects."""
     measure = measure_of(explanation)
@@ -137,7 +148,7 @@ def pair_rows(
     """
     measure, called, name = measure_of(explanation), explanation.effects.called, name or _name
     yield ["pair", "joint effect", "sum of both", "difference", "95 % interval"]
-    for pair in explanation.effects.pairs:
+    for pair in explanation.effects.pairs[:MOST_PAIRS]:
         yield [
             " and ".join(name(called(node)) for node in pair.nodes),
             measure.signed(pair.joint),
@@ -171,7 +182,9 @@ def _changes(explanation: Explanation) -> str:
 
 def _pairs(explanation: Explanation) -> Iterator[str]:
     if explanation.effects.pairs:
-        yield "\n".join([f"{PAIRS}:", *aligned(list(pair_rows(explanation)))])
+        more = len(explanation.effects.pairs) - MOST_PAIRS
+        left_out = [f"… and {more} more: see explanation.effects.pairs"] if more > 0 else []
+        yield "\n".join([f"{PAIRS}:", *aligned(list(pair_rows(explanation))), *left_out])
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:
@@ -288,7 +301,7 @@ def _table(explanation: Explanation) -> Iterator[str]:
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
-    facts = telling_facts(explanation)
+    facts = telling_facts(explanation, most=1)
     if facts:
         rows = [[f"{fact.holds:.1%}", fact_words(fact)] for fact in facts]
         columns = max(width(row[0]) for row in rows)

@@ -25,7 +25,7 @@ from ..effects import (
 )
 from ..measure import Measure, measure_of
 from ..names import label_of
-from ..text import PAIRS, effect_column_words, p_value, pair_rows
+from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
 
 __all__ = ["dependence_part", "effects_part", "lead_part", "node_key", "number"]
 
@@ -87,7 +87,7 @@ def _pairs(explanation: Explanation) -> dict[str, Any] | None:
     if not explanation.effects.pairs:
         return None
     head, *rows = pair_rows(explanation, label_of)
-    keys = [" ".join(map(node_key, pair.nodes)) for pair in explanation.effects.pairs]
+    keys = [" ".join(map(node_key, pair.nodes)) for pair in explanation.effects.pairs[:MOST_PAIRS]]
     return {
         "title": PAIRS,
         "head": head,

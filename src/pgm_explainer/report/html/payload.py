@@ -60,7 +60,7 @@ def _position(item: Any, items: list[Any]) -> int:
 
 
 def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
-    network, ranking = explanation.network, explanation.ranking
+    network = explanation.network
     explained = explanation.explained_class
     target = variable_label(explanation, explanation.target)
     return {
@@ -70,10 +70,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "probability": explanation.probability,
         "answer": _answer(explanation),
         "held": explanation.held,
-        "explaining": [
-            [node_key(int(ranking.nodes[at])), label_of(ranking.name(int(at)))]
-            for at in np.flatnonzero(ranking.selected)
-        ],
+        "found": len(explanation.nodes),
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
         "words": describe(explanation),
