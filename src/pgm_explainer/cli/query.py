@@ -82,21 +82,21 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.text import effects_of, fact_words, paragraph, summarise, support_words
+    from ..report import text
 
-    print(paragraph(summarise(explanation)))
+    print(text.paragraph(text.predicted(explanation)))
     print("How likely does the prediction hold?")
     print(f"  {before:6.1%}  when nothing is known")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)
-    print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
-    print(f"          ({support_words(support, explanation.settings['num_samples'])})")
-    for said in effects_of(explanation, fact.evidence):
-        print(paragraph(said))
+    print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
+    print(f"          ({text.support_words(support, explanation.settings['num_samples'])})")
+    for said in text.effects_of(explanation, fact.evidence):
+        print(text.paragraph(said))
     weakness = thin_support(support)
     if weakness is not None:
-        print(f"Warning: {weakness}.")
+        print(text.paragraph(f"Warning: {weakness}."))
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
