@@ -37,17 +37,14 @@ def weaknesses(
 
 
 def thin_support(samples: float) -> str | None:
-    """Return a sentence if an answer rests on too few samples; None if it rests on enough.
+    """Return a sentence if too few samples are behind an answer; None if there are enough.
 
     Args:
         samples: how many, in expectation; see :meth:`~pgm_explainer.Explanation.support`.
     """
     if samples >= _FEW:
         return None
-    return (
-        f"fewer than {_FEW} samples are expected to be like this, so the answer rests on next to "
-        f"nothing"
-    )
+    return f"fewer than {_FEW} samples are expected to be like this, too few to rely on the answer"
 
 
 def commonest(warnings: Sequence[str]) -> tuple[str, int]:

@@ -94,7 +94,7 @@ def pad(text: str, columns: int) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column moved to the right.
+    """Return the lines of a table, each column moved to the right; none ends in spaces.
 
     Examples:
         >>> aligned([["node", "effect"], ["5", "0.12"]])
@@ -102,7 +102,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
-        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True))
+        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
 
