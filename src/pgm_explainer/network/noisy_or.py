@@ -28,7 +28,7 @@ __all__ = ["NoisyOr"]
 
 Vector = NDArray[np.float64]
 
-_TINY = 1e-9
+_TINY = 1e-8
 _LARGEST = 14.0
 """Minus the log of the least chance that a prediction holds: one in a million."""
 _STEPS = 60
@@ -210,29 +210,33 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
 def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, float]:
     """The weights, minus the logs of the chances to hold, of highest likelihood.
 
-    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights, so Newton's
-    steps, kept within 0 to a bound, lead to its maximum.
+    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights. Newton's steps,
+    kept within 0 to a bound, lead to its maximum; where the bound bends one so that it leads down,
+    a shorter one closer to the gradient is tried (Levenberg and Marquardt).
     """
     weights = np.full(design.shape[1], 0.3)
     weights[0] = 0.05
+    size = (kept + changed) @ design + 1e-9
+    damping = 1e-3
     value, gradient, hessian = _likelihood(weights, design, kept, changed)
     for _ in range(_STEPS):
         bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
-        gradient[bound] = 0.0
-        hessian[bound] = 0.0
-        hessian[:, bound] = 0.0
-        hessian.flat[:: len(hessian) + 1] += np.where(bound, 1.0, 1e-9 * (1 + hessian[0, 0]))
-        step, gain, scale = np.linalg.solve(hessian, gradient), 0.0, 1.0
-        while scale > 1e-8:
-            trial = np.clip(weights + scale * step, _TINY, _LARGEST)
-            new = _likelihood(trial, design, kept, changed)
-            gain = new[0] - value
-            if gain >= 0:
-                weights, (value, gradient, hessian) = trial, new
+        curved = hessian.copy()
+        curved[bound] = curved[:, bound] = 0.0
+        curved.flat[:: len(curved) + 1] += damping * (size + curved.diagonal())
+        scale = 1 / np.sqrt(curved.diagonal())  # to solve it well where one weight is near 0
+        slope = np.where(bound, 0.0, gradient) * scale
+        step = np.linalg.solve(curved * np.outer(scale, scale), slope) * scale
+        trial = np.clip(weights + step, _TINY, _LARGEST)
+        new = _likelihood(trial, design, kept, changed)
+        gain = new[0] - value
+        if gain >= 0:
+            weights, (value, gradient, hessian) = trial, new
+            damping = max(damping / 10, 1e-8)
+            if gain <= _CLOSE:
                 break
-            scale /= 2
-        if gain <= _CLOSE:
-            break
+        else:
+            damping *= 10
     return np.where(weights <= 2 * _TINY, 0.0, weights), value
 
 
