@@ -126,7 +126,7 @@ class NoisyOr:
             along = [1] * len(self.parents)
             along[axis] = len(chance)
             holds = holds * (1 - chance).reshape(along)
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[..., None]
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
@@ -134,7 +134,7 @@ class NoisyOr:
 
         Each term is a product of functions of one variable, so any number of parents is cheap.
         """
-        constant, product = self._sides
+        constant, product = self.sides
         unary = [
             Factor((parent,), 1 - chance)
             for parent, chance in zip(parents, self.chances, strict=True)
@@ -160,11 +160,11 @@ class NoisyOr:
         holds = np.ones(len(codes))
         for column, chance in zip(codes.T, self.chances, strict=True):
             holds *= 1 - chance[column]
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[:, None]
 
     @property
-    def _sides(self) -> tuple[Vector, Vector]:
+    def sides(self) -> tuple[Vector, Vector]:
         """P(state | parents) = constant + product * P(no parent changes the prediction)."""
         coin = [1.0] if self.perturbed is None else [1 - self.perturbed, self.perturbed]
         alone = (1 - self.leak) * np.array([1.0, 1 - self.own])[: len(coin)]
