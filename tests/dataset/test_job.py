@@ -6,9 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from job_models import MARKED, NODES, deadly_near_marked, explainer, fails_near_marked, gnn, ring
+from job_models import (
+    MARKED,
+    NODES,
+    deadly_near_marked,
+    exact_explainer,
+    explainer,
+    fails_near_marked,
+    gnn,
+    ring,
+)
 
-from pgm_explainer import FileError, InputError, JobError, PGMExplainer
+from pgm_explainer import FileError, InputError, JobError, PGMExplainer, memory
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset, grouping, job
 from pgm_explainer.engines import Lost, ProcessEngine
 
@@ -26,12 +35,20 @@ def whole(tmp_path_factory):
     return folder
 
 
-def test_every_explanation_is_that_of_its_target_alone(whole):
-    data = ExplanationDataset(whole)
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """The same with a model whose arithmetic is exact on any machine and in any company."""
+    folder = tmp_path_factory.mktemp("exact")
+    explain_dataset(exact_explainer(), None, folder, shard_size=20, keep_candidates=100)
+    return folder
+
+
+def test_every_explanation_is_that_of_its_target_alone(exact):
+    data = ExplanationDataset(exact)
     assert len(data) == NODES
     assert data.complete
     assert data.failures() == {}
-    alone = explainer()
+    alone = exact_explainer()
     for target in (0, 7, 31):
         kept, made = data[target], alone.explain(target)
         assert kept == made
@@ -44,6 +61,16 @@ def test_every_explanation_is_that_of_its_target_alone(whole):
     assert sorted(each.target for each in data) == list(range(NODES))
 
 
+def test_of_a_real_model_only_last_bits_depend_on_the_company(whole):
+    data, alone = ExplanationDataset(whole), explainer()
+    for target in range(0, NODES, 7):
+        kept, made = data[target], alone.explain(target)
+        assert kept.nodes == made.nodes
+        assert kept.held == made.held
+        assert kept.network == made.network
+        assert kept.values == pytest.approx(made.values, rel=0, abs=1e-5)
+
+
 def test_processes_give_the_same_bytes(whole, tmp_path):
     engine = ProcessEngine(2)
     explain_dataset(explainer(), None, tmp_path, engine=engine, shard_size=20, keep_candidates=100)
@@ -51,10 +78,10 @@ def test_processes_give_the_same_bytes(whole, tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 10**6])
-def test_groups_that_share_samples_change_nothing(whole, tmp_path, monkeypatch, at_once):
+def test_groups_that_share_samples_change_nothing(exact, tmp_path, monkeypatch, at_once):
     monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", at_once)
-    explain_dataset(explainer(), None, tmp_path, shard_size=20, keep_candidates=100)
-    assert content(tmp_path) == content(whole)
+    explain_dataset(exact_explainer(), None, tmp_path, shard_size=20, keep_candidates=100)
+    assert content(tmp_path) == content(exact)
 
 
 def test_a_finished_job_asks_the_model_no_more_than_who_it_is(whole):
@@ -94,6 +121,23 @@ def test_a_stopped_job_goes_on_with_what_is_missing(whole, tmp_path):
     explain_dataset(explainer(), None, tmp_path, **options)
     assert content(tmp_path) == content(whole)
     assert len((tmp_path / "journal.jsonl").read_text().split()) > 0
+
+
+def test_what_the_model_sees_at_once_does_not_follow_the_memory_that_is_free(tmp_path, monkeypatch):
+    """The bound of the first run, a quarter of what was free then, is that of all runs."""
+    seen = set()
+
+    def counted(x, edge_index):
+        seen.add(len(x))
+        return gnn(x, edge_index)
+
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**7)
+    with pytest.raises(KeyboardInterrupt):
+        explain_dataset(explainer(counted), None, tmp_path, engine=Stops(1), shard_size=20)
+    seen.clear()
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**12)
+    explain_dataset(explainer(counted), None, tmp_path, shard_size=20)
+    assert max(seen) < 20, "all 60 samples at once, by what is free now"
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "changed", "removed"])
@@ -253,7 +297,8 @@ class Deaths:
     def map(self, prepare, tasks):
         work = prepare()
         for task in tasks:
-            if self.times > 0 and np.isin(task.targets, self.deadly).any():
+            places = np.concatenate(task.planned(work.explainer))
+            if self.times > 0 and np.isin(task.targets[places], self.deadly).any():
                 self.times -= 1
                 yield Lost(task, "by signal 9 (SIGKILL)")
             else:
@@ -261,10 +306,51 @@ class Deaths:
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
-def test_workers_that_die_by_chance_leave_no_trace(whole, tmp_path, times):
+def test_workers_that_die_by_chance_leave_no_trace(exact, tmp_path, times):
+    engine, made = Deaths([3, 50], times), exact_explainer()
+    explain_dataset(made, None, tmp_path, engine=engine, shard_size=20, keep_candidates=100)
+    assert content(tmp_path) == content(exact)
+
+
+def company_matters(x, edge_index):
+    """A model whose last digits depend on how large a part of the graph it is asked about."""
+    return gnn(x, edge_index) * (1 + 1e-9 * x.shape[1])
+
+
+@pytest.fixture(scope="module")
+def in_company(tmp_path_factory):
+    """A data set that shows who was explained together: three shards of several groups."""
+    folder = tmp_path_factory.mktemp("company")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
+        explain_dataset(explainer(company_matters), None, folder, shard_size=20)
+    return folder
+
+
+@pytest.mark.parametrize("times", [1, 2, 4, 5, 7])
+def test_groups_are_done_again_as_they_were(in_company, tmp_path, monkeypatch, times):
+    """Killed seven times over two groups; neither has killed three workers by itself."""
+    monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
     engine = Deaths([3, 50], times)
-    explain_dataset(explainer(), None, tmp_path, engine=engine, shard_size=20, keep_candidates=100)
-    assert content(tmp_path) == content(whole)
+    explain_dataset(explainer(company_matters), None, tmp_path, engine=engine, shard_size=20)
+    assert content(tmp_path) == content(in_company)
+
+
+def test_a_group_that_kills_three_workers_is_halved_and_the_others_stay(
+    in_company, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
+    made = explainer(company_matters)
+    data = explain_dataset(made, None, tmp_path, engine=Deaths([3]), shard_size=20)
+    assert list(data.failures()) == [3]
+    before = ExplanationDataset(in_company)
+    differ = [each.target for each in data if each.values != before[each.target].values]
+    shard = next(
+        shard for shard in job.plan_shards(made, np.arange(NODES), 20) if 3 in shard.tolist()
+    )
+    [group] = [g for g in grouping.groups(made, shard.tolist()) if 3 in shard[g]]
+    assert differ
+    assert set(differ) < set(shard[group].tolist())
 
 
 def test_a_target_that_no_worker_survives_is_found_and_recorded(whole, tmp_path):

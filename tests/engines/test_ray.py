@@ -3,7 +3,7 @@
 import filecmp
 
 import pytest
-from job_models import evaluating, explainer, ring
+from job_models import evaluating, explainer, gnn, ring, threaded
 
 from pgm_explainer import JobError
 from pgm_explainer.dataset import explain_dataset
@@ -20,9 +20,12 @@ def cluster():
         yield
 
 
-def test_the_rows_are_those_of_this_process(tmp_path):
-    data = explain_dataset(explainer(), None, tmp_path / "ray", engine=ENGINE, shard_size=20)
-    explain_dataset(explainer(), None, tmp_path / "local", shard_size=20)
+@pytest.mark.parametrize("model", [gnn, threaded])
+def test_the_rows_are_those_of_this_process(tmp_path, model):
+    """Also of a model whose last bits tell the number of threads, which Ray changes."""
+    made = explainer(model)
+    data = explain_dataset(made, None, tmp_path / "ray", engine=ENGINE, shard_size=20)
+    explain_dataset(made, None, tmp_path / "local", shard_size=20)
     shards = sorted(path.name for path in (tmp_path / "ray" / "shards").iterdir())
     assert len(data) == len(ring()[0])
     assert filecmp.cmpfiles(

@@ -15,6 +15,7 @@ from pgm_explainer import PGMExplainer
 NODES = 60
 _RNG = np.random.default_rng(3)
 _WEIGHTS = (2 * _RNG.normal(size=(3, 5)), 2 * _RNG.normal(size=(5, 3)))
+_WHOLE_WEIGHTS = (_RNG.integers(-1, 2, size=(3, 4)), _RNG.integers(-1, 2, size=(4, 1)))
 MARKED = 30
 
 
@@ -67,6 +68,38 @@ def gnn(x, edge_index):
     return 3 * x
 
 
+def whole_ring():
+    """The same ring with small whole numbers for features."""
+    x, edges = ring()
+    return np.round(2 * x), edges
+
+
+def exact_gnn(x, edge_index):
+    """Two layers whose numbers are exact whatever adds them up: small integers, then sixteenths.
+
+    The last bits of a real model depend on the kernel and on what else is in the batch; what a job
+    does with them must not. A test of that needs a model without last bits.
+    """
+    time.sleep(float(os.environ.get("JOB_MODELS_SLEEP", "0")))
+    adjacency = np.eye(x.shape[1])
+    np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
+    hidden = np.clip(adjacency @ x @ _WHOLE_WEIGHTS[0], -3, 3)
+    score = np.clip(adjacency @ hidden @ _WHOLE_WEIGHTS[1], -8, 8)
+    return np.concatenate((8 - score, 8 + score), axis=-1) / 16
+
+
+@functools.cache
+def _long_and_thin():
+    return np.random.default_rng(0).normal(size=(500, 3000))
+
+
+def threaded(x, edge_index):
+    """A model whose last bits tell how many threads BLAS has: it adds up a long, thin product."""
+    left = _long_and_thin()
+    bits = (left @ left[0])[: x.shape[2]] + (left @ left[:7].T)[: x.shape[2], 1]
+    return gnn(x, edge_index) + 1e-3 * bits
+
+
 def other_gnn(x, edge_index):
     """Another model of the same shape."""
     return gnn(-x, edge_index)
@@ -89,6 +122,11 @@ def deadly_near_marked(x, edge_index, nodes):
 def explainer(model=gnn, **options):
     options = {"num_layers": 2, "num_samples": 60, **options}
     return PGMExplainer(model, *ring(), **options)
+
+
+def exact_explainer(model=exact_gnn, **options):
+    options = {"num_layers": 2, "num_samples": 60, **options}
+    return PGMExplainer(model, *whole_ring(), **options)
 
 
 def broken_factory():

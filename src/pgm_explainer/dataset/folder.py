@@ -30,7 +30,7 @@ from ..io.files import PathLike, as_path, as_text, read_file, write_bytes, write
 __all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry", "NamesEntry"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..arrays import check_whole_number
@@ -20,8 +20,9 @@ from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder, NamesEntry
 from .planning import plan_shards, read_names, read_targets
 from .reading import ExplanationDataset
-from .recipe import Recipe, one_thread
+from .recipe import Recipe
 from .rows import check_pyarrow, failed_row, joined, parquet_bytes, table_of
+from .threads import one_thread
 from .work import ExplainPieces, Piece, PieceDone
 
 __all__ = ["explain_dataset"]
@@ -101,27 +102,34 @@ def explain_dataset(
         storing = {"shard_size": size, "keep_candidates": keep, "features": features}
         with one_thread():
             now = fingerprint(made, shards, storing)
-        _open_job(
+        job = _open_job(
             place,
             now,
             called,
             task=made.settings.task,
             targets=sum(map(len, shards)),
             target_type=None if made.names is None else made.names.default,
+            max_memory=made.max_memory,
         )
+        # What is free differs from run to run; what the model sees at once should not.
+        bound = made.max_memory if made.settings.max_memory else job["max_memory"]
         finished = place.finished()
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
-        pieces = [Piece(at, 0, each) for at, each in enumerate(shards) if at not in done]
+        pieces = [Piece(at, each) for at, each in enumerate(shards) if at not in done]
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
-        job = _Job(place, chosen, ExplainPieces(recipe, keep, features), made.settings.task)
-        job.run(pieces, progress)
+        work = ExplainPieces(recipe, keep, features, bound)
+        _Job(place, chosen, work, made.settings.task).run(pieces, progress)
     return ExplanationDataset(folder)
 
 
 def _open_job(
     place: DatasetFolder, now: dict[str, Any], names: Sequence[str | int] | None, **about: Any
-) -> None:
-    """Begin a job in a new folder; in one that holds a job already, see that it is the same."""
+) -> dict[str, Any]:
+    """Begin a job in a new folder; in one that holds a job already, check that it is the same.
+
+    Returns:
+        What ``job.json`` says.
+    """
     known = None if names is None else NamesEntry.of(names)
     before = place.read_job()
     if before is not None:
@@ -131,9 +139,12 @@ def _open_job(
         raise JobError(f"{place.path} has finished shards but no job.json to say of what")
     if names is not None:  # first, so that no job.json ever speaks of names that are not there
         place.write_names(names)
-    if before is None:
-        told = None if known is None else asdict(known)
-        place.write_job({**about, "names": told, "fingerprint": now})
+    if before is not None:
+        return before
+    told = None if known is None else asdict(known)
+    begun = {**about, "names": told, "fingerprint": now}
+    place.write_job(begun)
+    return begun
 
 
 def _check_names(before: NamesEntry | None, now: NamesEntry | None, folder: Any) -> None:
@@ -161,8 +172,7 @@ class _Job:
 
     def run(self, pieces: list[Piece], show: bool | None) -> None:
         """Do all pieces; those that workers died over come back in a further round."""
-        total = sum(len(piece.targets) for piece in pieces)
-        sizes = {piece.shard: len(piece.targets) for piece in pieces}
+        total = sum(piece.size for piece in pieces)
         started, done = time.monotonic(), 0
         with Progress("explaining", total, show, unit="targets") as bar:
             while pieces:
@@ -173,9 +183,9 @@ class _Job:
                         each = self._survived(answer, again)
                         if each is None:
                             continue
-                        self._collect(each, sizes[each.piece.shard])
-                        bar.advance(len(each.piece.targets))
-                        done += len(each.piece.targets)
+                        self._collect(each)
+                        bar.advance(len(each.places))
+                        done += len(each.places)
                         rate = done / (time.monotonic() - started)
                         _logger.info(
                             "%d of %d targets (shard %d), %.3g a second, %s left",
@@ -185,35 +195,39 @@ class _Job:
                 pieces = again
 
     def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
-        """Return what is done; what was lost is to be done again, whole first, then in halves."""
+        """Return what is done; what was lost is done again: whole, then by groups, then halved."""
         if isinstance(answer, PieceDone):
             return answer
-        piece = answer.task.again()
+        piece = replace(answer.task, deaths=answer.task.deaths + 1)
         _logger.warning(
             "a worker died %s over %d targets of shard %d",
-            *(answer.reason, len(piece.targets), piece.shard),
+            *(answer.reason, piece.size, piece.shard),
         )
-        if piece.deaths >= _DEADLY and len(piece.targets) == 1:
+        if piece.deaths < _DEADLY:
+            again.append(piece)
+        elif piece.size > 1:
+            again.extend(piece.halves(self.work.recipe.explainer, _DEADLY))
+        else:
             return self._deadly(piece, answer.reason)
-        again.extend([piece] if piece.deaths < _DEADLY else piece.halves())
         return None
 
     def _deadly(self, piece: Piece, reason: str) -> PieceDone:
         """The one target that nobody survives."""
         error = f"JobError: {piece.deaths} workers died over this target, the last {reason}"
-        target = piece.targets[0].tolist()
+        ((place,),) = piece.planned(self.work.recipe.explainer)
+        target = piece.targets[place].tolist()
         data = parquet_bytes(table_of([failed_row(target, error)], self.task))
-        return PieceDone(piece, data, failed=1, seconds=0.0)
+        return PieceDone(piece, [place], data, failed=1, seconds=0.0)
 
-    def _collect(self, done: PieceDone, shard_rows: int) -> None:
+    def _collect(self, done: PieceDone) -> None:
         """Write a shard once all its pieces are there; as a rule it is one piece."""
-        number = done.piece.shard
+        number, shard_rows = done.piece.shard, len(done.piece.targets)
         parts = [*self.waiting.pop(number, []), done]
-        if sum(len(each.piece.targets) for each in parts) < shard_rows:
+        if sum(len(each.places) for each in parts) < shard_rows:
             self.waiting[number] = parts
             return
-        parts.sort(key=lambda each: each.piece.start)
-        data = done.data if len(parts) == 1 else joined([each.data for each in parts], self.task)
+        whole = [(each.data, each.places) for each in parts]
+        data = done.data if len(parts) == 1 else joined(whole, self.task)
         failed = sum(each.failed for each in parts)
         seconds = sum(each.seconds for each in parts)
         try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 from ..errors import InputError, JobError
 from ..explainer import PGMExplainer
 
-__all__ = ["Recipe", "load_attribute", "one_thread"]
+__all__ = ["Recipe", "load_attribute"]
 
 
 @dataclass(frozen=True)
@@ -79,22 +77,3 @@ def load_attribute(place: str) -> Any:
             raise InputError(f"{module} has no attribute {attribute!r}")
         found = getattr(found, name)
     return found
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch, if it is there, work on one thread meanwhile.
-
-    Workers are what is parallel; and the last bits of a sum depend on how many share it, which must
-    not differ between engines.
-    """
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

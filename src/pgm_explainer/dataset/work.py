@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import time
 import warnings
@@ -14,8 +13,9 @@ from ..arrays import IntArray
 from ..errors import PGMExplainerWarning
 from ..explainer import PGMExplainer
 from .grouping import groups
-from .recipe import Recipe, one_thread
+from .recipe import Recipe
 from .rows import Row, failed_row, parquet_bytes, row_of, table_of
+from .threads import one_thread
 
 __all__ = ["ExplainPieces", "Piece", "PieceDone"]
 
@@ -24,30 +24,57 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Piece:
-    """Targets to be explained by one worker: a whole shard, or part of one that killed its worker.
+    """Targets of one shard for one worker: all of them, or part of those that killed workers.
+
+    The last bits of a model's answer may depend on what else is in its batch. So the groups that
+    are explained together belong to the plan: they follow from the whole shard, and a piece that
+    is done again, by any worker, has the same ones.
 
     Attributes:
         shard: the number of the shard.
-        start: where in the shard the targets begin.
-        targets: numbers ``[T]``, or pairs of them ``[T, 2]``.
-        deaths: how many workers have died over these targets.
+        targets: all targets of the shard: numbers ``[T]``, or pairs of them ``[T, 2]``.
+        groups: the groups to do, as places in ``targets``; None for all groups of the shard.
+        deaths: how many workers have died over this piece.
     """
 
     shard: int
-    start: int
     targets: IntArray
+    groups: list[list[int]] | None = None
     deaths: int = 0
 
-    def again(self) -> Piece:
-        """Return the piece with one death more."""
-        return replace(self, deaths=self.deaths + 1)
+    def planned(self, explainer: PGMExplainer) -> list[list[int]]:
+        """Return the groups to do."""
+        return groups(explainer, self.names) if self.groups is None else self.groups
 
-    def halves(self) -> tuple[Piece, Piece]:
-        """Return two pieces of half as many targets."""
-        middle = len(self.targets) // 2
-        first = replace(self, targets=self.targets[:middle], deaths=1)
-        second = replace(self, start=self.start + middle, targets=self.targets[middle:], deaths=1)
-        return first, second
+    @property
+    def names(self) -> list[Any]:
+        """All targets of the shard as an explainer takes them."""
+        return [tuple(each) if isinstance(each, list) else each for each in self.targets.tolist()]
+
+    @property
+    def size(self) -> int:
+        """How many targets there are to do."""
+        return len(self.targets) if self.groups is None else sum(map(len, self.groups))
+
+    def halves(self, explainer: PGMExplainer, deadly: int) -> tuple[Piece, Piece]:
+        """Return two pieces of half as many groups or, of a single group, of half its targets.
+
+        Splitting between groups changes no answer, so pieces of several groups are split again as
+        soon as one more worker dies. A single group begins anew: it is split, which may change
+        last bits, only after it has killed ``deadly`` workers by itself.
+        """
+        planned = self.planned(explainer)
+        if len(planned) == 1:
+            middle = len(planned[0]) // 2
+            first, second = [planned[0][:middle]], [planned[0][middle:]]
+            return replace(self, groups=first, deaths=1), replace(self, groups=second, deaths=1)
+        middle = len(planned) // 2
+        first, second = planned[:middle], planned[middle:]
+        died = [0 if len(part) == 1 else deadly - 1 for part in (first, second)]
+        return (
+            replace(self, groups=first, deaths=died[0]),
+            replace(self, groups=second, deaths=died[1]),
+        )
 
 
 @dataclass(frozen=True)
@@ -55,12 +82,14 @@ class PieceDone:
     """What became of a piece.
 
     Attributes:
-        data: its rows as a Parquet file.
+        places: of its targets in the shard, ascending.
+        data: their rows in this order, as a Parquet file.
         failed: how many of them hold an error.
         seconds: how long the worker took.
     """
 
     piece: Piece
+    places: list[int]
     data: bytes
     failed: int
     seconds: float
@@ -74,15 +103,18 @@ class ExplainPieces:
         recipe: how each of them comes to its explainer.
         keep: how many candidates of each ranking go into the data set.
         features: whether to explain features too.
+        max_memory: bytes for samples in flight, the same for each worker: how many samples the
+            model sees at once follows from it.
     """
 
     recipe: Recipe
     keep: int
     features: bool
+    max_memory: int
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
         """Make a worker ready."""
-        explainer = copy.copy(self.recipe.explainer)
+        explainer = self.recipe.explainer.within(self.max_memory)
         explainer.show_progress = False  # the job has a bar of its own
         return _Explaining(explainer, self.keep, self.features)
 
@@ -95,21 +127,18 @@ class _Explaining:
 
     def __call__(self, piece: Piece) -> PieceDone:
         started = time.perf_counter()
-        targets = [_plain(target) for target in piece.targets.tolist()]
+        targets, found = piece.names, dict[int, Row]()
         with one_thread(), warnings.catch_warnings():
             # Every weakness of an explanation is in its row.
             warnings.simplefilter("ignore", PGMExplainerWarning)
-            found = {
-                place: row
-                for places in groups(self.explainer, targets)
-                for place, row in zip(
-                    places, self._explain([targets[at] for at in places]), strict=True
-                )
-            }
-        rows = [found[place] for place in range(len(targets))]
+            for group in piece.planned(self.explainer):
+                rows = self._explain([targets[place] for place in group])
+                found.update(zip(group, rows, strict=True))
+        places = sorted(found)
+        rows = [found[place] for place in places]
         data = parquet_bytes(table_of(rows, self.explainer.settings.task))
         failed = sum("error" in row for row in rows)
-        return PieceDone(piece, data, failed, time.perf_counter() - started)
+        return PieceDone(piece, places, data, failed, time.perf_counter() - started)
 
     def _explain(self, group: list[Any]) -> list[Row]:
         """Explain targets together; if that fails, one by one, so that each fails for itself."""
@@ -128,7 +157,3 @@ class _Explaining:
     def _row(self, target: Any, explanation: Any) -> Row:
         effects = self.explainer.explain_features(explanation) if self.features else None
         return row_of(target, explanation, self.keep, effects)
-
-
-def _plain(target: Any) -> Any:
-    return tuple(target) if isinstance(target, list) else target

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
 from .factors import MOST_CELLS, Factor, eliminate
+from .noisy_or import NoisyOr
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -76,6 +78,23 @@ class ConditionalTable:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
 
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        """Return the distribution ``[n, states]`` for parents in states ``codes [n, parents]``."""
+        rows = self.values[tuple(codes.T)]
+        return np.broadcast_to(rows, (len(codes), rows.shape[-1]))
+
+    def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
+        """Return products of factors whose sum is this distribution: one factor, the table."""
+        return [[Factor((*parents, at), self.values)]]
+
+    def score(self, score: Score) -> float:
+        """Return the score of the variable's family."""
+        return family_score(self.counts, score)
+
+    def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTable:
+        """Return the same table of other variables."""
+        return replace(self, variable=variable, parents=tuple(parents))
+
     def to_pandas(self) -> DataFrame:
         """Return the probabilities as a table: a column a state, a row a parents' configuration."""
         from ..io.frames import table_to_pandas
@@ -105,11 +124,11 @@ class BayesianNetwork:
         self,
         variables: Sequence[Variable],
         dag: DAG,
-        tables: Sequence[ConditionalTable],
+        tables: Sequence[ConditionalTable | NoisyOr],
         score: float | None = None,
     ) -> None:
         _check_all(variables, Variable, "variables")
-        _check_all(tables, ConditionalTable, "tables")
+        _check_all(tables, (ConditionalTable, NoisyOr), "tables")
         _check_dag(dag, variables)
         ids = [variable.id for variable in variables]
         if not len(ids) == len(set(ids)) == len(tables):
@@ -132,20 +151,28 @@ class BayesianNetwork:
         codes: Codes,
         smoothing: float = 0.0,
         score: str | Score = "bic",
+        known: Mapping[int, NoisyOr] | None = None,
     ) -> BayesianNetwork:
-        """Estimate the tables of a known structure from ``codes [n, variables]``."""
+        """Estimate the tables of a known structure from ``codes [n, variables]``.
+
+        Args:
+            known: by position, distributions that are estimated already.
+        """
         _check_all(variables, Variable, "variables")
         _check_dag(dag, variables)
         check_not_negative(smoothing, "smoothing")
         codes, _ = check_data(codes, [variable.cardinality for variable in variables])
-        tables = []
+        tables: list[ConditionalTable | NoisyOr] = []
         for at, variable in enumerate(variables):
+            if known and at in known:
+                tables.append(known[at])
+                continue
             parents = dag.parents(at)
             parent_variables = [variables[parent] for parent in parents]
             columns = codes[:, [*parents, at]]
             tables.append(ConditionalTable.fit(variable, parent_variables, columns, smoothing))
         chosen = as_score(score)
-        total = sum(family_score(table.counts, chosen) for table in tables)
+        total = sum(table.score(chosen) for table in tables)
         return cls(variables, dag, tables, total)
 
     @property
@@ -171,8 +198,8 @@ class BayesianNetwork:
         """Return the variables that, once known, leave nothing more to learn about this one."""
         return self._ids(self.dag.markov_blanket(self._at(node)))
 
-    def cpt(self, node: VariableId) -> ConditionalTable:
-        """Return the conditional table of a variable."""
+    def cpt(self, node: VariableId) -> ConditionalTable | NoisyOr:
+        """Return the conditional distribution of a variable: a full table, or a noisy-or."""
         return self._tables[self._at(node)]
 
     def variable(self, node: VariableId) -> Variable:
@@ -220,7 +247,7 @@ class BayesianNetwork:
         keep = [self._at(node) for node in asked]
         if len(set(keep)) < len(keep):
             raise QueryError(f"each variable can be asked for once, not {asked}")
-        joint = eliminate(self._factors, keep, self._weights(evidence))
+        joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
             raise QueryError(
@@ -230,7 +257,7 @@ class BayesianNetwork:
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
         """Return how likely it is that all of ``evidence`` is so."""
-        return float(eliminate(self._factors, [], self._weights(evidence)))
+        return float(self._eliminate([], self._weights(evidence)))
 
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
         """Draw states ``[num_samples, variables]`` from the joint distribution."""
@@ -240,8 +267,8 @@ class BayesianNetwork:
         rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
         codes = np.zeros((count, len(self.variables)), dtype=np.uint8)
         for at in self.dag.order:
-            rows = self._tables[at].values[tuple(codes[:, self.dag.parents(at)].T)]
-            thresholds = np.cumsum(np.broadcast_to(rows, (count, rows.shape[-1])), axis=1)
+            rows = self._tables[at].rows(codes[:, self.dag.parents(at)])
+            thresholds = np.cumsum(rows, axis=1)
             drawn = (rng.random((count, 1)) >= thresholds).sum(axis=1)
             codes[:, at] = np.minimum(drawn, rows.shape[-1] - 1)
         return codes
@@ -262,8 +289,8 @@ class BayesianNetwork:
         total = 0.0
         with np.errstate(divide="ignore"):
             for at, table in enumerate(self._tables):
-                columns = (*self.dag.parents(at), at)
-                total += float(np.log(table.values[tuple(codes[:, columns].T)]).sum())
+                rows = table.rows(codes[:, self.dag.parents(at)])
+                total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
 
     def __eq__(self, other: object) -> bool:
@@ -278,12 +305,18 @@ class BayesianNetwork:
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.factorisation})"
 
+    def _eliminate(
+        self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """The unnormalised joint distribution of some variables: a sum over products of factors."""
+        parts = [eliminate(factors, keep, evidence) for factors in self._products]
+        return np.maximum(sum(parts[1:], start=parts[0]), 0.0)
+
     @cached_property
-    def _factors(self) -> list[Factor]:
-        return [
-            Factor((*self.dag.parents(at), at), table.values)
-            for at, table in enumerate(self._tables)
-        ]
+    def _products(self) -> list[list[Factor]]:
+        """Products of factors whose sum is the joint distribution: one, or two with a noisy-or."""
+        terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self._tables)]
+        return [[factor for term in chosen for factor in term] for chosen in product(*terms)]
 
     def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
         """Return the same network with other names for some of its variables."""
@@ -294,12 +327,7 @@ class BayesianNetwork:
             return replace(variable, id=names.get(variable.id, variable.id))
 
         tables = [
-            ConditionalTable(
-                rename(table.variable),
-                tuple(map(rename, table.parents)),
-                table.values,
-                table.counts,
-            )
+            table.renamed(rename(table.variable), [rename(parent) for parent in table.parents])
             for table in self._tables
         ]
         return BayesianNetwork(
@@ -379,11 +407,13 @@ class BayesianNetwork:
         return [self.variables[at].id for at in positions]
 
 
-def _check_all(items: Any, kind: type, what: str) -> None:
+def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
     """Refuse anything but a sequence of such objects."""
     usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
     if not usable or not all(isinstance(each, kind) for each in items):
-        raise InputError(f"{what} must be a list of {kind.__name__} objects, not {items!r:.200}")
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(each.__name__ for each in kinds)
+        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:

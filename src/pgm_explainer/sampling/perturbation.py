@@ -31,7 +31,9 @@ __all__ = [
 
 _PROBES = 16
 _DRAWS = 4
-_FLOATS_AT_ONCE = 1 << 20
+_FLOATS_AT_ONCE = 1 << 19
+_LEAST_WIDTH = 16
+"""Random numbers are drawn for a node, however few features it has."""
 _CHECKED_AT_ONCE = 1000
 
 
@@ -244,7 +246,8 @@ def changed_share(
     seed: int,
 ) -> NDArray[np.float64]:
     """Return for each node how often perturbing it would change any of its features at all."""
-    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * population.x.shape[1]))
+    width = max(population.x.shape[1], _LEAST_WIDTH)
+    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
     shares = [np.empty(0)]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
