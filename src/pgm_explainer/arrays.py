@@ -6,7 +6,10 @@ Nothing here copies unless it must, and nothing here writes: the caller's arrays
 from __future__ import annotations
 
 import operator
+import re
+import reprlib
 from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -27,9 +30,11 @@ __all__ = [
     "check_node",
     "check_not_negative",
     "check_whole_number",
+    "described",
     "is_number",
     "own_name",
     "resolve",
+    "without_address",
 ]
 
 FloatArray = NDArray[np.floating[Any]]
@@ -38,6 +43,8 @@ Chosen = TypeVar("Chosen")
 
 _ROWS_PER_CHECK = 1 << 16
 _LARGEST = 2**31
+_SHORT = reprlib.Repr()  # which sorts sets, whose order differs in each process
+_SHORT.maxother = _SHORT.maxstring = 200
 
 
 def as_array(value: Any, what: str) -> NDArray[Any]:
@@ -199,8 +206,36 @@ def own_name(function: Callable[..., Any], known: Container[str]) -> str:
         >>> own_name(zero, ["mean"]), own_name(zero, ["mean", "zero"])
         ('zero', 'own zero')
     """
-    name = str(getattr(function, "__name__", "custom"))
+    name = described(function)
     return f"own {name}" if name in known else name
+
+
+def described(value: Any) -> str:
+    """Return what a function or object of the user's own is called, the same in every process.
+
+    Examples:
+        >>> def zero(x, rng): ...
+        >>> described(zero), described(partial(zero, 1, rng=None)), described(object())
+        ('zero', 'zero(1, rng=None)', 'object')
+    """
+    if isinstance(value, partial):
+        bound = [*map(_shown, value.args)]
+        bound += [f"{name}={_shown(each)}" for name, each in value.keywords.items()]
+        return f"{described(value.func)}({', '.join(bound)})"
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return name
+    kind: Any = type(value)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    return without_address(_SHORT.repr(value))
+
+
+def without_address(text: str) -> str:
+    """Return how a value shows itself, without its place in memory, which no process shares."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:

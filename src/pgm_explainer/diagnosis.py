@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .effects import STAGES, Outcome, margin
+from .effects import STAGES, margin
 from .finding import Finding
 from .network import BayesianNetwork, ConditionalTable
-from .sampling import Samples, SamplingPlan
+from .sampling import Outcome, Samples, SamplingPlan
 from .selection import Neighbourhood
 
 __all__ = ["commonest", "thin_support", "weaknesses"]
@@ -37,17 +37,14 @@ def weaknesses(
 
 
 def thin_support(samples: float) -> str | None:
-    """Return a sentence if an answer rests on too few samples; None if it rests on enough.
+    """Return a sentence if too few samples are behind an answer; None if there are enough.
 
     Args:
         samples: how many, in expectation; see :meth:`~pgm_explainer.Explanation.support`.
     """
     if samples >= _FEW:
         return None
-    return (
-        f"fewer than {_FEW} samples are expected to be like this, so the answer rests on next to "
-        f"nothing"
-    )
+    return f"fewer than {_FEW} samples are expected to be like this, too few to rely on the answer"
 
 
 def commonest(warnings: Sequence[str]) -> tuple[str, int]:
@@ -65,8 +62,8 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
 
 
 def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:
-    columns = [samples.table.column(int(node)) for node in near.candidates]
-    if not columns:
+    columns = samples.table.columns(near.candidates)
+    if not len(columns):
         yield "no other node can influence the target, so there is none to explain it by"
         return
     share = float(samples.changed_share[columns].mean())

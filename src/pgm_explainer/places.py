@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray, IntArray
-from .errors import PGMExplainerError
+from .errors import ModelUnavailableError, PGMExplainerError
 from .graph import Graph, Subgraph
 from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
 from .sampling import Population, SamplingPlan, VariableId, probe_features
@@ -131,6 +131,8 @@ class Places:
         try:
             x, output = self.population.x[part.nodes], self.output
             return settle_kind(answers_on(self.predictor, part, x, outcomes, output), output)
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return "auto"
 
@@ -143,6 +145,8 @@ class Places:
         part = self.around(targets, recorded)
         try:
             return bool(self.far_sighted(part, targets, recorded).any())
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return False
 

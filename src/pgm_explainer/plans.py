@@ -15,7 +15,7 @@ from .structure import SEARCHES, as_score
 
 __all__ = ["choice_plan", "effect_plan", "learning_plan", "sampling_plan", "selection_plan"]
 
-_BYTES_PER_CELL = 128
+_BYTES_PER_CELL = 64
 
 
 def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
@@ -40,7 +40,7 @@ def selection_plan(settings: Settings) -> SelectionPlan:
         significance=float(settings.significance),
         correction=settings.correction,
         no_child=settings.no_child,
-        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 16), 1 << 22),
+        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 20), 1 << 22),
     )
 
 

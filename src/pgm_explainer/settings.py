@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import check_fraction, check_not_negative, check_whole_number, resolve
+from .arrays import check_fraction, check_not_negative, check_whole_number, described, resolve
 from .errors import InputError
 from .learning import TARGET_TABLES
 from .memory import check_memory
@@ -169,4 +169,4 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if hasattr(value, "tolist"):
         return value.tolist()
-    return getattr(value, "__name__", None) or repr(value)
+    return described(value)

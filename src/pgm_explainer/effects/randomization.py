@@ -32,23 +32,22 @@ def normal_log_p(z: FloatVector) -> FloatVector:
 
 
 def atoms(values: FloatVector) -> tuple[FloatVector, FloatVector]:
-    """Return at most 160 values and weights that stand for many values.
+    """Return at most 160 values ``[..., a]`` and weights ``[a]`` that stand for many ``[..., n]``.
 
     The largest and the smallest, which decide a tail, stay as they are. Between them, neighbours
     are replaced by their mean.
     """
-    ordered = np.sort(values)
-    if len(ordered) <= 2 * _EXTREMES + _BINS:
-        return ordered, np.ones(len(ordered))
-    middle = ordered[_EXTREMES:-_EXTREMES]
-    starts = np.linspace(0, len(middle), _BINS, endpoint=False).astype(np.int64)
-    weights = np.diff(np.append(starts, len(middle))).astype(np.float64)
-    means = np.add.reduceat(middle, starts) / weights
+    ordered = np.sort(values, axis=-1)
+    count = ordered.shape[-1]
+    if count <= 2 * _EXTREMES + _BINS:
+        return ordered, np.ones(count)
+    middle = ordered[..., _EXTREMES:-_EXTREMES]
+    starts = np.arange(_BINS) * middle.shape[-1] // _BINS
+    weights = np.diff(np.append(starts, middle.shape[-1])).astype(np.float64)
+    means = np.add.reduceat(middle, starts, axis=-1) / weights
     ones = np.ones(_EXTREMES)
-    return (
-        np.concatenate((ordered[:_EXTREMES], means, ordered[-_EXTREMES:])),
-        np.concatenate((ones, weights, ones)),
-    )
+    chosen = (ordered[..., :_EXTREMES], means, ordered[..., -_EXTREMES:])
+    return np.concatenate(chosen, axis=-1), np.concatenate((ones, weights, ones))
 
 
 def log_tails(
@@ -59,7 +58,7 @@ def log_tails(
     Args:
         totals: sums ``[k]`` of (coin - probability) * value over all samples.
         values: the values ``[a]`` of the samples, or ``[k, a]`` where each total has its own.
-        weights: how many samples each value stands for, of the same shape.
+        weights: how many samples each value stands for, ``[a]``.
         probability: that a coin is 1.
 
     Examples:

@@ -32,7 +32,7 @@ _TINY = 1e-9
 _LARGEST = 14.0
 """Minus the log of the least chance that a prediction holds: one in a million."""
 _STEPS = 60
-_CLOSE = 1e-9
+_CLOSE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,8 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
         _, first, which = np.unique(2 * which + column, return_index=True, return_inverse=True)
     changed = np.bincount(which, bits[:, -1], minlength=len(first)).astype(np.float64)
     total = np.bincount(which, minlength=len(first)).astype(np.float64)
-    design = np.column_stack((np.ones(len(first)), bits[first, :-1]))
+    design: Vector = np.ones((len(first), bits.shape[1]))
+    design[:, 1:] = bits[first, :-1]
     return design, total - changed, changed
 
 
@@ -212,16 +213,16 @@ def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, fl
     P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights, so Newton's
     steps, kept within 0 to a bound, lead to its maximum.
     """
-    weights = np.full(design.shape[1], 0.1)
+    weights = np.full(design.shape[1], 0.3)
+    weights[0] = 0.05
     value, gradient, hessian = _likelihood(weights, design, kept, changed)
     for _ in range(_STEPS):
-        free = ~((weights <= _TINY) & (gradient < 0)) & ~((weights >= _LARGEST) & (gradient > 0))
-        step = np.zeros(len(weights))
-        if free.any():
-            curved = hessian[np.ix_(free, free)]
-            curved[np.diag_indices_from(curved)] += 1e-9 * (1 + np.trace(curved))
-            step[free] = np.linalg.solve(curved, gradient[free])
-        gain, scale = 0.0, 1.0
+        bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
+        gradient[bound] = 0.0
+        hessian[bound] = 0.0
+        hessian[:, bound] = 0.0
+        hessian.flat[:: len(hessian) + 1] += np.where(bound, 1.0, 1e-9 * (1 + hessian[0, 0]))
+        step, gain, scale = np.linalg.solve(hessian, gradient), 0.0, 1.0
         while scale > 1e-8:
             trial = np.clip(weights + scale * step, _TINY, _LARGEST)
             new = _likelihood(trial, design, kept, changed)

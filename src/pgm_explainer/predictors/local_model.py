@@ -62,8 +62,8 @@ class LocalModel:
         reader = ScoreReader(kind, output)
         once = _finite(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes)))[0]
         stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
-        again = outcomes.take(_ask(predictor, part, np.stack((x, x, stranger)), outcomes))
-        _check_repeatable(once, _finite(again[:2]))
+        again = _ask(predictor, part, np.stack((x, x, stranger)), outcomes)[:2]
+        _check_repeatable(once, _finite(outcomes.take(again)))
         return cls(predictor, part, outcomes, reader, np.array(once), np.array(reader(once)))
 
     def __call__(self, x: FloatArray) -> FloatArray:

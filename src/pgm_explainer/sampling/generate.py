@@ -21,7 +21,7 @@ from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
-from .values import TargetValues
+from .values import Outcome, TargetValues
 from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
@@ -36,6 +36,8 @@ _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 _ASSUMED_WIDTH = 64
 _FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
+_ROUNDING = 1e-6
+"""Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,18 @@ class Samples:
         at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
         return self.before[at], int(self.classes[at])
 
+    def outcome(self, target: VariableId) -> Outcome:
+        """Return what the prediction of a target was in every sample."""
+        values, original = self.values.of(target)
+        size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
+        return Outcome(values, original, _ROUNDING * float(size))
+
     def predicted_classes(self, nodes: IntArray) -> IntArray:
         """Return the class predicted of each of some recorded nodes; -1 if it has none of its own.
 
         Only a node's variable that holds its own prediction has several levels of change.
         """
-        columns = np.array([self.table.column(node) for node in nodes.tolist()], dtype=np.int64)
+        columns = self.table.columns(nodes)
         own = self.table.levels[columns] > 1
         classes = np.full(len(nodes), -1, dtype=np.int64)
         classes[own] = self.before[columns[own]].argmax(axis=-1)

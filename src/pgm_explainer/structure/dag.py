@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 
 from ..arrays import as_list, check_whole_number
 from ..errors import InputError
@@ -13,6 +14,7 @@ from ..errors import InputError
 __all__ = ["DAG"]
 
 Edge = tuple[int, int]
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class DAG:
         object.__setattr__(self, "edges", tuple(unique))
         if len(self.order) < num_variables:
             stuck = sorted(set(range(num_variables)) - set(self.order))
-            raise InputError(f"the edges form a cycle through or before variables {stuck}")
+            shown = f"{stuck[:_SHOWN]}"[:-1] + ", …]" if len(stuck) > _SHOWN else f"{stuck}"
+            raise InputError(f"the edges form a cycle through or before variables {shown}")
 
     @cached_property
     def _parents(self) -> tuple[tuple[int, ...], ...]:
@@ -64,14 +67,13 @@ class DAG:
         waiting = [len(parents) for parents in self._parents]
         ready = [variable for variable, count in enumerate(waiting) if count == 0]
         done = []
-        while ready:
-            variable = min(ready)
-            ready.remove(variable)
+        while ready:  # ascending, and so a heap from the start
+            variable = heappop(ready)
             done.append(variable)
             for child in self._children[variable]:
                 waiting[child] -= 1
                 if waiting[child] == 0:
-                    ready.append(child)
+                    heappush(ready, child)
         return tuple(done)
 
     def parents(self, variable: int) -> tuple[int, ...]:

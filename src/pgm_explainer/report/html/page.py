@@ -1,4 +1,4 @@
-"""One page, in one file, that asks nobody for anything."""
+"""One page in one file, which needs no server."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _SCRIPTS = (
     "network.js",
     "panels.js",
     "tables.js",
+    "effects.js",
     "list.js",
     "page.js",
 )
@@ -31,7 +32,7 @@ _SCRIPTS = (
 def to_html(
     explanations: Explanation | Iterable[Explanation], path: PathLike | None = None
 ) -> str | Path:
-    """Show explanations on one self-contained page that can be asked.
+    """Show explanations on one self-contained, interactive page.
 
     Args:
         explanations: one, or many, which the page lists with search and sort.

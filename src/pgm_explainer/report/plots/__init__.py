@@ -1,4 +1,4 @@
-"""Pictures of an explanation: the graph around it, its network, its ranking, superpixels."""
+"""Pictures of an explanation: its effects, the graph around it, its network, its ranking."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
         f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
     ) from error
 
+from .effects import draw_effects, effects_size
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ...explanation import Explanation
 
 __all__ = [
+    "draw_effects",
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
@@ -68,6 +70,13 @@ def _both(explanation: Explanation, **options: Any) -> Figure:
     return figure
 
 
+def _effects(explanation: Explanation, **options: Any) -> Figure:
+    size = effects_size(explanation, **options)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    draw_effects(explanation, axes, **options)
+    return figure
+
+
 def _neighbourhood(explanation: Explanation, **options: Any) -> Figure:
     figure, axes = plt.subplots(figsize=(_SIDE, _SIDE), layout="constrained")
     draw_neighbourhood(explanation, axes, **options)
@@ -89,6 +98,7 @@ def _ranking(explanation: Explanation, **options: Any) -> Figure:
 
 _KINDS: dict[str, Callable[..., Figure]] = {
     "both": _both,
+    "effects": _effects,
     "neighbourhood": _neighbourhood,
     "network": _network,
     "ranking": _ranking,
