@@ -411,7 +411,9 @@ def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
     """Refuse anything but a sequence of such objects."""
     usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
     if not usable or not all(isinstance(each, kind) for each in items):
-        raise InputError(f"{what} must be a list of such objects, not {items!r:.200}")
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(each.__name__ for each in kinds)
+        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:
