@@ -61,7 +61,7 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
     sizes = set()
 
     def watched(x, edge_index):
-        if len(x) > 3:  # the samples; checks ask here and there
+        if len(x) > 5:  # the samples; checks ask here and there
             sizes.add(x.shape[1])
         return layers(deep)(x, edge_index)
 
@@ -73,22 +73,24 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
     assert max(sizes) < NUM_NODES
 
 
-def test_the_wider_part_is_asked_about_once():
-    """The check is one graph more, however many samples there are, and a few for the explainer."""
+def test_the_check_is_two_small_batches_more():
+    """As many for the explainer, once, and for each explanation; however many samples there are."""
     asked = []
 
     def watched(x, edge_index):
         asked.append(x.shape[:2])
         return layers(1)(x, edge_index)
 
-    explainers(watched, samples_per_call=100)[0].explain(TARGET)
-    small = asked[-1][1]
-    before, (checks, wider, samples) = asked[:-6], (asked[-6:-4], asked[-4], asked[-3:])
-    assert [count for count, _ in before] in ([1, 1], [1, 1, 1])
-    assert checks == [(1, small), (3, small)]
-    assert wider[0] == 1
-    assert small < wider[1] < NUM_NODES
-    assert samples == [(100, small)] * 3
+    explainer = explainers(watched, samples_per_call=100)[0]
+    explainer.explain(TARGET)
+    small, wide = asked[-1][1], asked[-4][1]
+    assert small < wide < NUM_NODES
+    expected = [(1, small), (3, small), (5, small), (5, wide), *[(100, small)] * 3]
+    assert asked[-7:] == expected
+    assert [count for count, _ in asked[:-7]] == [5, 5, 1]
+    asked.clear()
+    explainer.explain(TARGET)
+    assert asked == expected
 
 
 def test_a_graph_task_is_about_the_whole_graph_in_any_case():
@@ -155,3 +157,27 @@ def test_edges_among_the_outermost_nodes_are_noticed_too():
     edges = np.array([[3, 2, 1, 0, 0], [4, 3, 2, 2, 1]])
     part, whole = explainers(layers(4), edges, X[:5])
     assert part.explain(4).values == pytest.approx(whole.explain(4).values)
+
+
+@pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
+def test_a_function_that_sends_against_the_edges_is_noticed():
+    """Its neighbours are not among the candidates, which is said."""
+
+    def backwards(x, edge_index):
+        return layers(1)(x, edge_index[::-1])
+
+    part, whole = explainers(backwards)
+    for target in (0, 5, TARGET):
+        assert NOTE in part.explain(target).warnings[0]
+        assert part.explain(target) == whole.explain(target)
+
+
+@pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
+@pytest.mark.parametrize("size", [4, 30])
+def test_one_layer_more_than_stated_is_noticed(size):
+    """Also where the part around a node is the whole graph."""
+    path = np.array([np.arange(size - 1), np.arange(1, size)])
+    x = np.random.default_rng(0).normal(size=(size, 2))
+    part, whole = explainers(layers(2), path, x)
+    assert NOTE in part.explain(size - 1).warnings[0]
+    assert part.explain(size - 1) == whole.explain(size - 1)

@@ -411,7 +411,7 @@ def test_a_subgraph_model_is_never_shown_what_is_far_away():
 
     def model(x, edge_index, nodes):
         seen.update(nodes.tolist())
-        if len(x) > 3:
+        if len(x) > 5:
             in_samples.update(nodes.tolist())
         adjacency = np.zeros((x.shape[1], x.shape[1]))
         np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
@@ -808,7 +808,7 @@ def test_without_a_structure_the_nodes_are_the_same_and_there_is_no_network(toy,
     [
         ("samples_per_call", 90, [90, 90, 20]),
         ("samples_per_call", 1000, [200]),
-        ("max_memory", (6 * 16 + 3 * 28) * 64 * 8 * 152, [152, 48]),
+        ("max_memory", 2 * ((6 * 16 + 3 * 28) * 64 + 4 * 16 * 3) * 8 * 152, [152, 48]),
     ],
 )
 def test_the_model_sees_as_many_samples_at_once_as_it_may(toy, option, value, sizes):

@@ -43,6 +43,30 @@ def test_messages_flow_from_the_source_row_to_the_target_row():
     assert graph.within_hops(np.array([0]), 1).tolist() == [0]
 
 
+@given(graphs_and_nodes(), st.integers(0, 4))
+def test_another_flow_is_that_of_other_edges(graph_and_nodes, hops):
+    """Everything is as if the edges were reversed, or there twice; but edges stay the caller's."""
+    graph, nodes = graph_and_nodes
+    edges, size = graph.edge_index, graph.num_nodes
+    both = np.concatenate((edges, edges[::-1]), axis=1)
+    for flow, as_if in (("target_to_source", edges[::-1]), ("both", both)):
+        other, truth = Graph(edges, size, flow), Graph(as_if, size)
+        reached = truth.within_hops(nodes, hops)
+        assert other.within_hops(nodes, hops).tolist() == reached.tolist()
+        np.testing.assert_array_equal(other.in_degrees, truth.in_degrees)
+        np.testing.assert_array_equal(other.in_neighbours[1], truth.in_neighbours[1])
+        np.testing.assert_array_equal(
+            other.visits(nodes, reached, hops), truth.visits(nodes, reached, hops)
+        )
+        for ours, theirs in (
+            (other.cut(nodes, hops), truth.cut(nodes, hops)),
+            (other.induced(nodes), graph.induced(nodes)),
+        ):
+            assert ours.nodes.tolist() == theirs.nodes.tolist()
+            assert ours.edges.tolist() == np.unique(theirs.edges % max(1, edges.shape[1])).tolist()
+            np.testing.assert_array_equal(ours.nodes[ours.edge_index], edges[:, ours.edges])
+
+
 def test_nodes_may_be_given_twice_and_in_any_order():
     graph = Graph(np.array([[0, 1], [1, 2]]), num_nodes=4)
     assert graph.within_hops(np.array([3, 2, 3]), 1).tolist() == [1, 2, 3]

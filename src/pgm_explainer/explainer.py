@@ -5,27 +5,31 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from itertools import tee
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import IntArray
 from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
+from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
+from .finding import Finding
+from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
-from .plans import learning_plan, sampling_plan, selection_plan
+from .plans import choice_plan, effect_plan, learning_plan, sampling_plan, selection_plan
 from .predictors import Predictor
 from .progress import Progress
 from .sampling import (
     Change,
     CustomChange,
+    Outcome,
     Perturbation,
     Population,
     Question,
@@ -36,16 +40,18 @@ from .sampling import (
     draw_attribute_samples,
     draw_samples,
 )
+from .scratch import Shelf
 from .selection import (
+    Dependents,
     FeatureEffects,
     IndependenceTest,
     Neighbourhood,
-    Ranking,
+    causes,
+    choose_nodes,
     feature_effects,
-    reach_of,
     select_variables,
 )
-from .settings import Settings
+from .settings import AUTO, Settings
 from .source import read_source
 from .structure import Score
 from .tasks import TASKS
@@ -66,7 +72,8 @@ class PGMExplainer:
             part of the graph around the target only; any other about the whole graph.
         x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
             PyTorch Geometric, and then no ``edge_index``.
-        edge_index: edges ``[2, E]``, the source row first; messages flow from source to target.
+        edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
+            unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: what else a PyTorch module takes, by name, such as ``edge_weight``.
         target_type: in a ``HeteroData`` graph, the kind of node that is predicted.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
@@ -75,7 +82,9 @@ class PGMExplainer:
             none: there every node is a candidate.
         hops: how far from the target a node may be to explain it; None for ``num_layers``. The
             model still sees all it needs.
-        num_samples: n, how many perturbed graphs the model is asked about.
+        num_samples: n, how many perturbed graphs the model is called on. ``auto`` draws 500, and
+            twice as many again until the five strongest effects are known to within a fifth of
+            the strongest one (or one percentage point), up to 8,000.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
@@ -95,21 +104,21 @@ class PGMExplainer:
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: what to call the classes, in their order (the labels, or the values, of a model
             that gives those); their numbers by default.
-        test: ``chi_square`` or ``g``.
+        test: of dependence: ``g`` (likelihood ratio) or ``chi_square`` (Pearson), which rejects far
+            too often where tables are sparse, as they are with rare perturbations.
         significance: the p-value below which variables are dependent.
         correction: ``benjamini_hochberg`` holds the share of false discoveries among the
             significant nodes to the significance level, however many candidates there are; ``none``
             is the paper's plain test.
-        max_nodes: M, the most explaining nodes, not counting the target.
-        only_significant: if False, the top ``max_nodes`` are returned whatever their p-value.
-        rank_by: ``dependence`` ranks candidates by the paper's test, of whether they were perturbed
-            and their own predictions changed, against the target's: it finds what moves together,
-            also by a common cause. ``reach`` does too, and weighs the evidence by how much of what
-            the target hears a candidate can send: of thousands that move with the target, those
-            beside it are found. ``influence`` leaves the candidates' predictions out: it finds
-            whose perturbing changes the target. For pairs and graphs all three are the same.
+        max_nodes: M, the most nodes of the network, not counting the target; None for no limit.
+            Those that change the prediction come first, by strength; then those that depend on it.
+        only_significant: if False, nodes that are not significant fill up what room is left.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
+        target_table: how the network says what the prediction depends on. ``noisy_or``: each cause
+            may change it by itself, with a chance of its own, so that many causes fit few samples.
+            ``full``: a probability for every combination of its parents, as in the paper. ``auto``
+            is a noisy-or where there can be one: a leaf (``no_child``) that is kept or changed.
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
             ``auto`` is exact for a few variables, where that is as fast, and hill climbing for
             more. None learns no network: only which nodes matter.
@@ -151,7 +160,7 @@ class PGMExplainer:
         task: str = "node",
         num_layers: int | None = None,
         hops: int | None = None,
-        num_samples: int = 1000,
+        num_samples: int | str = 1000,
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
         features: Sequence[int] | None = None,
@@ -160,13 +169,13 @@ class PGMExplainer:
         output: int | None = None,
         explained_class: int | Sequence[int] | None = None,
         class_names: Sequence[str] | None = None,
-        test: str | IndependenceTest = "chi_square",
+        test: str | IndependenceTest = "g",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
-        max_nodes: int = 5,
+        max_nodes: int | None = 5,
         only_significant: bool = True,
-        rank_by: str = "reach",
         no_child: bool = True,
+        target_table: str = "auto",
         structure: str | Callable[..., Any] | None = "auto",
         score: str | Score = "bic",
         max_parents: int | None = None,
@@ -177,6 +186,8 @@ class PGMExplainer:
         progress: bool | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
+        if progress is not None and not isinstance(progress, bool):
+            raise InputError(f"progress must be True, False or None, not {progress!r}")
         self.settings = Settings(**options)
         source = read_source(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
@@ -187,6 +198,8 @@ class PGMExplainer:
         self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self.population)
         self._selection = selection_plan(self.settings)
+        self._effects = effect_plan(self.settings)
+        self._choice = choice_plan(self.settings)
         self._learning = learning_plan(self.settings)
         self._perturbation_checked = False
 
@@ -240,7 +253,7 @@ class PGMExplainer:
         """
         check_is_of(explanation, self.graph, self.settings.task)
         target = self._task.check(self._number_of(explanation), self.graph)
-        selected = explanation.ranking.nodes[explanation.ranking.selected]
+        selected = explanation.ranking.selected_nodes
         nodes = np.union1d(selected, explanation.ends)
         recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
         model, _ = self._places.observe([target], recorded)
@@ -249,9 +262,8 @@ class PGMExplainer:
         explained = int(
             explained_classes(self.settings, names, model.before, self.graph.num_nodes)[at]
         )
-        table = draw_attribute_samples(
-            model, self.population, nodes, target, at, explained, self._sampling
-        )
+        plan = replace(self._sampling, num_samples=int(explanation.settings["num_samples"]))
+        table = draw_attribute_samples(model, self.population, nodes, target, at, explained, plan)
         return feature_effects(
             table,
             nodes,
@@ -266,50 +278,72 @@ class PGMExplainer:
         asked = listed(targets, self.graph.num_nodes)
         if not asked:
             raise InputError("there are no targets to sample around")
-        return self._draw([self._neighbourhood(self._checked(each)) for each in asked])[0]
+        if self.settings.num_samples == AUTO:
+            raise InputError("num_samples='auto' draws samples for each target: give it a number")
+        return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in asked]
-        near = [self._neighbourhood(target) for target in dict.fromkeys(targets)]
-        if not near:
-            return []
-        samples, far_sighted = self._draw(near)  # step 1
-        weighed = [self._weighed(each) for each in near]
-        rankings = select_variables(samples.table, weighed, self._selection)  # step 2
-        findings = [
-            self._find(each, samples, ranking) for each, ranking in zip(near, rankings, strict=True)
-        ]
-        networks = self._learn(samples, findings)  # step 3
-        done = {}
-        with Progress("learning networks", len(near), self.show_progress) as progress:
-            for each, network in zip(findings, networks, strict=True):
-                done[each.near.target] = self._conclude(each, samples, network, far_sighted)
-                progress.advance()
+        waiting, done = list(dict.fromkeys(targets)), {}
+        for stage, last in self._stages():
+            done.update(stage._explain_together(waiting, all_of_them=last))
+            waiting = [target for target in waiting if target not in done]
         return [done[target] for target in targets]
+
+    def _stages(self) -> Iterator[tuple[PGMExplainer, bool]]:
+        """This explainer; or, if it finds out how many samples it needs, one for each try."""
+        if self.settings.num_samples != AUTO:
+            yield self, True
+            return
+        for count in STAGES:
+            stage = copy.copy(self)
+            stage._sampling = replace(self._sampling, num_samples=count)
+            yield stage, count == STAGES[-1]
+
+    def _explain_together(
+        self, targets: Sequence[VariableId], all_of_them: bool
+    ) -> dict[VariableId, Explanation]:
+        """Explain targets from one set of samples: all, or those that it is large enough for."""
+        if not targets:
+            return {}
+        near = self._neighbourhoods(targets)
+        samples, far_sighted = self._draw(near)  # step 1
+        related, plain = tee(near)
+        dependents = select_variables(samples.table, related, self._selection)  # step 2
+        findings = self._find_all(plain, samples, dependents)
+        settled = (each for each in findings if all_of_them or each.is_settled)
+        done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
+        with Progress("learning networks", len(near.targets), self.show_progress) as progress:
+            for block in in_blocks(settled, self._sampling.max_memory):
+                networks = self._learn(samples, block)  # step 3
+                for each, network in zip(block, networks, strict=True):
+                    explanation = self._conclude(each, samples, network, far_sighted)
+                    done[each.near.target] = kept(explanation, shelf)
+                    progress.advance()
+        return done
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
         return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
 
-    def _weighed(self, near: Neighbourhood) -> Neighbourhood:
-        """The same, with the reach of each candidate if that counts."""
-        if self.settings.rank_by != "reach":
-            return near
-        reach = reach_of(self.graph, self._task.ends(near.target), near.candidates, self.hops)
-        first, stop = self.predicted.start, self.predicted.stop
-        predicted = (near.candidates >= first) & (near.candidates < stop)
-        return replace(near, reach=np.where(predicted, reach, 1.0))  # others cannot move along
+    def _neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
+        return Neighbourhoods(
+            list(dict.fromkeys(targets)),
+            self._neighbourhood,
+            self.graph.num_nodes,
+            self._sampling.max_memory,
+        )
 
-    def _draw(self, near: Sequence[Neighbourhood]) -> tuple[Samples, set[VariableId]]:
+    def _draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
         """Sample around some targets; return also what sees further than it should."""
         self._check_perturbation()
-        targets = [each.target for each in near]
+        targets = near.targets
         ends = [self._task.ends(target) for target in targets]
-        recorded = np.unique(np.concatenate([*(each.candidates for each in near), *ends]))
+        recorded = np.union1d(near.union, np.concatenate(ends))
         model, far_sighted = self._places.observe(targets, recorded)
         names = self._task.outcomes(targets, recorded, model.part)[1]
         self.settings.check_classes(model.before.shape[1])
         classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
-        question = Question(recorded, names, classes)
+        question = Question(recorded, names, classes, targets)
         samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
         return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
 
@@ -327,7 +361,8 @@ class PGMExplainer:
         return Places(
             self.predictor,
             self.graph,
-            self.population.x,
+            self.population,
+            self._sampling,
             self._task,
             self.predicted,
             self.num_layers,
@@ -342,37 +377,68 @@ class PGMExplainer:
             check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
             self._perturbation_checked = True
 
-    def _find(self, near: Neighbourhood, samples: Samples, ranking: Ranking) -> _Finding:
-        """Bring a target's ranking together with how its prediction fared."""
+    def _find_all(
+        self,
+        near: Iterable[Neighbourhood],
+        samples: Samples,
+        dependents: Iterable[Dependents],
+    ) -> Iterator[Finding]:
+        """Bring together what changes each target's prediction and what depends on it."""
+        for block in together(zip(near, dependents, strict=True)):
+            problems = [
+                EffectProblem(
+                    np.union1d(each.candidates, self._task.ends(each.target)),
+                    samples.outcome(each.target),
+                )
+                for each, _ in block
+            ]
+            effects = estimate_effects(samples.table, problems, self._effects)
+            for (each, its), problem, found in zip(block, problems, effects, strict=True):
+                yield self._find(each, samples, its, found, problem.outcome)
+
+    def _find(
+        self,
+        near: Neighbourhood,
+        samples: Samples,
+        dependents: Dependents,
+        effects: Effects,
+        outcome: Outcome,
+    ) -> Finding:
         column = samples.table.column(near.target)
-        levels = samples.table.variables[column].levels
-        outcome = samples.table.codes([column])[:, 0] % levels
-        return _Finding(
-            near, ranking if outcome.any() else ranking.with_none_significant(), outcome
-        )
+        levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
+        ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
+        if levels.any():
+            chosen = choose_nodes(effects, dependents, self._choice)
+        else:  # then there is no change that anything could depend on
+            ranking = ranking.with_none_significant()
+        settled = told_apart(effects, samples.values.are_probabilities)
+        selected = ranking.with_selected(chosen)
+        return Finding(near, selected, effects, chosen, levels, outcome, settled)
 
     def _learn(
-        self, samples: Samples, findings: Sequence[_Finding]
+        self, samples: Samples, findings: Sequence[Finding]
     ) -> Iterator[BayesianNetwork | None]:
         """Learn a network for each target whose prediction ever changed, if networks are wanted."""
         plan = self._learning
-        wanted = [each for each in findings if plan is not None and each.outcome.any()]
         problems = [
-            Problem(each.near.target, each.ranking.nodes[each.ranking.selected].tolist())
-            for each in wanted
+            Problem(
+                each.near.target, each.chosen.tolist(), frozenset(causes(each.effects).tolist())
+            )
+            for each in findings
+            if plan is not None and each.changed
         ]
         networks = iter(()) if plan is None else learn_networks(samples.table, problems, plan)
         for each in findings:
-            yield next(networks) if plan is not None and each.outcome.any() else None
+            yield next(networks) if plan is not None and each.changed else None
 
     def _conclude(
         self,
-        finding: _Finding,
+        finding: Finding,
         samples: Samples,
         network: BayesianNetwork | None,
         far_sighted: set[VariableId],
     ) -> Explanation:
-        near, outcome = finding.near, finding.outcome
+        near = finding.near
         sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
         before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
@@ -383,13 +449,14 @@ class PGMExplainer:
             explained_class=None if regression else explained,
             probability=None if regression else float(before[explained]),
             values=tuple(before.tolist()),
-            held=float((outcome == 0).mean()),
+            held=float((finding.levels == 0).mean()),
             ranking=finding.ranking,
+            effects=finding.effects,
             network=network,
-            settings=self.plain_settings,
+            settings={**self.plain_settings, "num_samples": self._sampling.num_samples},
             warnings=(
                 *([self._places.far_sighted_note] if sees_further else []),
-                *weaknesses(near, samples, network, outcome, self._sampling),
+                *weaknesses(finding, samples, network, self._sampling),
             ),
             graph=self.graph,
             ends=ends,
@@ -425,15 +492,6 @@ class PGMExplainer:
             "perturbation": self._sampling.perturbation.name,
             "change": change.name if isinstance(change, CustomChange) else describe_change(change),
         }
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """What steps 1 and 2 say of a target; ``outcome [n]`` is the level of change in each sample."""
-
-    near: Neighbourhood
-    ranking: Ranking
-    outcome: NDArray[np.uint8]
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)

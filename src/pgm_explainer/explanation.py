@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import IntArray
+from .effects import Effects
 from .errors import InputError, QueryError
 from .graph import Graph, Subgraph
 from .network import BayesianNetwork
 from .sampling import VariableId
-from .selection import Ranking
+from .selection import STRONG, Ranking, causes
 from .versions import current_versions
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Explanation:
             for a regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
         held: the share of samples in which the prediction held.
-        ranking: every candidate with its evidence, best first.
+        effects: what perturbing each node does to the prediction, strongest first.
+        ranking: every candidate's dependence on the target, as in the paper, best first.
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed, since then there is nothing to explain it by, or if none was
             asked for (``structure=None``).
@@ -59,6 +61,7 @@ class Explanation:
     values: tuple[float, ...]
     held: float
     ranking: Ranking
+    effects: Effects
     network: BayesianNetwork | None
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -90,8 +93,21 @@ class Explanation:
 
     @property
     def nodes(self) -> list[VariableId]:
-        """The explaining nodes, best first; the target of a node task is not one."""
-        return [self.ranking.name(int(at)) for at in np.flatnonzero(self.ranking.selected)]
+        """The nodes of the network, most important first; the target of a node task is not one.
+
+        Nodes that change the prediction come first, by strength; then those that depend on it.
+        """
+        selected = self.ranking.selected_nodes
+        first = causes(self.effects)
+        ordered = dict.fromkeys((*first[np.isin(first, selected)].tolist(), *selected.tolist()))
+        return [self.ranking.called(node) for node in ordered]
+
+    @property
+    def left_out(self) -> list[VariableId]:
+        """The strong causes for which the network has no room, strongest first."""
+        strong = causes(self.effects, at_least=STRONG)
+        known = np.union1d(self.ranking.selected_nodes, self.ends)
+        return [self.ranking.called(node) for node in strong[~np.isin(strong, known)].tolist()]
 
     @property
     def markov_blanket(self) -> list[VariableId]:
@@ -179,7 +195,9 @@ class Explanation:
         network = self.network
         if network is not None:
             network = network.renamed({**renaming, self.target: target})
-        return replace(self, target=target, network=network, ranking=new)
+        return replace(
+            self, target=target, network=network, ranking=new, effects=self.effects.named(names)
+        )
 
     def _check_names(self, named: Ranking) -> None:
         """Refuse names that some nodes do not have, or share."""
@@ -198,13 +216,15 @@ class Explanation:
         """Draw the explanation; needs matplotlib.
 
         Args:
-            kind: ``"neighbourhood"`` (the graph around the prediction, coloured by predicted
-                class), ``"network"`` (the Bayesian network), ``"both"`` of them side by side, or
-                ``"ranking"`` (every candidate's evidence, with the line of significance).
+            kind: ``"effects"`` (what perturbing each node does, with 95 % intervals),
+                ``"neighbourhood"`` (the graph around the prediction, filled by predicted class and
+                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` of these two
+                side by side, or ``"ranking"`` (each candidate's evidence of dependence, with the
+                line of significance).
             options: ``max_shown``, how many nodes to draw at most (not of the network).
 
         Raises:
-            InputError: there is no such kind of plot.
+            InputError: there is no such kind of plot, or it has no such option.
         """
         from .report.plots import plot_explanation
 
@@ -232,13 +252,21 @@ class Explanation:
         return load_explanation(path)
 
     def to_pandas(self) -> DataFrame:
-        """Return the ranking as a ``pandas.DataFrame``, a row for each candidate."""
-        from .io.frames import ranking_to_pandas
+        """Return effects and dependence as a ``pandas.DataFrame``, a row for each node.
 
-        return ranking_to_pandas(self.ranking)
+        The strongest effect comes first; the target has a row too. Columns: ``node``, ``effect``,
+        ``low``, ``high``, ``strength``, ``log_p`` and ``significant`` as in :attr:`effects`; then
+        those of :attr:`ranking`, ``dependence_rank`` (from 1), ``dependence_statistic``,
+        ``dependence_dof``, ``dependence_log_p``, ``dependence_effect_size`` and
+        ``dependence_significant``, missing for the target of a node task; and ``selected``, whether
+        the node is in :attr:`nodes`.
+        """
+        from .io.frames import nodes_to_pandas
+
+        return nodes_to_pandas(self.effects, self.ranking)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
-        """Write one self-contained page that can be asked; without a path, return it as text.
+        """Write one self-contained, interactive page; without a path, return it as text.
 
         See :func:`pgm_explainer.to_html` for a page of many.
         """
@@ -263,7 +291,7 @@ class Explanation:
         """Whether both found the same; the model's own last digits do not count."""
         return isinstance(other, Explanation) and all(
             getattr(self, name) == getattr(other, name)
-            for name in ("target", "explained_class", "held", "ranking", "network")
+            for name in ("target", "explained_class", "held", "ranking", "effects", "network")
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from .arrays import IntArray
 
-__all__ = ["Graph", "Subgraph"]
+__all__ = ["FLOWS", "Graph", "Subgraph"]
+
+FLOWS = ("source_to_target", "target_to_source", "both")
+"""Which way messages go along an edge, as PyTorch Geometric calls it; or both ways."""
 
 _NEARLY_ALL = 0.8
 
@@ -80,43 +83,62 @@ class Graph:
 
     Duplicate edges and self-loops are kept as they are: the model may count them.
 
+    Args:
+        edge_index: ``[2, E]``, the source row first.
+        num_nodes: N.
+        flow: which way messages go, one of :data:`FLOWS`.
+
     Examples:
         >>> path = Graph(np.array([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
         >>> path.within_hops(np.array([3]), 2).tolist()
         [1, 2, 3]
     """
 
-    def __init__(self, edge_index: IntArray, num_nodes: int) -> None:
+    def __init__(
+        self, edge_index: IntArray, num_nodes: int, flow: str = "source_to_target"
+    ) -> None:
         self.edge_index = edge_index
         self.num_nodes = num_nodes
+        self.flow = flow
+
+    @cached_property
+    def _messages(self) -> IntArray:
+        """Senders and receivers ``[2, M]``; column m is about edge m modulo E."""
+        if self.flow == "both":
+            return np.concatenate((self.edge_index, self.edge_index[::-1]), axis=1)
+        return self.edge_index if self.flow == "source_to_target" else self.edge_index[::-1]
 
     @cached_property
     def _incoming(self) -> _Incidence:
-        return _Incidence.of(self.edge_index[1], self.num_nodes)
+        return _Incidence.of(self._messages[1], self.num_nodes)
 
     @cached_property
     def _outgoing(self) -> _Incidence:
-        return _Incidence.of(self.edge_index[0], self.num_nodes)
+        return _Incidence.of(self._messages[0], self.num_nodes)
+
+    def _edges_of(self, messages: IntArray) -> IntArray:
+        """The edges, ascending, that messages go along."""
+        return np.unique(messages % max(1, self.edge_index.shape[1]))
 
     @property
     def in_neighbours(self) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32]]:
         """Who sends to each node: where its senders begin, and all senders."""
-        senders: NDArray[np.int32] = self.edge_index[0].astype(np.int32)[self._incoming.edges]
+        senders: NDArray[np.int32] = self._messages[0].astype(np.int32)[self._incoming.edges]
         return self._incoming.offsets, senders
 
     @property
     def in_degrees(self) -> IntArray:
-        """How many edges lead to each node."""
+        """How many messages each node receives."""
         return np.diff(self._incoming.offsets)
 
     def senders(self, node: int) -> IntArray:
-        """Return who sends to a node, once for each edge."""
-        return self.edge_index[0, self._incoming.at(np.array([node]))]
+        """Return who sends to a node, once for each message."""
+        return self._messages[0, self._incoming.at(np.array([node]))]
 
     def within_hops(self, nodes: IntArray, hops: int) -> IntArray:
         """Return, ascending, every node whose messages reach ``nodes`` in at most ``hops`` steps.
 
-        The nodes themselves are among them. Messages run from the source row to the target row.
+        The nodes themselves are among them.
         """
         # A fresh array of zeros costs only the pages that are touched, so this stays local.
         seen = np.zeros(self.num_nodes, dtype=bool)
@@ -124,7 +146,7 @@ class Graph:
         seen[frontier] = True
         reached = [frontier]
         for _ in range(hops):
-            sources = self.edge_index[0, self._incoming.at(frontier)]
+            sources = self._messages[0, self._incoming.at(frontier)]
             frontier = np.unique(sources[~seen[sources]])
             if not len(frontier):
                 break
@@ -156,9 +178,9 @@ class Graph:
             walkers = np.flatnonzero(here)
             if not len(walkers):
                 break
-            edges, counts = self._incoming.with_counts(around[walkers])
+            messages, counts = self._incoming.with_counts(around[walkers])
             moved = np.repeat(here[walkers] / np.maximum(counts, 1), counts)
-            places = np.searchsorted(around, self.edge_index[0, edges])
+            places = np.searchsorted(around, self._messages[0, messages])
             here = np.asarray(np.bincount(places, moved, len(around)), dtype=np.float64)
             visits += here
         return visits[np.searchsorted(around, nodes)]
@@ -173,7 +195,8 @@ class Graph:
         inner = self.within_hops(nodes, hops)
         if len(inner) > _NEARLY_ALL * self.num_nodes:  # then cutting saves less than it costs
             return self.whole
-        edges = np.union1d(self._incoming.at(inner), self._outgoing.at(inner))
+        touching = np.concatenate((self._incoming.at(inner), self._outgoing.at(inner)))
+        edges = self._edges_of(touching)
         ends = self.edge_index[:, edges]
         kept = np.union1d(inner, ends)
         return self._part(kept, np.searchsorted(kept, ends), edges)
@@ -186,9 +209,9 @@ class Graph:
 
     def induced(self, nodes: IntArray) -> Subgraph:
         """Return ``nodes`` (ascending) and the edges among them."""
-        edges = np.sort(self._incoming.at(nodes))
+        edges = self._edges_of(self._incoming.at(nodes))
         ends = self.edge_index[:, edges]
-        inside = np.isin(ends[0], nodes)
+        inside = np.isin(ends, nodes).all(axis=0)
         return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
     @cached_property

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import InputError
 
-__all__ = ["available_memory", "check_memory"]
+__all__ = ["available_memory", "check_memory", "readable"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _MEMINFO = Path("/proc/meminfo")
@@ -44,3 +44,16 @@ def check_memory(limit: int | str | None) -> int:
     if isinstance(limit, bool) or size <= 0:
         raise InputError(f"max_memory must be bytes or a text such as '2GB', not {limit!r}")
     return size
+
+
+def readable(size: float) -> str:
+    """Write a number of bytes in the unit that suits it.
+
+    Examples:
+        >>> readable(2**31), readable(1536), readable(7)
+        ('2.0 GB', '1.5 KB', '7 B')
+    """
+    for unit in ("T", "G", "M", "K"):
+        if size >= _UNITS[unit]:
+            return f"{size / _UNITS[unit]:.1f} {unit}B"
+    return f"{size:.0f} B"

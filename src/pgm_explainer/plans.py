@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from functools import partial
 
-from .arrays import resolve
+from .arrays import call_own, resolve
+from .effects import STAGES, EffectPlan
 from .learning import LearningPlan
 from .memory import check_memory
 from .sampling import Population, SamplingPlan, as_change, as_perturbation, check_columns
-from .selection import SelectionPlan, as_test
-from .settings import Settings
+from .selection import ChoicePlan, SelectionPlan, as_test
+from .settings import AUTO, Settings
 from .structure import SEARCHES, as_score
 
-__all__ = ["learning_plan", "sampling_plan", "selection_plan"]
+__all__ = ["choice_plan", "effect_plan", "learning_plan", "sampling_plan", "selection_plan"]
+
+_BYTES_PER_CELL = 64
 
 
 def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
     """Return how to draw samples (step 1)."""
     columns = check_columns(settings.features, population.x.shape[1])
     return SamplingPlan(
-        num_samples=int(settings.num_samples),
+        num_samples=STAGES[0] if settings.num_samples == AUTO else int(settings.num_samples),
         probability=float(settings.perturb_probability),
         perturbation=as_perturbation(settings.perturbation, population, columns, settings.task),
         columns=columns,
@@ -36,11 +39,24 @@ def selection_plan(settings: Settings) -> SelectionPlan:
         test=as_test(settings.test),
         significance=float(settings.significance),
         correction=settings.correction,
-        max_nodes=int(settings.max_nodes),
         no_child=settings.no_child,
-        only_significant=settings.only_significant,
-        by=settings.rank_by,
+        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 20), 1 << 22),
     )
+
+
+def effect_plan(settings: Settings) -> EffectPlan:
+    """Return how to estimate effects."""
+    return EffectPlan(
+        probability=float(settings.perturb_probability),
+        significance=float(settings.significance),
+        correction=settings.correction,
+    )
+
+
+def choice_plan(settings: Settings) -> ChoicePlan:
+    """Return how to choose the nodes of a network."""
+    most = settings.max_nodes
+    return ChoicePlan(None if most is None else int(most), settings.only_significant)
 
 
 def learning_plan(settings: Settings) -> LearningPlan | None:
@@ -51,7 +67,10 @@ def learning_plan(settings: Settings) -> LearningPlan | None:
     named = resolve(search, "structure", SEARCHES)
     if named is not None:
         search = partial(named, score=settings.score, max_parents=settings.max_parents)
-    assert callable(search)  # settings have checked it
+    else:
+        assert callable(search)  # settings have checked it
+        usage = "(data [n, variables], cardinalities) -> DAG"
+        search = partial(call_own, search, what="the structure search", usage=usage)
     return LearningPlan(
         search=search,
         score=as_score(settings.score),
@@ -59,4 +78,5 @@ def learning_plan(settings: Settings) -> LearningPlan | None:
         test=as_test(settings.test),
         significance=float(settings.significance),
         smoothing=float(settings.smoothing),
+        target_table=settings.target_table,
     )

@@ -157,8 +157,8 @@ def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
         as_predictor(model), part, x[part.nodes], NodeOutcomes(part.positions(targets)), kind
     )
     outcomes = NodeOutcomes(wider.positions(targets))
-    wide = scores_on(local.predictor, wider, x[wider.nodes], outcomes)
-    return not differing(local.scores, wide).any()
+    wide = scores_on(local.predictor, wider, x[wider.nodes][None], outcomes)
+    return not differing(local.scores[None], wide).any()
 
 
 def layers(count, scale=0.1):

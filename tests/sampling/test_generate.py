@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 
+from pgm_explainer import scratch
 from pgm_explainer.graph import Graph
 from pgm_explainer.predictors import (
     GraphOutcome,
@@ -17,6 +19,7 @@ from pgm_explainer.predictors import (
 from pgm_explainer.sampling import (
     GRAPH,
     PERTURBATIONS,
+    CustomPerturbation,
     Fall,
     Levels,
     Population,
@@ -24,6 +27,8 @@ from pgm_explainer.sampling import (
     SamplingPlan,
     TopFraction,
     draw_samples,
+    generate,
+    record,
 )
 from pgm_explainer.sampling.randomness import Draws
 
@@ -155,13 +160,45 @@ def test_the_table_is_about_the_classes_asked_for(toy):
 
 @pytest.mark.parametrize("change", [Fall(0.1), Levels((0.05, 0.2, 0.4)), TopFraction(0.25)])
 @pytest.mark.parametrize("samples_per_call", [1, 8, 59, 60, 1000, None])
-def test_the_table_does_not_depend_on_the_batches(toy, change, samples_per_call):
+@pytest.mark.parametrize("in_files", [False, True])
+def test_the_table_does_not_depend_on_the_batches_nor_on_where_it_is_kept(
+    toy, change, samples_per_call, in_files, monkeypatch
+):
     recorded = np.arange(16)
     arguments = (toy.whole, toy.x, toy.edge_index, recorded)
     codes, _ = recorded_codes(*arguments, plan(change=change))
-    again, _ = recorded_codes(*arguments, plan(change=change, samples_per_call=samples_per_call))
+    if in_files:
+        monkeypatch.setattr(scratch, "_SMALL", 0)
+        monkeypatch.setattr(record, "_CELLS_AT_ONCE", 3 * NUM_SAMPLES)  # tiles of three columns
+    max_memory = 4 if in_files else 2**30
+    how = plan(change=change, samples_per_call=samples_per_call, max_memory=max_memory)
+    again, table = recorded_codes(*arguments, how)
+    assert table.in_file == in_files
     np.testing.assert_array_equal(again, codes)
     assert 0 < (codes % change.levels > 0).mean() < 1
+
+
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+@pytest.mark.parametrize("columns", [(0, 1, 2), (1,)])
+def test_new_features_are_the_same_made_a_few_at_a_time(toy, perturbation, columns, monkeypatch):
+    arguments = (toy.whole, toy.x, toy.edge_index, np.arange(16))
+    codes, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
+    monkeypatch.setattr(generate, "_FLOATS_AT_ONCE", 7)
+    again, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
+    np.testing.assert_array_equal(again, codes)
+
+
+def test_a_users_own_perturbation_is_called_once_a_sample(toy, monkeypatch):
+    monkeypatch.setattr(generate, "_FLOATS_AT_ONCE", 1)
+    called = []
+
+    def shifted(x, rng):
+        called.append(x.shape)
+        return x + rng.normal(size=x.shape)
+
+    how = replace(plan(), perturbation=CustomPerturbation(shifted), probability=0.9)
+    recorded_codes(toy.whole, toy.x, toy.edge_index, np.arange(16), how)
+    assert len(called) == NUM_SAMPLES + 16  # and to see how often it changes anything
 
 
 def test_features_that_are_not_chosen_are_left_alone(toy):
@@ -188,13 +225,38 @@ def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
     assert sizes[-3:] == [25, 25, 10]
 
 
+def observed(nodes, edges, features, classes=2, outcomes=None):
+    x = np.zeros((nodes, features))
+    part = Graph(np.zeros((2, edges), dtype=np.int64), nodes).whole
+    model = as_predictor(lambda x: np.zeros((*x.shape[:2], classes)))
+    return LocalModel.observe(model, part, x, outcomes or NodeOutcomes(np.arange(nodes))), x
+
+
+ONE_SAMPLE = ((6 * 10 + 3 * 4) * 64 + 4 * 10 * 2) * 8
+
+
 @pytest.mark.parametrize(
-    ("max_memory", "size"), [(1, 1), ((6 * 10 + 3 * 4) * 64 * 8 * 5, 5), (2**40, NUM_SAMPLES)]
+    ("max_memory", "size"), [(1, 1), (2 * ONE_SAMPLE * 5, 5), (2**40, NUM_SAMPLES)]
 )
-def test_the_memory_bound_sets_the_batch_size(max_memory, size):
+def test_half_of_the_memory_bound_is_for_the_samples_in_flight(max_memory, size):
     how = plan(max_memory=max_memory, samples_per_call=None)
-    part = Graph(np.zeros((2, 4), dtype=np.int64), 10).whole
-    assert how.batch_size(part, features=3, itemsize=8) == size
+    assert how.batch_size(*observed(nodes=10, edges=4, features=3)) == size
+
+
+def test_many_features_and_many_classes_count():
+    how = plan(max_memory=2**28, samples_per_call=None, num_samples=1000)
+    narrow = how.batch_size(*observed(nodes=100, edges=0, features=3))
+    wide = how.batch_size(*observed(nodes=100, edges=0, features=640))
+    scored = how.batch_size(*observed(nodes=100, edges=0, features=3, classes=640))
+    assert narrow >= 9 * wide
+    assert wide >= 1.5 * scored  # scores are copied, as they are made probabilities
+
+
+def test_a_sample_beyond_the_bound_is_told(caplog):
+    how = plan(max_memory=1, samples_per_call=None)
+    with caplog.at_level("INFO", "pgm_explainer"):
+        assert how.batch_size(*observed(nodes=10, edges=4, features=3)) == 1
+    assert "one sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
 
 
 def test_what_the_model_said_before_is_kept(toy):

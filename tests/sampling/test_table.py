@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -7,38 +8,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgm_explainer import scratch
 from pgm_explainer.sampling import GRAPH, SampleTable, Variable
+from pgm_explainer.scratch import Scratch
 
 
 @st.composite
 def blocks(draw):
-    """Random states of random variables, cut into blocks anywhere."""
-    levels = draw(st.lists(st.integers(1, 8), min_size=1, max_size=5))
+    """Random states of random variables, their columns cut into blocks anywhere."""
+    levels = draw(st.lists(st.integers(1, 8), min_size=1, max_size=9))
     variables = [Variable(node, True, each) for node, each in enumerate(levels)]
     num_samples = draw(st.integers(1, 50))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     highs = [variable.cardinality for variable in variables]
     codes = rng.integers(0, highs, size=(num_samples, len(highs))).astype(np.uint8)
-    borders = draw(st.sets(st.integers(1, num_samples)))
-    return variables, codes, sorted({0, num_samples} | borders)
+    borders = draw(st.sets(st.integers(1, len(levels))))
+    return (
+        variables,
+        codes,
+        draw(st.permutations(list(pairwise(sorted({0, len(levels)} | borders))))),
+    )
 
 
+@pytest.mark.parametrize("in_file", [False, True])
 @given(blocks())
-def test_what_is_written_in_any_blocks_is_read_back(written):
-    variables, codes, borders = written
-    table = SampleTable(variables, len(codes))
-    for start, stop in pairwise(borders):
-        table.write(start, codes[start:stop])
+def test_what_is_written_in_any_blocks_is_read_back(in_file, written):
+    variables, codes, ranges = written
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scratch, "_SMALL", 0)
+        table = SampleTable(variables, len(codes), Scratch(0, "samples") if in_file else None)
+    assert table.in_file == in_file
+    for first, stop in ranges:
+        table.write(first, codes[:, first:stop])
     np.testing.assert_array_equal(table.codes(range(len(variables))), codes)
     np.testing.assert_array_equal(table.codes([len(variables) - 1]), codes[:, -1:])
-
-
-def test_blocks_may_come_in_any_order():
-    codes = np.arange(20, dtype=np.uint8)[:, None] % 4
-    table = SampleTable([Variable(0, True, 2)], 20)
-    for start, stop in ((13, 20), (0, 5), (5, 13)):
-        table.write(start, codes[start:stop])
-    np.testing.assert_array_equal(table.codes([0]), codes)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).codes([0]), codes[:, :1])
 
 
 def test_columns_come_in_the_order_asked_for_and_more_than_once():

@@ -104,6 +104,25 @@ def test_a_graph_cannot_be_changed():
         dag.edges = ()
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DAG(None),
+        lambda: DAG(-1),
+        lambda: DAG(2.5),
+        lambda: DAG(3, None),
+        lambda: DAG(3, 7),
+        lambda: DAG(3, [None]),
+        lambda: DAG(3).parents(3),
+        lambda: DAG(3).children("a"),
+        lambda: DAG(3).markov_blanket(None),
+    ],
+)
+def test_what_is_no_number_and_no_list_is_refused(make):
+    with pytest.raises(InputError):
+        make()
+
+
 def test_ordering_many_variables_takes_no_time_to_speak_of():
     started = time.perf_counter()
     assert DAG(50_000, [(1, 0)]).order[:3] == (1, 0, 2)

@@ -28,7 +28,7 @@ def add_settings(group: Any) -> None:
     add("task", str, "what is predicted", choices=tuple(TASKS), metavar=None)
     add("num_layers", int, "how far the model sees; counted in PyTorch Geometric's modules, else 3")
     add("hops", int, "how far away a node may be to explain a target; as far as the model sees")
-    add("num_samples", int, "how many perturbed graphs the model is asked about")
+    add("num_samples", _count, "how many perturbed graphs the model is called on, or auto")
     add("perturbation", str, "mean, zero, max, random, uniform or permute")
     add("perturb_probability", float, "how likely each node is perturbed")
     add("change", _change, "what a changed prediction is: a fall such as 0.1, flip, absolute, …")
@@ -111,6 +111,10 @@ def _change(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def _count(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
 
 
 def _listed(text: str) -> list[str]:

@@ -60,6 +60,11 @@ class ExplanationDataset:
         return self._job.task
 
     @property
+    def target_type(self) -> str | None:
+        """The kind of node that is explained; None where nodes are of one kind."""
+        return self._job.target_type
+
+    @property
     def num_targets(self) -> int:
         """How many targets the job has, finished or not."""
         return self._job.targets
@@ -191,7 +196,7 @@ class ExplanationDataset:
             if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
                 raise TypeError("a pair has two ends, in an order")
             return [self._node(end) for end in target]
-        kind = self._job.target_type
+        kind = self.target_type
         if kind is not None and isinstance(target, tuple):
             if len(target) != 2 or target[0] != kind:
                 raise LookupError(target)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..effects import Effect
 from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..io import explanation_from_dict, explanation_to_dict
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+_EFFECT_NUMBERS = ("effect", "low", "high", "strength", "log_p")
 
 
 def check_pyarrow() -> None:
@@ -60,6 +62,14 @@ def schema(task: str) -> pa.Schema:
             ("log_p", pa.float64()),
         ]
     )
+    effect = pa.struct(
+        [
+            ("node", pa.int64()),
+            ("kind", pa.string()),
+            *((name, pa.float64()) for name in _EFFECT_NUMBERS),
+            ("significant", pa.bool_()),
+        ]
+    )
     return pa.schema(
         [
             ("target", pa.int64() if task == "node" else pa.list_(pa.int64(), 2)),
@@ -71,7 +81,7 @@ def schema(task: str) -> pa.Schema:
             ("kinds", pa.list_(pa.string())),
             ("log_p", pa.list_(pa.float64())),
             ("effect_size", pa.list_(pa.float64())),
-            ("reach", pa.list_(pa.float64())),
+            ("effects", pa.list_(effect)),
             ("markov_blanket", pa.list_(pa.int64())),
             ("markov_blanket_kinds", pa.list_(pa.string())),
             ("candidates", pa.int64()),
@@ -85,11 +95,12 @@ def schema(task: str) -> pa.Schema:
 
 
 def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEffects | None) -> Row:
-    """Return the row of an explanation, with the first ``keep`` candidates of its ranking."""
-    chosen = [ranked for ranked in explanation.ranking if ranked.selected]
+    """Return the row of an explanation, with the first ``keep`` of its ranking and effects."""
+    ranked = {each.node: each for each in explanation.ranking if each.selected}
+    chosen = [ranked[node] for node in explanation.nodes]
     network = explanation.network
     kept = _trimmed(explanation, keep)
-    nodes, kinds = _split([ranked.node for ranked in chosen], explanation)
+    nodes, kinds = _split(explanation.nodes, explanation)
     blanket, blanket_kinds = _split(explanation.markov_blanket, explanation)
     return {
         "target": target,
@@ -98,9 +109,9 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
         "held": explanation.held,
         "nodes": nodes,
         "kinds": kinds,
-        "log_p": [ranked.log_p for ranked in chosen],
-        "effect_size": [ranked.effect_size for ranked in chosen],
-        "reach": [ranked.reach for ranked in chosen],
+        "log_p": [each.log_p for each in chosen],
+        "effect_size": [each.effect_size for each in chosen],
+        "effects": [_effect(each) for each in kept.effects],
         "markov_blanket": blanket,
         "markov_blanket_kinds": blanket_kinds,
         "candidates": len(explanation.ranking),
@@ -185,13 +196,18 @@ def as_explanation(row: Row, place: str) -> Explanation:
 
 
 def _trimmed(explanation: Explanation, keep: int) -> Explanation:
-    """The explanation with the first candidates of its ranking, and what is known of those."""
-    ranking = explanation.ranking.first(keep)
-    around = np.union1d(explanation.ranking.nodes, explanation.ends)
+    """The explanation with the first candidates by ranking and by effect, and the network's."""
+    ranking, effects = explanation.ranking, explanation.effects
+    first = np.concatenate((ranking.nodes[:keep], effects.nodes[:keep], explanation.ends))
+    around = explanation.around
+    ranking, effects = ranking.keeping(first), effects.keeping(first, ranking.selected_nodes)
     stays = np.isin(around, np.union1d(ranking.nodes, explanation.ends))
     classes = explanation.node_classes
     return replace(
-        explanation, ranking=ranking, node_classes=classes[stays] if len(classes) else classes
+        explanation,
+        ranking=ranking,
+        effects=effects,
+        node_classes=classes[stays] if len(classes) else classes,
     )
 
 
@@ -216,6 +232,11 @@ def _found(effects: FeatureEffects, ranking: Ranking) -> list[Row]:
         }
         for node, feature in at[order]
     ]
+
+
+def _effect(effect: Effect) -> Row:
+    numbers = {name: getattr(effect, name) for name in _EFFECT_NUMBERS}
+    return {**_node(effect.node), **numbers, "significant": effect.significant}
 
 
 def _node(name: Any) -> Row:

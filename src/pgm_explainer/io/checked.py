@@ -121,19 +121,32 @@ class Checked:
         """A number; the three that JSON has no sign for are texts, such as ``"-inf"``."""
         if isinstance(self.value, str) and self.value in _BEYOND_JSON:
             return _BEYOND_JSON[self.value]
-        return self._finite()
+        return self.finite()
+
+    def finite(self) -> float:
+        """A number, and none of those three."""
+        if type(self.value) not in (int, float):
+            self.refuse("a number")
+        try:
+            number = float(self.value)
+        except OverflowError:
+            number = np.inf
+        if not isfinite(number):
+            self.refuse("a number that a float can hold")
+        return number
 
     def fraction(self) -> float:
         """A number from 0 to 1."""
-        number = self._finite()
+        number = self.finite()
         if not 0 <= number <= 1:
             self.refuse("from 0 to 1")
         return number
 
-    def weight(self) -> float:
-        """A number above 0 and up to 1."""
-        if not (number := self.fraction()):
-            self.refuse("above 0")
+    def log_probability(self) -> float:
+        """A number up to 0; ``"-inf"`` too."""
+        number = self.number()
+        if not number <= 0:
+            self.refuse("a number up to 0")
         return number
 
     def name(self, depth: int = 0) -> VariableId:
@@ -152,7 +165,7 @@ class Checked:
             return [item.plain(depth + 1) for item in self.items()]
         if self.value is None or isinstance(self.value, (bool, str)):
             return self.value
-        return self.value if type(self.value) is int else self._finite()
+        return self.value if type(self.value) is int else self.finite()
 
     def array(
         self, shape: tuple[int, ...], read: Callable[[Checked], Any], dtype: Any
@@ -162,17 +175,6 @@ class Checked:
         for length in shape:
             cells = [item for cell in cells for item in cell.items(length)]
         return np.array([read(cell) for cell in cells], dtype=dtype).reshape(shape)
-
-    def _finite(self) -> float:
-        if type(self.value) not in (int, float):
-            self.refuse("a number")
-        try:
-            number = float(self.value)
-        except OverflowError:
-            number = np.inf
-        if not isfinite(number):
-            self.refuse("a number that a float can hold")
-        return number
 
 
 def plain_name(name: Any) -> Any:

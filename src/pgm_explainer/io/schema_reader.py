@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
+from ..effects import EFFECT_COLUMNS, Effects, PairEffect
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
-from ..network import BayesianNetwork, ConditionalTable
+from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..sampling import GRAPH, Variable, VariableId
-from ..selection import CORRECTIONS, RANKING_COLUMNS, Ranking
+from ..sampling.variables import MOST_LEVELS
+from ..selection import RANKING_COLUMNS, Ranking
+from ..significance import CORRECTIONS
 from ..structure import DAG
 from ..tasks import TASKS
 from ..versions import current_versions
 from .checked import Checked
-from .schema import FORMAT, VERSION
+from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 
 __all__ = ["explanation_from_dict"]
-
-_SINCE = {"reach": 2, "left_out": 3}
-"""The versions that brought fields of a ranking."""
 
 _FIELDS = (
     "format",
@@ -39,6 +39,7 @@ _FIELDS = (
     "probability",
     "values",
     "held",
+    "effects",
     "ranking",
     "names",
     "node_classes",
@@ -77,10 +78,11 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     """
     fields = _checked_fields(Checked(document, place))
     settings = _read_settings(fields["settings"])
-    ranking = _read_ranking(fields["ranking"], fields["version"].whole_number())
+    ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings["task"]],), Checked.whole_number, np.int64)
     nodes = np.union1d(ranking.nodes, ends)
     names = fields["names"].or_none(lambda names: _read_names(names, nodes))
+    effects = _read_effects(fields["effects"], nodes)
     values = tuple(value.number() for value in fields["values"].items())
     explanation = Explanation(
         target=fields["target"].name(),
@@ -88,6 +90,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         probability=fields["probability"].or_none(Checked.fraction),
         values=values,
         held=fields["held"].fraction(),
+        effects=effects if names is None else effects.named(names),
         ranking=ranking if names is None else ranking.named(names),
         network=fields["network"].or_none(_read_network),
         settings=settings,
@@ -110,10 +113,11 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
-        if version > VERSION:
+        if version != VERSION:
+            way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} is of version {version}, and this pgm-explainer reads up to "
-                f"version {VERSION}: install a newer one"
+                f"{document.place} is of version {version}, and this pgm-explainer reads version "
+                f"{VERSION}: {way_out}"
             )
     return document.fields(*_FIELDS)
 
@@ -138,9 +142,44 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
     return {name: value.plain() for name, value in known.items()}
 
 
-def _read_ranking(ranking: Checked, version: int) -> Ranking:
-    known = (*RANKING_COLUMNS, "left_out")
-    fields = ranking.fields(*(name for name in known if version >= _SINCE.get(name, 1)))
+def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
+    fields = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")
+    shape = (len(nodes),)
+    own: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
+    if not np.array_equal(np.sort(own), nodes):
+        raise FileError(
+            f"{effects.place}.nodes must be the nodes of the ranking and the target, each once"
+        )
+    read = Effects(
+        own,
+        effect=fields["effect"].array(shape, Checked.finite, np.float64),
+        low=fields["low"].array(shape, Checked.finite, np.float64),
+        high=fields["high"].array(shape, Checked.finite, np.float64),
+        strength=fields["strength"].array(shape, Checked.fraction, np.float64),
+        log_p=fields["log_p"].array(shape, Checked.log_probability, np.float64),
+        significant=fields["significant"].array(shape, Checked.flag, np.bool_),
+        pairs=tuple(_read_pair(pair, own) for pair in fields["pairs"].items()),
+        left_out=fields["left_out"].whole_number(),
+    )
+    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
+        raise FileError(f"{effects.place}.effect must be from low to high for every node")
+    return read
+
+
+def _read_pair(pair: Checked, nodes: IntArray) -> PairEffect:
+    fields = pair.fields("nodes", "joint", "excess", "low", "high", "log_p")
+    first, second = (node.whole_number() for node in fields.pop("nodes").items(2))
+    if not np.isin((first, second), nodes).all():
+        raise FileError(
+            f"{pair.place}.nodes are {first} and {second}, of which one is no node of the effects"
+        )
+    log_p = fields.pop("log_p").log_probability()
+    numbers = {name: each.finite() for name, each in fields.items()}
+    return PairEffect((first, second), **numbers, log_p=log_p)
+
+
+def _read_ranking(ranking: Checked) -> Ranking:
+    fields = ranking.fields(*RANKING_COLUMNS, "left_out")
     shape = (len(fields["nodes"].items()),)
     nodes = fields["nodes"].array(shape, Checked.whole_number, np.int64)
     if len(np.unique(nodes)) < len(nodes):
@@ -151,12 +190,9 @@ def _read_ranking(ranking: Checked, version: int) -> Ranking:
         dof=fields["dof"].array(shape, Checked.whole_number, np.int64),
         log_p=fields["log_p"].array(shape, Checked.number, np.float64),
         effect_size=fields["effect_size"].array(shape, Checked.number, np.float64),
-        reach=fields["reach"].array(shape, Checked.weight, np.float64)
-        if "reach" in fields
-        else np.ones(shape),
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         selected=fields["selected"].array(shape, Checked.flag, np.bool_),
-        left_out=fields["left_out"].whole_number() if "left_out" in fields else 0,
+        left_out=fields["left_out"].whole_number(),
     )
 
 
@@ -173,7 +209,7 @@ def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
 def _read_network(network: Checked) -> BayesianNetwork:
     fields = network.fields("variables", "score")
     entries = [
-        entry.fields("name", "perturbable", "levels", "parents", "probabilities", "counts")
+        entry.fields("name", "perturbable", "levels", "parents", *_table_fields(entry))
         for entry in fields["variables"].items()
     ]
     variables = [_read_variable(entry) for entry in entries]
@@ -197,21 +233,51 @@ def _read_network(network: Checked) -> BayesianNetwork:
 
 def _read_variable(entry: dict[str, Checked]) -> Variable:
     levels = entry["levels"].whole_number(at_least=1)
+    if levels > MOST_LEVELS:
+        entry["levels"].refuse(f"at most {MOST_LEVELS}")
     variable = Variable(entry["name"].name(), entry["perturbable"].flag(), levels)
     if variable.cardinality < 2:
         entry["levels"].refuse("at least 2 for a variable that is not perturbable")
     return variable
 
 
+def _table_fields(entry: Checked) -> tuple[str, ...]:
+    return ("noisy_or",) if "noisy_or" in dict(entry.entries()) else ("probabilities", "counts")
+
+
 def _read_table(
     entry: dict[str, Checked], variable: Variable, parents: tuple[Variable, ...]
-) -> ConditionalTable:
+) -> ConditionalTable | NoisyOr:
+    if "noisy_or" in entry:
+        return _read_noisy_or(entry["noisy_or"], variable, parents)
     shape = tuple(each.cardinality for each in (*parents, variable))
     values: NDArray[np.float64] = entry["probabilities"].array(shape, Checked.fraction, np.float64)
     counts: NDArray[np.int64] = entry["counts"].array(shape, Checked.whole_number, np.int64)
     if np.abs(values.sum(axis=-1) - 1).max() > _SUMS_TO_ONE:
         raise FileError(f"{entry['probabilities'].place} do not add up to 1 in every row")
     return ConditionalTable(variable, parents, values, counts)
+
+
+def _read_noisy_or(table: Checked, variable: Variable, parents: tuple[Variable, ...]) -> NoisyOr:
+    fields = table.fields(*NOISY_OR_FIELDS, "chances")
+    perturbed = fields["perturbed"].or_none(Checked.fraction)
+    if variable.levels != 2 or (perturbed is None) == variable.perturbable:
+        raise FileError(f"{table.place} does not fit its variable, which is kept or changed")
+    chances = zip(fields["chances"].items(len(parents)), parents, strict=True)
+    return NoisyOr(
+        variable,
+        parents,
+        perturbed,
+        fields["leak"].fraction(),
+        fields["own"].fraction(),
+        tuple(
+            each.array((parent.cardinality,), Checked.fraction, np.float64)
+            for each, parent in chances
+        ),
+        fields["log_likelihood"].number(),
+        fields["num_parameters"].whole_number(),
+        fields["num_samples"].whole_number(),
+    )
 
 
 def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:

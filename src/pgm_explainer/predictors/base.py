@@ -13,8 +13,9 @@ __all__ = ["Predictor"]
 class Predictor(Protocol):
     """Anything that scores many versions of a graph's features in one call.
 
-    It may also tell ``num_layers``, how far messages travel in it, and that it is
-    ``latency_bound``, so that few large batches suit it better than many small ones.
+    It may also tell ``num_layers``, how far messages travel in it; ``flow``, which way they go
+    along an edge (one of :data:`~pgm_explainer.graph.FLOWS`, by default from source to target);
+    and that it is ``latency_bound``, so that few large batches suit it better than many small ones.
 
     Attributes:
         accepts_subgraph: whether it can be asked about a part of the graph. If not, every call is

@@ -11,6 +11,7 @@ into the home folder, and fails where it cannot.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -20,7 +21,8 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
-from .torch_tools import distinct_samples, evaluated, first_tensor, same_answers, some_parameter
+from .torch_state import check_ready, evaluated
+from .torch_tools import LastParts, distinct_samples, first_tensor, same_answers, some_parameter
 
 __all__ = ["DglPredictor"]
 
@@ -64,29 +66,42 @@ class DglPredictor:
         *,
         output: Callable[[Any], Any] | None = None,
     ) -> None:
-        if not isinstance(model, nn.Module):
-            raise InputError(f"model must be a torch.nn.Module, not a {type(model).__name__}")
-        if task not in _TASKS:
+        check_ready(model)
+        if not isinstance(task, str) or task not in _TASKS:
             raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
+        if output is not None and not callable(output):
+            raise InputError(f"output must be a function of the model's answer, not {output!r}")
         _dgl()
         self.model = model
         self.task = task
         self.batched: bool | None = None
         self._output = output or first_tensor
         self._copies: _Copies | None = None
+        self._ways: LastParts[_Way] = LastParts()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         if pairs is not None:
             raise InputError("DglPredictor is for node and graph tasks, not for pairs of nodes")
         features = self._tensor(x)
-        with evaluated(self.model):
-            if self._copies is None or self._copies.part is not part:
-                copies = self._accepted(part, features[0])
-                self.batched = self._batching_is_exact(copies, features[0])
-                self._copies = copies  # last: an interrupted check must be made again
-            ask = self._together if self.batched else self._one_by_one
-            scores = ask(self._copies, features)
+        scores = evaluated(self.model, lambda: self._scores(features, part))
         return scores[:, 0] if self.task == "graph" else scores
+
+    def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
+        way = self._ways.get(part)
+        if way is None:
+            way = self._found_way(part, features[0])
+            self._ways.remember(part, way)
+        copies = self._copies
+        if copies is None or copies.part is not part:
+            copies = self._copies = _Copies(part, features.device, way.self_loops)
+        self.batched = way.batched
+        return (self._together if way.batched else self._one_by_one)(copies, features)
+
+    def _found_way(self, part: Subgraph, features: Tensor) -> _Way:
+        """Find out how the model takes a part, by trying."""
+        self_loops = self._needs_self_loops(part, features)
+        copies = _Copies(part, features.device, self_loops)
+        return _Way(self_loops, self._batching_is_exact(copies, features))
 
     def _tensor(self, x: FloatArray) -> Tensor:
         like = some_parameter(self.model)
@@ -95,16 +110,15 @@ class DglPredictor:
             return torch.tensor(x)
         return torch.tensor(x, dtype=like.dtype, device=like.device)
 
-    def _accepted(self, part: Subgraph, features: Tensor) -> _Copies:
-        """Return the part as a graph that the model takes."""
-        copies = _Copies(part, features.device)
+    def _needs_self_loops(self, part: Subgraph, features: Tensor) -> bool:
+        """Say whether the model takes a part only if no node is without incoming edges."""
         try:
-            self._one_by_one(copies, features[None].clone())
+            self._one_by_one(_Copies(part, features.device), features[None].clone())
         except _dgl().DGLError as error:
             if _is_whole(part) or "0-in-degree" not in str(error):
                 raise
-            copies = _Copies(part, features.device, self_loops=True)
-        return copies
+            return True
+        return False
 
     def _batching_is_exact(self, copies: _Copies, features: Tensor) -> bool:
         trials = distinct_samples(features)
@@ -143,6 +157,14 @@ class DglPredictor:
                 f"the scores from the answer (as output=lambda heads: heads.mean(1) for attention)"
             )
         return scores
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a model takes a part of the graph."""
+
+    self_loops: bool
+    batched: bool
 
 
 class _Copies:

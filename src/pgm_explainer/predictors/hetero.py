@@ -17,12 +17,14 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .torch_state import check_ready, evaluated
 from .torch_tools import (
     NOT_THIS_WAY,
+    LastParts,
     as_features,
     count_hops,
     distinct_samples,
-    evaluated,
+    flow_of,
     same_answers,
 )
 
@@ -65,10 +67,13 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     widths = {kind: x.shape[1] for kind, x in features.items()}
     widest = max(widths.values())
     padded = [np.pad(x, ((0, 0), (0, widest - x.shape[1]))) for x in features.values()]
-    layout = Layout(sizes, widths, {kind: data[kind].num_edges for kind in data.edge_types})
+    ends = {
+        kind: check_edge_index(data[kind].get("edge_index"), sum(sizes.values()))
+        for kind in data.edge_types
+    }
+    layout = Layout(sizes, widths, {kind: pairs.shape[1] for kind, pairs in ends.items()})
     edges = [np.zeros((2, 0), dtype=np.int64)]
-    for source, relation, target in data.edge_types:
-        pairs = check_edge_index(data[source, relation, target].edge_index, sum(sizes.values()))
+    for (source, relation, target), pairs in ends.items():
         for end, row in ((source, pairs[0]), (target, pairs[1])):
             if row.size and row.max() >= sizes[end]:
                 raise InputError(
@@ -88,14 +93,18 @@ class HeteroPredictor:
     accepts_subgraph = True
 
     def __init__(self, module: nn.Module, layout: Layout, target_type: str) -> None:
+        check_ready(module)
         self.module, self.layout, self.target_type = module, layout, target_type
-        self._chosen_for: Subgraph | None = None
-        self._in_blocks = False
+        self._in_blocks: LastParts[bool] = LastParts()
         self._no_prediction: Tensor | None = None
 
     @property
     def num_layers(self) -> int | None:
         return count_hops(self.module)
+
+    @property
+    def flow(self) -> str:
+        return flow_of(self.module)
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Say which nodes are of the kind that is predicted."""
@@ -103,19 +112,25 @@ class HeteroPredictor:
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        view = _View(self.layout, part)
-        with evaluated(self.module):
-            if self._chosen_for is not part and len(x) > 1:
-                trials = distinct_samples(features[0])
-                self._in_blocks = self._blocks_are_exact(view, trials)
-                self._chosen_for = part
-            in_blocks = self._in_blocks and len(x) > 1
-            answer = self._blocks(view, features) if in_blocks else self._single(view, features)
+        return evaluated(self.module, lambda: self._ask(features, part))
+
+    def _ask(self, features: Tensor, part: Subgraph) -> Tensor:
+        view, samples = _View(self.layout, part), len(features)
+        in_blocks = samples > 1 and self._batches(view, part, features[0])
+        answer = self._blocks(view, features) if in_blocks else self._single(view, features)
         if self._no_prediction is None:
             self._no_prediction = answer[0, 0].clone()
-        scores = self._no_prediction.expand(len(x), len(part.nodes), -1).clone()
+        scores = self._no_prediction.expand(samples, len(part.nodes), -1).clone()
         scores[:, torch.from_numpy(view.members[self.target_type]).to(scores.device)] = answer
         return scores
+
+    def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
+        """Say whether the samples of a part can be asked about in blocks; found out once."""
+        exact = self._in_blocks.get(part)
+        if exact is None:
+            exact = self._blocks_are_exact(view, distinct_samples(features))
+            self._in_blocks.remember(part, exact)
+        return exact
 
     def _blocks_are_exact(self, view: _View, trials: Tensor) -> bool:
         one_by_one = self._single(view, trials)

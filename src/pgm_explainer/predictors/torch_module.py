@@ -18,19 +18,22 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .torch_state import check_ready, evaluated
 from .torch_tools import (
     NOT_THIS_WAY,
+    LastParts,
     as_features,
     count_hops,
     distinct_samples,
-    evaluated,
     first_tensor,
+    flow_of,
     same_answers,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
 
 BATCHINGS = ("stacked", "blocks", "single")
+_TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
 _FEATURE_NAMES = ("x", "features", "input")
@@ -59,18 +62,25 @@ class TorchModulePredictor:
         output: Callable[[Any], Any] | None = None,
         batching: str = "auto",
     ) -> None:
-        if batching not in ("auto", *BATCHINGS):
-            known = ", ".join(("auto", *BATCHINGS))
-            raise InputError(f"unknown batching {batching!r}; choose one of: {known}")
+        for what, value, known in (
+            ("batching", batching, ("auto", *BATCHINGS)),
+            ("task", task, _TASKS),
+        ):
+            if not isinstance(value, str) or value not in known:
+                raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+        if output is not None and not callable(output):
+            raise InputError(f"output must be a function of the model's answer, not {output!r}")
+        check_ready(module)
         self.module = module
         self.task = task
         self.batching = batching
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
-        self.inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
-        self._chosen_for: Subgraph | None = None
-        self._chosen = "single"
+        self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
+        self._ways: LastParts[str] = LastParts()
 
     @property
     def accepts_subgraph(self) -> bool:
@@ -80,23 +90,32 @@ class TorchModulePredictor:
     def num_layers(self) -> int | None:
         return count_hops(self.module)
 
+    @property
+    def flow(self) -> str:
+        return flow_of(self.module)
+
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
         question = _Question.about(part, self.task, pairs, self.inputs, features)
-        with evaluated(self.module):
+
+        def ask() -> Tensor:
             way = "single"
             if len(features) > 1:
                 way = self.used = self._choose(part, question, features[0])
-            scores = _WAYS[way](self._call, question, features)
+            return _WAYS[way](self._call, question, features)
+
+        scores = evaluated(self.module, ask)
         return scores[:, 0] if self.task == "graph" else scores
 
     def _choose(self, part: Subgraph, question: _Question, features: Tensor) -> str:
         """Return the first way whose answers are those of asking one by one; once for a part."""
         if self.batching != "auto":
             return self.batching
-        if self._chosen_for is not part:
-            self._chosen_for, self._chosen = part, self._find_way(question, features)
-        return self._chosen
+        way = self._ways.get(part)
+        if way is None:
+            way = self._find_way(question, features)
+            self._ways.remember(part, way)
+        return way
 
     def _find_way(self, question: _Question, features: Tensor) -> str:
         trials = distinct_samples(features)
@@ -187,7 +206,7 @@ class _Call:
 
     def __init__(self, module: nn.Module, output: Callable[[Any], Any]) -> None:
         self._module, self._output = module, output
-        parameters = inspect.signature(module.forward).parameters.values()
+        parameters = _parameters(module)
         self._names = {each.name for each in parameters}
         self._needs_batch = any(p.name == "batch" and p.default is p.empty for p in parameters)
         self._takes_anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
@@ -257,6 +276,21 @@ class _Call:
         return name in self._names or self._takes_anything or name != "batch"
 
 
+def _parameters(module: nn.Module) -> list[inspect.Parameter]:
+    """The arguments of a module's forward; TorchScript has its own way to tell them."""
+    if not isinstance(module, torch.jit.ScriptModule):
+        return list(inspect.signature(module.forward).parameters.values())
+    forward: Any = module.forward
+    return [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=each.default_value if each.has_default_value() else inspect.Parameter.empty,
+        )
+        for each in forward.schema.arguments[1:]
+    ]
+
+
 def _stacked(call: _Call, question: _Question, x: Tensor) -> Tensor:
     answer = call(x, question)
     if answer.dim() == 2 and question.rows > 1:  # one score per prediction
@@ -317,10 +351,14 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     return "node" if length == part.whole_nodes else ""
 
 
-def _as_input(value: Any) -> Any:
+def _as_input(name: str, value: Any) -> Any:
     """Arrays as tensors; anything else, such as a flag, as it is."""
-    arrays = isinstance(value, (Tensor, list)) or hasattr(value, "__array__")
-    return torch.as_tensor(value) if arrays else value
+    if not isinstance(value, (Tensor, list)) and not hasattr(value, "__array__"):
+        return value
+    try:
+        return torch.as_tensor(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
 
 
 def _copies(value: Tensor, samples: int) -> Tensor:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+import weakref
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from ..arrays import FloatArray
 from ..errors import ModelError
+from ..graph import FLOWS, Subgraph
 
 __all__ = [
     "NOT_THIS_WAY",
+    "LastParts",
     "as_features",
     "count_hops",
     "distinct_samples",
-    "evaluated",
     "first_tensor",
+    "flow_of",
     "same_answers",
     "some_parameter",
 ]
 
+Found = TypeVar("Found")
+
 _TRIALS = 2
 _SAME_WITHIN = 1e-4
+_REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
+_LAYER, _BOTH_WAYS = "MessagePassing", "DirGNNConv"
 
 
 NOT_THIS_WAY = (
@@ -42,29 +48,26 @@ NOT_THIS_WAY = (
 """What a layer may raise on a shape that it was not made for."""
 
 
-@contextmanager
-def evaluated(module: nn.Module) -> Iterator[None]:
-    """Ask a module in evaluation mode, without gradients or caches; put all of it back after."""
-    parts = list(module.modules())
-    before = [(part, {name: vars(part)[name] for name in _changing(part)}) for part in parts]
-    module.eval()
-    for part, kept in before:
-        # A layer that remembers its first graph, or even its features, answers for no other.
-        vars(part).update({name: None for name in kept if name.startswith("_cached")})
-        vars(part).update({name: False for name in kept if name == "cached"})
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for part, kept in before:
-            vars(part).update(kept)
+class LastParts(Generic[Found]):
+    """What was found out about the last few parts of the graph, for as long as they exist.
 
+    There are several, because threads that share a predictor each ask about a part of their own.
+    """
 
-def _changing(part: nn.Module) -> list[str]:
-    """The attributes of a layer that are changed while it is asked."""
-    return [
-        name for name in vars(part) if name in ("training", "cached") or name.startswith("_cached")
-    ]
+    def __init__(self) -> None:
+        self._found: tuple[tuple[weakref.ref[Subgraph], Found], ...] = ()
+
+    def get(self, part: Subgraph) -> Found | None:
+        """Return what was found out about a part; None if nothing is remembered."""
+        return next((found for known, found in self._found if known() is part), None)
+
+    def remember(self, part: Subgraph, found: Found) -> None:
+        """Remember a part's; a part that is gone, or was looked at long ago, makes room."""
+        alive = [each for each in self._found if each[0]() is not None]
+        self._found = (*alive[1 - _REMEMBERED :], (weakref.ref(part), found))
+
+    def __reduce__(self) -> tuple[type[LastParts[Found]], tuple[()]]:
+        return LastParts, ()  # in another process, or in a copy, everything is found out again
 
 
 def count_hops(module: nn.Module) -> int | None:
@@ -76,8 +79,22 @@ def count_hops(module: nn.Module) -> int | None:
     return _hops(module) or None
 
 
+def flow_of(module: nn.Module) -> str:
+    """Return which way the layers of a module pass messages, one of :data:`~.graph.FLOWS`."""
+    parts = list(module.modules())
+    flows = {str(getattr(part, "flow", FLOWS[0])) for part in parts if _is_a(part, _LAYER)}
+    if len(flows) > 1 or any(_is_a(part, _BOTH_WAYS) for part in parts):
+        return "both"
+    return flows.pop() if flows else FLOWS[0]
+
+
+def _is_a(module: nn.Module, name: str) -> bool:
+    """Recognise a class of PyTorch Geometric without importing it, which need not be installed."""
+    return any(each.__name__ == name for each in type(module).__mro__)
+
+
 def _hops(module: nn.Module) -> int:
-    if any(each.__name__ == "MessagePassing" for each in type(module).__mro__):
+    if _is_a(module, _LAYER):
         steps = [getattr(module, name, 1) for name in _STEPS_WITHIN_LAYER]
         steps += [*getattr(module, "powers", ()), len(getattr(module, "lins", ())) - 1]
         return max((each for each in steps if isinstance(each, int)), default=1)

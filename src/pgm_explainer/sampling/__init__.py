@@ -18,7 +18,7 @@ from .change import (
     describe_change,
     read_change,
 )
-from .generate import Question, Samples, SamplingPlan, draw_samples
+from .generate import Question, Samples, SamplingPlan, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
     CustomPerturbation,
@@ -29,6 +29,7 @@ from .perturbation import (
 )
 from .population import Population
 from .table import SampleTable
+from .values import Outcome
 from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "LargeFall",
     "LargeMove",
     "Levels",
+    "Outcome",
     "Perturbation",
     "Population",
     "Question",
@@ -62,5 +64,6 @@ __all__ = [
     "describe_change",
     "draw_attribute_samples",
     "draw_samples",
+    "probe_features",
     "read_change",
 ]

@@ -10,6 +10,7 @@ from .generate import SamplingPlan
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
+from .record import Record
 from .table import SampleTable
 from .variables import Variable, VariableId
 
@@ -39,11 +40,15 @@ def draw_attribute_samples(
     """
     x, part, columns = population.x, model.part, plan.columns
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
-    table = SampleTable([*variables, Variable(target, False, plan.change.levels)], plan.num_samples)
+    scratch = plan.scratch()
+    table = SampleTable(
+        [*variables, Variable(target, False, plan.change.levels)], plan.num_samples, scratch
+    )
     original, at = x[part.nodes], part.positions(nodes)
-    batch_size = plan.batch_size(part, x.shape[1], x.itemsize)
-    classes = np.array([explained])
-    severities, flips = [], []
+    batch_size = plan.batch_size(model, x)
+    classes, before = np.array([explained]), model.before[prediction : prediction + 1]
+    flips = Record(plan.num_samples, len(variables), np.bool_, scratch)
+    severity = np.empty((plan.num_samples, 1), dtype=np.float32)
     for start in range(0, plan.num_samples, batch_size):
         samples = np.arange(start, min(start + batch_size, plan.num_samples))
         draws = Draws.grid(plan.seed, samples, nodes)
@@ -54,9 +59,9 @@ def draw_attribute_samples(
         new = new_features(plan.perturbation, population, draws)
         batch[:, at] = np.where(flip, new, original[at])
         after = model(batch)[:, prediction : prediction + 1]
-        before = model.before[prediction : prediction + 1]
-        severities.append(plan.change.severity(before, after, classes).astype(np.float32))
-        flips.append(coins.reshape(len(samples), -1).astype(np.uint8))
-    grades = plan.change.grade(np.concatenate(severities))
-    table.write(0, np.concatenate((np.concatenate(flips), grades), axis=1))
+        severity[samples] = plan.change.severity(before, after, classes)
+        flips.write(start, coins.reshape(len(samples), -1))
+    for block in flips.blocks():
+        table.write(block.start, flips.read(block).astype(np.uint8))
+    table.write(len(variables), plan.change.grade(severity))
     return table

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..graph import Subgraph
+from ..memory import readable
 from ..predictors import LocalModel
 from ..progress import Progress
+from ..scratch import Scratch
 from .change import Change
-from .perturbation import Perturbation, changed_share, new_features
+from .perturbation import CustomPerturbation, Perturbation, changed_share, new_features
 from .population import Population
 from .randomness import Draws
+from .record import Record
 from .table import SampleTable
+from .values import Outcome, TargetValues
 from .variables import Variable, VariableId
 
-__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples"]
+__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
 
-_GRADED_AT_ONCE = 1024
+_logger = logging.getLogger(__name__)
+
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
-_COPIES, _MESSAGES = 6, 3
+_COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
+"""Arrays of a batch: with a row a node, with a row an edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
+_FLOATS_AT_ONCE = 1 << 19
+_PROBES = 4
+_ROUNDING = 1e-6
+"""Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,8 @@ class SamplingPlan:
 
     Attributes:
         columns: the features that a perturbation replaces; the others are left alone.
+        max_memory: bytes. Half of them are for the samples that the model is asked about at once, a
+            quarter for what is recorded; what is recorded beyond that goes to temporary files.
         samples_per_call: how many samples the model sees at once; None lets ``max_memory`` decide.
     """
 
@@ -47,24 +60,33 @@ class SamplingPlan:
     max_memory: int
     samples_per_call: int | None = None
 
-    def batch_size(
-        self, part: Subgraph, features: int, itemsize: int, latency_bound: bool = False
-    ) -> int:
+    def batch_size(self, model: LocalModel, x: FloatArray) -> int:
         """Return how many samples to ask about at once; a model far away wants large batches."""
         if self.samples_per_call is not None:
             return min(self.samples_per_call, self.num_samples)
-        nodes, edges = len(part.nodes), len(part.edges)
+        nodes, edges = len(model.part.nodes), len(model.part.edges)
+        classes = model.scores.shape[-1]
         # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
         # with a row per node, and with one per edge for the messages.
         rows = _COPIES * nodes + _MESSAGES * edges
-        bytes_each = rows * max(features, _ASSUMED_WIDTH) * itemsize
-        wanted = self.max_memory // bytes_each
-        if not latency_bound:
-            floats_each = (nodes + edges) * max(features, _COMFORTABLE_WIDTH)
-            wanted = min(wanted, _COMFORTABLE_FLOATS // floats_each)
+        answers = _ANSWERS * prod(model.outcomes.leading_shape(1, nodes)) * classes
+        floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
+        wanted = self.max_memory // 2 // (floats * x.itemsize)
+        if wanted == 0:
+            _logger.info(
+                "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
+                *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
+            )
+        if not getattr(model.predictor, "latency_bound", False):
+            width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
+            wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
         # Whole bytes of the table, where there is room for them.
         wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
         return min(wanted, self.num_samples)
+
+    def scratch(self) -> Scratch:
+        """Return where to keep what is recorded."""
+        return Scratch(self.max_memory // 4, "samples")
 
 
 @dataclass(frozen=True)
@@ -75,11 +97,13 @@ class Question:
         recorded: nodes whose variables go into the table, ascending.
         predictions: names of the model's recorded predictions, in its order.
         classes: the class of each of them that is explained.
+        targets: the predictions that are explained, whose values are recorded too.
     """
 
     recorded: IntArray
     predictions: Sequence[VariableId]
     classes: IntArray
+    targets: Sequence[VariableId] = ()
 
 
 @dataclass(frozen=True)
@@ -92,12 +116,15 @@ class Samples:
         before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
         classes: the class of each prediction that is explained.
         changed_share: for each recorded node, how often perturbing it changes its features at all.
+        values: what the explained class's probability (or the value) of each target was in every
+            sample.
     """
 
     table: SampleTable
     before: FloatArray
     classes: IntArray
     changed_share: NDArray[np.float64]
+    values: TargetValues
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
         """Return a prediction's probabilities (or values) before, and the class explained."""
@@ -105,12 +132,18 @@ class Samples:
         at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
         return self.before[at], int(self.classes[at])
 
+    def outcome(self, target: VariableId) -> Outcome:
+        """Return what the prediction of a target was in every sample."""
+        values, original = self.values.of(target)
+        size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
+        return Outcome(values, original, _ROUNDING * float(size))
+
     def predicted_classes(self, nodes: IntArray) -> IntArray:
         """Return the class predicted of each of some recorded nodes; -1 if it has none of its own.
 
         Only a node's variable that holds its own prediction has several levels of change.
         """
-        columns = np.array([self.table.column(node) for node in nodes.tolist()], dtype=np.int64)
+        columns = self.table.columns(nodes)
         own = self.table.levels[columns] > 1
         classes = np.full(len(nodes), -1, dtype=np.int64)
         classes[own] = self.before[columns[own]].argmax(axis=-1)
@@ -131,77 +164,103 @@ def draw_samples(
     recorded, classes = question.recorded, question.classes
     share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
     recorder = _Recorder(model, question, plan)
-    nodes, x = model.part.nodes, population.x
-    latency_bound = getattr(model.predictor, "latency_bound", False)
-    batch_size = plan.batch_size(model.part, x.shape[1], x.itemsize, latency_bound)
+    values = TargetValues(model, question, plan.num_samples, plan.scratch())
+    batch_size = plan.batch_size(model, population.x)
     with Progress("asking the model", plan.num_samples, show_progress) as progress:
         for start in range(0, plan.num_samples, batch_size):
             stop = min(start + batch_size, plan.num_samples)
-            draws = Draws.grid(plan.seed, np.arange(start, stop), nodes)
+            draws = Draws.grid(plan.seed, np.arange(start, stop), model.part.nodes)
             perturbed = draws.coins("perturbed", plan.probability)
             after = model(_perturb(population, draws, perturbed, plan))
+            values.record(start, after)
             recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
             progress.advance(stop - start)
-    return Samples(recorder.finish(), model.before, classes, share)
+    return Samples(recorder.finish(), model.before, classes, share, values)
+
+
+def probe_features(
+    population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
+) -> FloatArray:
+    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
+
+    The latter are those of the first samples, except that the nodes for which ``always`` is True
+    are perturbed in each of them.
+    """
+    draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
+    perturbed = draws.coins("perturbed", plan.probability) | always
+    return np.concatenate((population.x[nodes][None], _perturb(population, draws, perturbed, plan)))
 
 
 def _perturb(
     population: Population, draws: Draws, perturbed: NDArray[np.bool_], plan: SamplingPlan
 ) -> FloatArray:
     """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
-    x = np.repeat(population.x[draws.nodes][None], len(perturbed), axis=0)
-    new = new_features(plan.perturbation, population, draws.where(perturbed))
-    if len(plan.columns) < x.shape[2]:
-        rows, nodes = np.nonzero(perturbed)
-        x[rows[:, None], nodes[:, None], plan.columns] = new[:, plan.columns]
-    else:
-        x[perturbed] = new
+    features = population.x.shape[1]
+    x = np.empty((*perturbed.shape, features), population.x.dtype)
+    x[:] = population.x[draws.nodes]
+    chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
+    # New features take several times their own memory while they are made, so only some at once;
+    # but a user's own function, which makes those of a whole sample, is called once for each.
+    whole = isinstance(plan.perturbation, CustomPerturbation)
+    at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
+    for start in range(0, len(rows), max(1, at_once)):
+        some = slice(start, start + max(1, at_once))
+        new = new_features(plan.perturbation, population, chosen.at(some))
+        if len(plan.columns) < features:
+            x[rows[some, None], nodes[some, None], plan.columns] = new[:, plan.columns]
+        else:
+            x[rows[some], nodes[some]] = new
     return x
 
 
 class _Recorder:
-    """Turns batches into states of the table; severities wait if they are graded together."""
+    """Turns batches into the table: notes what happened, then grades it column by column.
+
+    What is noted waits for the last sample, because some changes are graded by all samples of a
+    prediction, and because the table is packed by columns.
+    """
 
     def __init__(self, model: LocalModel, question: Question, plan: SamplingPlan) -> None:
         self._change = plan.change
         self._joined = model.outcomes.belong_to_nodes
         self._positions = model.part.positions(question.recorded)
-        self._levels = np.full(len(question.recorded), plan.change.levels if self._joined else 1)
+        levels = np.full(len(question.recorded), plan.change.levels if self._joined else 1)
         if hasattr(model.predictor, "has_prediction"):  # not every kind of node may have one
-            self._levels[~model.predictor.has_prediction(question.recorded)] = 1
+            levels[~model.predictor.has_prediction(question.recorded)] = 1
         variables = [
-            Variable(int(node), True, int(levels))
-            for node, levels in zip(question.recorded, self._levels, strict=True)
+            Variable(node, True, its_levels)
+            for node, its_levels in zip(question.recorded.tolist(), levels.tolist(), strict=True)
         ]
         if not self._joined:
             variables += [
                 Variable(name, False, plan.change.levels) for name in question.predictions
             ]
-        self._table = SampleTable(variables, plan.num_samples)
-        self._waiting: list[tuple[int, NDArray[np.bool_], FloatArray]] = []
+        scratch, samples = plan.scratch(), plan.num_samples
+        self._levels = levels.astype(np.uint8)
+        self._table = SampleTable(variables, samples, scratch)
+        self._perturbed = Record(samples, len(levels), np.bool_, scratch)
+        noted = np.float32 if self._change.needs_all_samples else np.uint8
+        self._changed = Record(samples, len(question.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
-        perturbed = perturbed[:, self._positions]
-        if self._change.needs_all_samples:
-            self._waiting.append((start, perturbed, severity.astype(np.float32)))
-        else:
-            self._write(start, perturbed, self._change.grade(severity))
+        """Note which nodes were perturbed in a batch, and how much predictions changed."""
+        self._perturbed.write(start, perturbed[:, self._positions])
+        graded = not self._change.needs_all_samples
+        self._changed.write(start, self._change.grade(severity) if graded else severity)
 
     def finish(self) -> SampleTable:
-        if self._waiting:
-            severity = np.concatenate([batch[2] for batch in self._waiting])
-            grades = np.empty(severity.shape, dtype=np.uint8)
-            for at in range(0, severity.shape[1], _GRADED_AT_ONCE):  # each column is its own matter
-                block = np.s_[:, at : at + _GRADED_AT_ONCE]
-                grades[block] = self._change.grade(severity[block])
-            for start, perturbed, _ in self._waiting:
-                self._write(start, perturbed, grades[start : start + len(perturbed)])
+        for block in self._perturbed.blocks():
+            codes = self._perturbed.read(block).astype(np.uint8)
+            if self._joined:
+                levels = self._levels[block]
+                codes *= levels
+                codes += np.where(levels > 1, self._grades(block), np.uint8(0))
+            self._table.write(block.start, codes)
+        if not self._joined:
+            for block in self._changed.blocks():
+                self._table.write(self._perturbed.num_columns + block.start, self._grades(block))
         return self._table
 
-    def _write(self, start: int, perturbed: NDArray[np.bool_], grades: NDArray[np.uint8]) -> None:
-        if self._joined:
-            levels = self._levels.astype(np.uint8)
-            codes = perturbed * levels + np.where(levels > 1, grades, np.uint8(0))
-        else:
-            codes = np.concatenate((perturbed.astype(np.uint8), grades), axis=1)
-        self._table.write(start, codes)
+    def _grades(self, block: slice) -> NDArray[np.uint8]:
+        noted = self._changed.read(block)
+        return self._change.grade(noted) if self._change.needs_all_samples else noted

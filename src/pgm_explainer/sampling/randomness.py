@@ -59,6 +59,10 @@ class Draws:
         samples, nodes = np.broadcast_arrays(self.samples, self.nodes)
         return Draws(self.seed, samples[chosen], nodes[chosen])
 
+    def at(self, some: slice) -> Draws:
+        """Return some of those in a row."""
+        return Draws(self.seed, self.samples[some], self.nodes[some])
+
     @property
     def shape(self) -> tuple[int, ...]:
         return np.broadcast_shapes(self.samples.shape, self.nodes.shape)

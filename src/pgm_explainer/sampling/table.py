@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
+from ..scratch import Room, Scratch
 from .variables import Variable, VariableId
 
 __all__ = ["SampleTable"]
@@ -19,7 +20,12 @@ class SampleTable:
     """Samples of discrete variables, packed into bit planes.
 
     A table of four-state variables takes two bits a cell, one of binary variables a single bit.
-    Rows are written in blocks and columns are read back as small integers.
+    Columns are written and read as small integers.
+
+    Args:
+        variables: what the columns hold.
+        num_samples: how many rows there are.
+        scratch: where the table is kept; in memory if not given.
 
     Examples:
         >>> table = SampleTable([Variable(0, True, 2), Variable(1, True, 2)], num_samples=3)
@@ -28,39 +34,51 @@ class SampleTable:
         [3, 2, 1]
     """
 
-    def __init__(self, variables: Sequence[Variable], num_samples: int) -> None:
+    def __init__(
+        self, variables: Sequence[Variable], num_samples: int, scratch: Scratch | None = None
+    ) -> None:
         self.variables = tuple(variables)
         self.num_samples = num_samples
         self.cardinalities: IntArray = np.array([v.cardinality for v in variables], dtype=np.int64)
         self.levels: IntArray = np.array([v.levels for v in variables], dtype=np.int64)
         states = int(self.cardinalities.max(initial=2))
         self._bits = (states - 1).bit_length()
-        self._planes = np.zeros((self._bits, len(variables), -(-num_samples // 8)), np.uint8)
+        # A row for each bit of each variable: first all lowest bits, then the next.
+        shape = (self._bits * len(variables), -(-num_samples // 8))
+        self._planes = Room(*shape, np.uint8) if scratch is None else scratch.room(*shape, np.uint8)
         self._columns = {variable.id: at for at, variable in enumerate(self.variables)}
 
     @property
     def nbytes(self) -> int:
-        """Memory the samples take."""
-        return int(self._planes.nbytes)
+        """Bytes that the samples take, in memory or in a file."""
+        rows, width = self._planes.shape
+        return rows * width
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the samples are in a temporary file."""
+        return self._planes.in_file
 
     def column(self, variable: VariableId) -> int:
         """Return the column of a variable."""
         return self._columns[variable]
 
-    def write(self, start: int, codes: Codes) -> None:
-        """Store the states ``[rows, variables]`` of samples ``start`` onward, once for each."""
-        first, into_byte = divmod(start, 8)
-        if into_byte:
-            codes = np.pad(codes, ((into_byte, 0), (0, 0)))
-        last = first + -(-len(codes) // 8)
+    def columns(self, nodes: IntArray) -> IntArray:
+        """Return the columns of the variables of some nodes."""
+        found = map(self._columns.__getitem__, nodes.tolist())
+        return np.fromiter(found, np.int64, len(nodes))
+
+    def write(self, first: int, codes: Codes) -> None:
+        """Store the states ``[num_samples, columns]`` of the columns from ``first`` onward."""
         for bit in range(self._bits):
             plane = (codes >> np.uint8(bit)) & np.uint8(1)
-            # Joined, not assigned: the first byte may hold the end of the block before.
-            self._planes[bit, :, first:last] |= np.packbits(plane, axis=0).T
+            self._planes.put(bit * len(self.variables) + first, np.packbits(plane, axis=0).T)
 
     def codes(self, columns: Sequence[int] | IntArray) -> Codes:
         """Return the states ``[num_samples, columns]``."""
-        planes = self._planes[:, np.asarray(columns, dtype=np.int64)]
+        chosen = np.asarray(columns, dtype=np.int64)
+        rows = len(self.variables) * np.arange(self._bits)[:, None] + chosen
+        planes = self._planes.rows(rows.ravel()).reshape(*rows.shape, self._planes.shape[1])
         bits = np.unpackbits(planes, axis=2, count=self.num_samples)
         return self._join(bits).T
 

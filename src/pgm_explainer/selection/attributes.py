@@ -69,7 +69,7 @@ def feature_effects(
     """Test each feature that is there against the prediction, the table's last variable."""
     there = _there(nodes, features, widths)
     last = len(table.variables) - 1
-    tests = results_of_pairs(table, [last], np.flatnonzero(there), plan.test).at(0)
+    tests = results_of_pairs(table, [last], np.flatnonzero(there), plan).at(0)
     effect_size, log_p = np.zeros(there.shape), np.zeros(there.shape)
     significant = np.zeros(there.shape, dtype=bool)
     effect_size[there], log_p[there] = tests.effect_size, tests.log_p

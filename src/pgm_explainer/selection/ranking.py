@@ -1,4 +1,4 @@
-"""Candidates in the order of the evidence for them, weighed by their reach."""
+"""Candidates in the order of the evidence that they depend on the target."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, resolve
-from ..errors import InputError
+from ..arrays import IntArray
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
-__all__ = [
-    "CORRECTIONS",
-    "RANKING_COLUMNS",
-    "RankedNode",
-    "Ranking",
-    "critical_log_p",
-    "rank",
-    "significant",
-]
-
+__all__ = ["RANKING_COLUMNS", "RankedNode", "Ranking", "critical_log_p", "rank"]
 
 RANKING_COLUMNS = (
     "nodes",
@@ -31,7 +21,6 @@ RANKING_COLUMNS = (
     "dof",
     "log_p",
     "effect_size",
-    "reach",
     "significant",
     "selected",
 )
@@ -46,7 +35,6 @@ class RankedNode:
     dof: int
     log_p: float
     effect_size: float
-    reach: float
     significant: bool
     selected: bool
 
@@ -60,14 +48,12 @@ class RankedNode:
 class Ranking(Sequence[RankedNode]):
     """All candidates, the best first, held as columns.
 
-    Significant ones go before the others; among equals in that, by evidence and reach.
+    Significant ones go before the others; among equals in that, the order is by p-value.
 
     Attributes:
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
-        reach: how much the evidence for each counts, above 0 and up to 1, by how much of what the
-            target hears it can send; all 1 where that is not asked.
         significant: whether each passed the significance level, after any correction.
-        selected: whether each is in the explanation.
+        selected: whether each is in the network of the explanation.
         names: what the nodes of the graph are called, if not by their numbers.
         left_out: how many more candidates were ranked, after these, and are not kept.
     """
@@ -77,7 +63,6 @@ class Ranking(Sequence[RankedNode]):
     dof: NDArray[np.int64]
     log_p: NDArray[np.float64]
     effect_size: NDArray[np.float64]
-    reach: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
     names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
@@ -87,11 +72,6 @@ class Ranking(Sequence[RankedNode]):
     def num_candidates(self) -> int:
         """How many were ranked, kept or not."""
         return len(self) + self.left_out
-
-    @property
-    def weighed(self) -> bool:
-        """Whether evidence counts by reach: for some less than for others."""
-        return bool((self.reach < 1).any())
 
     def name(self, at: int) -> VariableId:
         """Return what the node at a rank is called: its number, or its kind and number."""
@@ -112,11 +92,20 @@ class Ranking(Sequence[RankedNode]):
         nobody = np.zeros(len(self), dtype=bool)
         return replace(self, significant=nobody, selected=nobody)
 
-    def first(self, keep: int) -> Ranking:
-        """Return the first candidates, and all that are in the explanation."""
-        kept = self.selected | (np.arange(len(self)) < keep)
+    def with_selected(self, nodes: IntArray) -> Ranking:
+        """Return the same ranking with these nodes selected."""
+        return replace(self, selected=np.isin(self.nodes, nodes))
+
+    @property
+    def selected_nodes(self) -> IntArray:
+        """The numbers of the selected nodes, in rank order."""
+        return self.nodes[self.selected]
+
+    def keeping(self, nodes: IntArray) -> Ranking:
+        """Return the ranking of these candidates and of the selected ones."""
+        kept = self.selected | np.isin(self.nodes, nodes)
         columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
-        return replace(self, **columns, left_out=self.num_candidates - int(kept.sum()))
+        return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -134,7 +123,6 @@ class Ranking(Sequence[RankedNode]):
             int(self.dof[index]),
             float(self.log_p[index]),
             float(self.effect_size[index]),
-            float(self.reach[index]),
             bool(self.significant[index]),
             bool(self.selected[index]),
         )
@@ -168,106 +156,41 @@ class Ranking(Sequence[RankedNode]):
             "dof": self.dof,
             "log_p": self.log_p,
             "effect_size": self.effect_size,
-            "reach": self.reach,
             "significant": self.significant,
             "selected": self.selected,
         }
 
 
-def _uncorrected(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
-    return log_p
-
-
-def _benjamini_hochberg(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Adjusted log p-values that bound the share of false discoveries."""
-    order = np.argsort(log_p, kind="stable")[::-1]
-    steps = np.log(len(log_p) / np.arange(len(log_p), 0, -1))
-    adjusted = np.empty_like(log_p)
-    adjusted[order] = np.minimum.accumulate(log_p[order] + steps)
-    return np.minimum(adjusted, 0.0)
-
-
-CORRECTIONS = {"none": _uncorrected, "benjamini_hochberg": _benjamini_hochberg}
-
-
-def significant(
-    log_p: NDArray[np.float64],
-    level: float,
-    correction: str = "none",
-    reach: NDArray[np.float64] | None = None,
-) -> NDArray[np.bool_]:
-    """Say which p-values pass the level, corrected for their number if asked to.
-
-    A correction shares out the false discoveries that the level allows for: evenly or, where a
-    reach is given, in proportion to it. The share of false ones is held to the level either way,
-    since the reach does not depend on the p-values (Genovese, Roeder and Wasserman, 2006). No
-    p-value above the level passes, whatever the reach.
-
-    Examples:
-        >>> p = np.array([0.01, 0.04, 0.5])
-        >>> significant(np.log(p), 0.05).tolist()
-        [True, True, False]
-        >>> significant(np.log(p), 0.05, "benjamini_hochberg").tolist()
-        [True, False, False]
-    """
-    correct = resolve(correction, "correction", CORRECTIONS)
-    if correct is None:
-        raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
-    weighed = log_p if reach is None else log_p - _log_weight(reach, correction)
-    in_question = log_p < np.log(level)
-    return np.asarray(correct(np.where(in_question, weighed, np.inf)) < np.log(level))
-
-
-def _log_weight(reach: NDArray[np.float64], correction: str) -> NDArray[np.float64]:
-    """By how much p-values are divided before they are corrected: one on average."""
-    if correction == "none" or not len(reach):
-        return np.zeros(len(reach))
-    weights: NDArray[np.float64] = np.log(reach / reach.mean())
-    return weights
-
-
-def critical_log_p(ranking: Ranking, level: float, correction: str) -> NDArray[np.float64]:
-    """Return, for each candidate, the log p-value that it must be below to be significant.
+def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:
+    """Return the log p-value that a candidate must be below to be significant.
 
     By Benjamini and Hochberg's procedure it depends on how many are, so none must be left out.
 
     Examples:
         >>> one, some = np.ones(4), np.array([True, True, False, False])
-        >>> ranking = Ranking(np.arange(4), one, one.astype(int), -one, one, one, some, some)
+        >>> ranking = Ranking(np.arange(4), one, one.astype(int), -one, one, some, some)
         >>> for correction in ("none", "benjamini_hochberg"):
-        ...     print(np.exp(critical_log_p(ranking, 0.04, correction)).round(6).tolist())
-        [0.04, 0.04, 0.04, 0.04]
-        [0.02, 0.02, 0.02, 0.02]
+        ...     print(round(float(np.exp(critical_log_p(ranking, 0.04, correction))), 6))
+        0.04
+        0.02
     """
     count = max(1, int(np.count_nonzero(ranking.significant)))
     shared = 1.0 if correction == "none" else count / max(1, len(ranking))
-    corrected = np.log(level * shared) + _log_weight(ranking.reach, correction)
-    return np.minimum(corrected, np.log(level))
+    return float(np.log(level * shared))
 
 
-def rank(
-    nodes: IntArray,
-    tests: PairwiseTests,
-    reach: NDArray[np.float64],
-    passed: NDArray[np.bool_],
-    eligible: NDArray[np.bool_],
-    max_nodes: int,
-) -> Ranking:
-    """Order candidates by evidence times reach; select the first ``max_nodes`` that are eligible.
+def rank(nodes: IntArray, tests: PairwiseTests, passed: NDArray[np.bool_]) -> Ranking:
+    """Order candidates by p-value, those that passed before the others; none is selected yet.
 
-    Those that passed go before the others; evidence is the log p-value. Equals are ordered by
-    larger statistic, then by smaller node id.
+    Equals are ordered by larger statistic, then by smaller node id.
     """
-    order = np.lexsort((nodes, -tests.statistic, tests.log_p * reach, ~passed))
-    eligible = eligible[order]
-    selected = eligible & (np.cumsum(eligible) <= max_nodes)
+    order = np.lexsort((nodes, -tests.statistic, tests.log_p, ~passed))
     return Ranking(
         nodes[order],
         tests.statistic[order],
         tests.dof[order],
         tests.log_p[order],
         tests.effect_size[order],
-        reach[order],
         passed[order],
-        selected,
+        np.zeros(len(order), dtype=bool),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..sampling import SampleTable, VariableId
+from ..significance import significant
 from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
-from .ranking import Ranking, rank, significant
+from .ranking import Ranking, rank
 
-__all__ = ["RANKED_BY", "Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
+__all__ = ["Dependents", "Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
 
 _CELLS_AT_ONCE = 1 << 22
 _SHARED = 32.0
-RANKED_BY = ("reach", "dependence", "influence")
 
 
 @dataclass(frozen=True)
@@ -28,55 +28,56 @@ class SelectionPlan:
     Attributes:
         no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
             Theorem 1, the variables dependent on any of those.
-        by: ``dependence`` tests a candidate's whole variable against the target's, as in the paper;
-            ``reach`` tests the same, and weighs the evidence by each candidate's reach;
-            ``influence`` tests only whether it was perturbed, against the change of the target.
-        only_significant: if False, the top ``max_nodes`` are taken whatever their p-value.
+        cells: of contingency tables and of samples that are held at once; some 50 bytes each.
     """
 
     test: IndependenceTest
     significance: float
     correction: str
-    max_nodes: int
     no_child: bool
-    only_significant: bool
-    by: str = "dependence"
+    cells: int = _CELLS_AT_ONCE
 
-    def passed(
-        self, tests: PairwiseTests, reach: NDArray[np.float64] | None = None
-    ) -> NDArray[np.bool_]:
-        return significant(tests.log_p, self.significance, self.correction, reach)
+    def passed(self, tests: PairwiseTests) -> NDArray[np.bool_]:
+        return significant(tests.log_p, self.significance, self.correction)
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A target and the nodes that can influence it (the target itself is not among them).
-
-    Attributes:
-        reach: how much the evidence for each counts; None for all the same.
-    """
+    """A target and the nodes that can influence it (the target itself is not among them)."""
 
     target: VariableId
     candidates: IntArray
-    reach: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Dependents:
+    """What depends on a target.
+
+    Attributes:
+        ranking: every candidate.
+        related: the paper's U(t), in the order of the ranking.
+    """
+
+    ranking: Ranking
+    related: IntArray
 
 
 def select_variables(
-    table: SampleTable, neighbourhoods: Sequence[Neighbourhood], plan: SelectionPlan
-) -> Iterator[Ranking]:
-    """Rank and select the candidates of each target, in the given order.
+    table: SampleTable, neighbourhoods: Iterable[Neighbourhood], plan: SelectionPlan
+) -> Iterator[Dependents]:
+    """Rank the candidates of each target, in the given order.
 
     Targets with much the same candidates are tested together, all their pairs at once.
     """
     for block in _blocks(neighbourhoods, table):
         union = np.unique(np.concatenate([each.candidates for each in block]))
-        columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
+        columns = table.columns(union)
         targets = [table.column(each.target) for each in block]
         own = [np.searchsorted(union, each.candidates) for each in block]
         wanted = np.zeros((len(block), len(union)), dtype=bool)
         for row, mine in enumerate(own):
             wanted[row, mine] = True
-        tests = results_of_pairs(table, targets, columns, plan.test, wanted, plan.by)
+        tests = results_of_pairs(table, targets, columns, plan, wanted)
         for row, (each, mine) in enumerate(zip(block, own, strict=True)):
             yield _select_one(table, each, columns[mine], tests.at((row, mine)), plan)
 
@@ -87,17 +88,12 @@ def _select_one(
     columns: IntArray,
     tests: PairwiseTests,
     plan: SelectionPlan,
-) -> Ranking:
-    every = np.ones(len(neighbourhood.candidates))
-    reach = every if neighbourhood.reach is None else neighbourhood.reach
-    passed = plan.passed(tests, reach)
-    if not plan.only_significant:
-        eligible = np.ones_like(passed)
-    elif plan.no_child:
-        eligible = passed
-    else:
-        eligible = passed | _dependents_of(table, columns, passed, plan)
-    return rank(neighbourhood.candidates, tests, reach, passed, eligible, plan.max_nodes)
+) -> Dependents:
+    passed = plan.passed(tests)
+    related = passed if plan.no_child else passed | _dependents_of(table, columns, passed, plan)
+    ranking = rank(neighbourhood.candidates, tests, passed)
+    chosen = neighbourhood.candidates[related]
+    return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
 
 
 def _dependents_of(
@@ -109,9 +105,10 @@ def _dependents_of(
         return reached
     sources = columns[dependent]
     states = int(table.cardinalities.max())
-    at_once = max(1, _CELLS_AT_ONCE // (len(columns) * states**2))
+    width = max(table.num_samples, len(columns) * states) * states
+    at_once = max(1, plan.cells // width)
     for start in range(0, len(sources), at_once):
-        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan.test)
+        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan)
         for row in range(len(tests.dof)):
             reached |= plan.passed(tests.at(row))
     return reached
@@ -121,14 +118,12 @@ def results_of_pairs(
     table: SampleTable,
     left: Sequence[int] | IntArray,
     right: IntArray,
-    test: IndependenceTest,
+    plan: SelectionPlan,
     wanted: NDArray[np.bool_] | None = None,
-    by: str = "dependence",
 ) -> PairwiseTests:
     """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
 
-    By ``influence`` only the change of a left one's prediction is tested, against whether a right
-    one was perturbed. All pairs are counted in any case, which is the cheap part.
+    All pairs are counted in any case, which is the cheap part.
 
     Returns:
         Results ``[left, right]``, zero where not wanted.
@@ -138,27 +133,24 @@ def results_of_pairs(
         wanted = np.ones((len(left), len(right)), dtype=bool)
     results = PairwiseTests.zeros(wanted.shape)
     left_codes = table.codes(left)
-    if by == "influence":
-        left_codes %= table.levels[left].astype(np.uint8)
     width = max(table.num_samples, len(left) * states) * states
-    at_once = max(1, _CELLS_AT_ONCE // width)
+    at_once = max(1, plan.cells // width)
     for start in range(0, len(right), at_once):
         columns = slice(start, start + at_once)
-        here = np.zeros_like(wanted)
-        here[:, columns] = wanted[:, columns]
+        rows, here = np.nonzero(wanted[:, columns])
         right_codes = table.codes(right[columns])
-        if by == "influence":
-            right_codes //= table.levels[right[columns]].astype(np.uint8)
         counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
-        results.put(here, pairwise_tests(counts, test))
+        results.put((rows, start + here), pairwise_tests(counts, plan.test))
     return results
 
 
 def _blocks(
-    neighbourhoods: Sequence[Neighbourhood], table: SampleTable
+    neighbourhoods: Iterable[Neighbourhood], table: SampleTable
 ) -> Iterator[list[Neighbourhood]]:
     """Group neighbouring targets while testing them together wastes little on foreign pairs."""
-    cells = _CELLS_AT_ONCE // int(table.cardinalities.max()) ** 2
+    states = int(table.cardinalities.max())
+    cells = _CELLS_AT_ONCE // states**2
+    targets = _CELLS_AT_ONCE // (table.num_samples * states)
     block: list[Neighbourhood] = []
     union: set[int] = set()
     needed = 0
@@ -166,7 +158,8 @@ def _blocks(
         mine = each.candidates.tolist()
         union.update(mine)
         needed += len(mine)
-        if block and (len(block) + 1) * len(union) > min(_SHARED * needed, cells):
+        too_many = (len(block) + 1) * len(union) > min(_SHARED * needed, cells)
+        if block and (too_many or len(block) >= targets):
             yield block
             block, union, needed = [], set(mine), len(mine)
         block.append(each)

@@ -192,9 +192,9 @@ def _as_published(
         )
         samples = explainer.samples([None]).table
         near = Neighbourhood(GRAPH, best)
-        (ranking,) = select_variables(samples, [near], selection_plan(settings))
-        best = np.sort(ranking.nodes[:BEST])
-    nodes = ranking.nodes[ranking.selected].tolist()
+        (found,) = select_variables(samples, [near], selection_plan(settings))
+        best = np.sort(found.ranking.nodes[:BEST])
+    nodes = found.related[: settings.max_nodes].tolist()
     learning = learning_plan(settings)
     assert learning is not None
     (network,) = learn_networks(samples, [Problem(GRAPH, nodes)], learning)

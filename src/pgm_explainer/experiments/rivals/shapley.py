@@ -45,11 +45,15 @@ class Shapley:
         return Queries(self.num_queries)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
+        for target, found in zip(targets, self.attributions(case, targets), strict=True):
+            yield case.among_candidates(target, abs(found))
+
+    def attributions(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         for target in targets:
             game = _Game(case, target)
-            importance = np.zeros(len(case.x))
-            importance[game.players] = abs(self._values(game))
-            yield case.among_candidates(target, importance)
+            found = np.zeros(len(case.x))
+            found[game.players] = self._values(game)
+            yield found
 
     def _values(self, game: _Game) -> FloatArray:
         nobody, everybody = np.zeros((1, len(game.players))), np.ones(len(game.players))

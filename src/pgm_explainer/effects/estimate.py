@@ -1,0 +1,206 @@
+"""What perturbing each node does to a prediction, estimated from the samples of step 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..sampling import Outcome, SampleTable
+from ..significance import significant
+from .bits import PerturbedSamples
+from .pairs import pair_effects
+from .randomization import atoms, log_tails, normal_log_p
+from .regression import Fit, fit_all
+from .table import Effects, PairEffect
+
+__all__ = ["EffectPlan", "EffectProblem", "estimate_effects"]
+
+Vector = NDArray[np.float64]
+
+_Z = 1.959963984540054
+_IN_QUESTION = 2.0
+"""Below this z-score nothing is significant, and a normal p-value is good enough."""
+_IN_PAIRS = 6
+_ROWS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class EffectPlan:
+    """How effects are estimated.
+
+    Attributes:
+        probability: of each node to be perturbed in a sample.
+        significance, correction: when an effect is significant.
+    """
+
+    probability: float
+    significance: float
+    correction: str
+
+
+@dataclass(frozen=True)
+class EffectProblem:
+    """The effects of some nodes (ascending) on one prediction."""
+
+    nodes: IntArray
+    outcome: Outcome
+
+
+def estimate_effects(
+    table: SampleTable, problems: Sequence[EffectProblem], plan: EffectPlan
+) -> list[Effects]:
+    """Estimate effects on some predictions from one set of samples.
+
+    *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
+    equal variances. *Strengths* are those of a fit of the square root of the absolute change: rare
+    large changes would drown the others otherwise. *P-values* test both fits by the randomisation
+    (:mod:`.randomization`) and take twice the smaller one.
+
+    Each answer is the same alone and among others.
+    """
+    union = np.unique(np.concatenate([each.nodes for each in problems]))
+    bits = PerturbedSamples(table, table.columns(union))
+    outcomes = []
+    for each in problems:
+        columns, change = np.searchsorted(union, each.nodes), each.outcome.change
+        outcomes += [(columns, change), (columns, np.sqrt(abs(change)))]
+    fits = fit_all(bits, outcomes)
+    residuals = np.stack([each.residual for each in fits], axis=1)
+    sums = bits.sums(np.concatenate((residuals, residuals[:, ::2] ** 2), axis=1))
+    tests = _log_p_values(bits, fits, sums, plan.probability)
+    squares = sums[:, len(fits) :]
+    found = []
+    for at, each in enumerate(problems):
+        signed, moved = fits[2 * at], fits[2 * at + 1]
+        log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
+        effect, error = _effects(bits, signed, sums[:, 2 * at], squares[:, at])
+        strength = _coefficients(bits, moved, sums[:, 2 * at + 1])
+        found.append(_table(each.nodes, effect, error, strength, log_p, signed, bits, plan))
+    return found
+
+
+def _table(
+    nodes: IntArray,
+    effect: Vector,
+    error: Vector,
+    strength: Vector,
+    log_p: Vector,
+    signed: Fit,
+    bits: PerturbedSamples,
+    plan: EffectPlan,
+) -> Effects:
+    """The effects in order, with the pairs among the strongest."""
+    found = significant(log_p, plan.significance, plan.correction)
+    # What makes the prediction steadier at most has no strength of its own.
+    strength = np.maximum(strength, 0.0)
+    strength = strength / max(float(strength.max(initial=0.0)), 1e-300)
+    order = np.lexsort((nodes, -abs(effect), -strength))
+    strongest = order[found[order]][:_IN_PAIRS]
+    pairs: tuple[PairEffect, ...] = ()
+    if len(strongest) > 1:
+        dense = bits.dense(signed.columns[strongest])
+        names = nodes[strongest].tolist()
+        pairs = pair_effects(names, dense, signed.additive, effect[strongest], plan.significance)
+    return Effects(
+        nodes[order],
+        effect[order],
+        (effect - _Z * error)[order],
+        (effect + _Z * error)[order],
+        strength[order],
+        log_p[order],
+        found[order],
+        pairs,
+    )
+
+
+def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
+    """The coefficient of every candidate: fitted, or of the candidate added to the fit."""
+    columns = found.columns
+    coefficients = sums[columns] - bits.count[columns] * found.residual.mean()
+    coefficients /= bits.variance[columns]
+    coefficients[np.searchsorted(columns, found.active)] = found.coefficients
+    return coefficients
+
+
+def _effects(
+    bits: PerturbedSamples, found: Fit, sums: Vector, squares: Vector
+) -> tuple[Vector, Vector]:
+    """Effects, and their standard errors by the spread within perturbed and other samples."""
+    squares, share = squares[found.columns], bits.count[found.columns] / bits.num_samples
+    total = float(found.residual @ found.residual)
+    spread = squares * (1 - share) ** 2 + (total - squares) * share**2
+    error = np.sqrt(np.maximum(spread, 0)) / bits.variance[found.columns]
+    return _coefficients(bits, found, sums), error
+
+
+def _log_p_values(
+    bits: PerturbedSamples, fits: Sequence[Fit], sums: Vector, probability: float
+) -> list[Vector]:
+    """The log p-values of all candidates of each fit, tested on what the others leave."""
+    answers: list[Vector] = []
+    open_tests = _OpenTests(probability)
+    for number, each in enumerate(fits):
+        columns, active = each.columns, np.searchsorted(each.columns, each.active)
+        mean = float(each.residual.mean())
+        total = sums[columns, number] - bits.count[columns] * mean
+        explained = np.zeros(len(columns))
+        # What a fitted column explains itself belongs to its own test.
+        variance = bits.variance[each.active]
+        total[active] = each.coefficients * variance
+        explained[active] = each.coefficients**2 * variance
+        residual = each.residual - mean
+        coin = probability * (1 - probability)
+        spread = np.sqrt(coin * (float(residual @ residual) + explained))
+        z = np.divide(total, spread, out=np.zeros(len(columns)), where=spread > 0)
+        answers.append(normal_log_p(z))
+        in_question = abs(z) > _IN_QUESTION
+        fitted = np.flatnonzero(in_question[active])
+        in_question[active] = False
+        open_tests.add(answers[-1], np.flatnonzero(in_question), total, residual[None])
+        if len(fitted):
+            share = bits.count[each.active[fitted]] / bits.num_samples
+            centred = bits.dense(each.active[fitted]).T - share[:, None]
+            own = residual + centred * each.coefficients[fitted][:, None]
+            open_tests.add(answers[-1], active[fitted], total, own)
+    open_tests.close()
+    return answers
+
+
+class _OpenTests:
+    """Tests whose p-values are worked out together, since many at once take little longer."""
+
+    def __init__(self, probability: float) -> None:
+        self._probability = probability
+        self._answers: list[tuple[Vector, NDArray[np.int64]]] = []
+        self._totals: list[Vector] = []
+        self._values: list[Vector] = []
+        self._weights: Vector = np.empty(0)
+
+    def add(
+        self, answers: Vector, places: NDArray[np.int64], totals: Vector, outcomes: Vector
+    ) -> None:
+        """Test totals at places against outcomes, one for all of them or one for each."""
+        for start in range(0, len(places), _ROWS_AT_ONCE):
+            some = places[start : start + _ROWS_AT_ONCE]
+            own = outcomes if len(outcomes) == 1 else outcomes[start : start + _ROWS_AT_ONCE]
+            values, self._weights = atoms(own)
+            self._answers.append((answers, some))
+            self._totals.append(totals[some])
+            self._values.append(np.broadcast_to(values, (len(some), values.shape[1])))
+            if sum(map(len, self._totals)) >= _ROWS_AT_ONCE:
+                self.close()
+
+    def close(self) -> None:
+        """Put the p-values where they belong."""
+        if not self._totals:
+            return
+        totals, values = np.concatenate(self._totals), np.concatenate(self._values)
+        tails = log_tails(totals, values, self._weights, self._probability)
+        ends = np.cumsum([len(each) for each in self._totals])[:-1]
+        for (answers, places), its in zip(self._answers, np.split(tails, ends), strict=True):
+            answers[places] = its
+        self._answers, self._totals, self._values = [], [], []

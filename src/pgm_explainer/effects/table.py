@@ -1,0 +1,167 @@
+"""The effects of all candidates on a prediction, strongest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..sampling import VariableId
+
+__all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
+
+EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "significant")
+
+Names = Sequence[VariableId] | Mapping[int, VariableId]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What perturbing one node does to the prediction; see :class:`Effects` for the fields."""
+
+    node: VariableId
+    effect: float
+    low: float
+    high: float
+    strength: float
+    log_p: float
+    significant: bool
+
+    @property
+    def p(self) -> float:
+        """The p-value; 0 where it underflows, which ``log_p`` does not."""
+        return float(np.exp(self.log_p))
+
+
+@dataclass(frozen=True)
+class PairEffect:
+    """Two nodes whose joint effect is not the sum of their effects.
+
+    Attributes:
+        nodes: the numbers of the two.
+        joint: what perturbing both changes.
+        excess: the joint effect minus the sum of the two, with its 95 % interval.
+    """
+
+    nodes: tuple[int, int]
+    joint: float
+    excess: float
+    low: float
+    high: float
+    log_p: float
+
+
+@dataclass(frozen=True, eq=False)
+class Effects(Sequence[Effect]):
+    """What perturbing each candidate does to the prediction, held as columns, strongest first.
+
+    Which nodes are perturbed in a sample is drawn at random, so these are causal effects on the
+    model's output: averages over random perturbations of all other nodes.
+
+    Attributes:
+        nodes: the numbers of the nodes; those that the prediction is about are among them.
+        effect: by how much perturbing the node changes the explained class's probability (or the
+            value of a regression) on average; below 0, the probability falls.
+        low, high: the 95 % confidence interval of ``effect``.
+        strength: how far perturbing the node moves the prediction in either direction, relative
+            to the strongest node, which has 1. A node that moves it up as often as down has a
+            strength but hardly an effect. The order is by this column.
+        log_p: natural logarithm of the p-value of "perturbing this node changes nothing".
+        significant: whether that is below the significance level, after any correction.
+        pairs: the strongest pairs of nodes whose joint effect is not the sum of the two.
+        names: what the nodes of the graph are called, if not by their numbers.
+        left_out: how many more candidates there were that are not kept here.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> Effects(np.array([7]), -0.2 * one, -0.3 * one, -0.1 * one, one, -9 * one, one > 0)[0]
+        Effect(node=7, effect=-0.2, low=-0.3, high=-0.1, strength=1.0, log_p=-9.0, significant=True)
+    """
+
+    nodes: IntArray
+    effect: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    strength: NDArray[np.float64]
+    log_p: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+    pairs: tuple[PairEffect, ...] = ()
+    names: Names | None = None
+    left_out: int = 0
+
+    @property
+    def parts(self) -> list[VariableId]:
+        """What was perturbed, by name, strongest first."""
+        return [self.called(node) for node in self.nodes.tolist()]
+
+    def called(self, number: int) -> VariableId:
+        """Return the name of a node of the graph; its number if it has none."""
+        if isinstance(self.names, Mapping):
+            return self.names.get(number, number)
+        return number if self.names is None else self.names[number]
+
+    def named(self, names: Names) -> Effects:
+        """Return the same effects with names for the nodes of the graph."""
+        return replace(self, names=names)
+
+    def keeping(self, *nodes: IntArray) -> Effects:
+        """Return the effects of these nodes, and the pairs among them."""
+        kept = np.isin(self.nodes, np.concatenate(nodes))
+        left = set(self.nodes[kept].tolist())
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in EFFECT_COLUMNS},
+            pairs=tuple(pair for pair in self.pairs if left.issuperset(pair.nodes)),
+            left_out=self.left_out + int((~kept).sum()),
+        )
+
+    @property
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """The effects as named columns, ready for ``pandas.DataFrame``."""
+        named = np.empty(len(self), dtype=object)
+        named[:] = self.parts
+        rest = {name: getattr(self, name) for name in EFFECT_COLUMNS[1:]}
+        return {"node": self.nodes if self.names is None else named, **rest}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> Effect: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Effect]: ...
+    def __getitem__(self, index: int | slice) -> Effect | list[Effect]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        return Effect(
+            self.called(int(self.nodes[index])),
+            float(self.effect[index]),
+            float(self.low[index]),
+            float(self.high[index]),
+            float(self.strength[index]),
+            float(self.log_p[index]),
+            bool(self.significant[index]),
+        )
+
+    def __iter__(self) -> Iterator[Effect]:
+        return (self[at] for at in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Effects)
+            and (self.pairs, self.parts, self.left_out)
+            == (other.pairs, other.parts, other.left_out)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in EFFECT_COLUMNS[1:]
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,78 @@
+"""What the predictions that are explained were in every sample, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..predictors import LocalModel
+from ..scratch import Scratch
+from .record import Record
+from .variables import VariableId
+
+if TYPE_CHECKING:
+    from .generate import Question
+
+__all__ = ["Outcome", "TargetValues"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a prediction was in every sample.
+
+    Attributes:
+        values: the explained class's probability, or the predicted value, ``[n]``.
+        original: the same without any perturbation.
+        resolution: changes of no more than this are rounding errors of the model.
+    """
+
+    values: NDArray[np.float64]
+    original: float
+    resolution: float
+
+    @property
+    def change(self) -> NDArray[np.float64]:
+        """By how much it changed, rounding errors left out."""
+        change = self.values - self.original
+        return np.where(abs(change) > self.resolution, change, 0.0)
+
+
+class TargetValues:
+    """The explained class's probability of each target in every sample; of a regression, its value.
+
+    A regression with several values that are explained together has no one value. What counts is
+    then how far they are from the original ones (the Euclidean distance), which is 0 there.
+    """
+
+    def __init__(
+        self, model: LocalModel, question: Question, num_samples: int, scratch: Scratch
+    ) -> None:
+        places = {name: at for at, name in enumerate(question.predictions)}
+        at = np.array([places[target] for target in question.targets], dtype=np.int64)
+        self._column = {target: number for number, target in enumerate(question.targets)}
+        self._places, self._classes = at, question.classes[at]
+        self._before = model.before[at]
+        self.are_probabilities = model.reader.kind != "values"
+        self._record = Record(num_samples, len(at), np.float64, scratch)
+        self._original = self._of(model.before[None])[0]
+
+    def record(self, start: int, after: FloatArray) -> None:
+        """Note the predictions ``[B, predictions, C]`` of a batch."""
+        self._record.write(start, self._of(after))
+
+    def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:
+        """Return the values ``[n]`` of a target, and the original one."""
+        at = self._column[target]
+        return self._record.column(at), float(self._original[at])
+
+    def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
+        chosen = predictions[:, self._places]
+        if not self.are_probabilities and chosen.shape[-1] > 1:
+            distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
+            return np.asarray(distance, dtype=np.float64)
+        explained = self._classes if self.are_probabilities else np.zeros_like(self._classes)
+        return chosen[:, np.arange(len(self._places)), explained].astype(np.float64)
