@@ -20,7 +20,6 @@ __all__ = ["commonest", "thin_support", "weaknesses"]
 _FEW = 5
 _RARELY = 0.1
 _ONE_POINT = 0.01
-_NEARLY_ALWAYS = 0.95
 
 
 def weaknesses(
@@ -76,15 +75,13 @@ def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPla
 
 def _about_movement(outcome: Outcome, probabilities: bool) -> Iterator[str]:
     """Below about one point the prediction hardly moves, and what moves it hardly matters."""
-    change = abs(outcome.change)
-    usual = float(np.quantile(change, _NEARLY_ALWAYS))
-    if not probabilities or not change.any() or usual >= _ONE_POINT:
-        return
-    yield (
-        f"the prediction hardly moves: in {_NEARLY_ALWAYS:.0%} of the samples the probability "
-        f"stays within {100 * usual:.2g} percentage points of {outcome.original:.4g} (at most "
-        f"{100 * float(change.max()):.2g} points away), so what changes it changes little"
-    )
+    furthest = float(abs(outcome.change).max())
+    if probabilities and 0 < furthest < _ONE_POINT:
+        low, high = outcome.values.min(), outcome.values.max()
+        yield (
+            f"the prediction hardly moves: in all samples the probability stays between {low:.6g} "
+            f"and {high:.6g}, within {100 * furthest:.2g} percentage points of {outcome.original:.6g}"
+        )
 
 
 def _about_precision(finding: Finding, samples: Samples) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
@@ -56,9 +57,10 @@ def estimate_effects(
     """Estimate effects on some predictions from one set of samples.
 
     *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
-    equal variances. *Strengths* are those of a fit of the square root of the absolute change: rare
-    large changes would drown the others otherwise. *P-values* test both fits by the randomisation
-    (:mod:`.randomization`) and take twice the smaller one.
+    equal variances. *Strengths* are coefficients of a fit of squared ranks of the absolute change:
+    few large changes would drown all others otherwise. A node whose effect is certainly large is
+    strong in any case. *P-values* test both fits by the randomisation (:mod:`.randomization`) and
+    take twice the smaller one.
 
     Each answer is the same alone and among others.
     """
@@ -67,7 +69,7 @@ def estimate_effects(
     outcomes = []
     for each in problems:
         columns, change = np.searchsorted(union, each.nodes), each.outcome.change
-        outcomes += [(columns, change), (columns, np.sqrt(abs(change)))]
+        outcomes += [(columns, change), (columns, _movement(change))]
     fits = fit_all(bits, outcomes)
     residuals = np.stack([each.residual for each in fits], axis=1)
     sums = bits.sums(np.concatenate((residuals, residuals[:, ::2] ** 2), axis=1))
@@ -96,8 +98,8 @@ def _table(
     """The effects in order, with the pairs among the strongest."""
     found = significant(log_p, plan.significance, plan.correction)
     # What makes the prediction steadier at most has no strength of its own.
-    strength = np.maximum(strength, 0.0)
-    strength = strength / max(float(strength.max(initial=0.0)), 1e-300)
+    certain = np.maximum(abs(effect) - _Z * error, 0.0)
+    strength = np.maximum(_share(np.maximum(strength, 0.0)), _share(certain))
     order = np.lexsort((nodes, -abs(effect), -strength))
     strongest = order[found[order]][:_IN_PAIRS]
     pairs: tuple[PairEffect, ...] = ()
@@ -115,6 +117,16 @@ def _table(
         found[order],
         pairs,
     )
+
+
+def _movement(change: Vector) -> Vector:
+    """How far the prediction moved in each sample: squared ranks from 0 to 1."""
+    return np.square(stats.rankdata(abs(change)) / len(change))
+
+
+def _share(values: Vector) -> Vector:
+    """Each value as a share of the largest one."""
+    return values / max(float(values.max(initial=0.0)), 1e-300)
 
 
 def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:

@@ -28,7 +28,7 @@ __all__ = ["NoisyOr"]
 
 Vector = NDArray[np.float64]
 
-_TINY = 1e-9
+_TINY = 1e-8
 _LARGEST = 14.0
 """Minus the log of the least chance that a prediction holds: one in a million."""
 _STEPS = 60
@@ -126,7 +126,7 @@ class NoisyOr:
             along = [1] * len(self.parents)
             along[axis] = len(chance)
             holds = holds * (1 - chance).reshape(along)
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[..., None]
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
@@ -134,7 +134,7 @@ class NoisyOr:
 
         Each term is a product of functions of one variable, so any number of parents is cheap.
         """
-        constant, product = self._sides
+        constant, product = self.sides
         unary = [
             Factor((parent,), 1 - chance)
             for parent, chance in zip(parents, self.chances, strict=True)
@@ -160,11 +160,11 @@ class NoisyOr:
         holds = np.ones(len(codes))
         for column, chance in zip(codes.T, self.chances, strict=True):
             holds *= 1 - chance[column]
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[:, None]
 
     @property
-    def _sides(self) -> tuple[Vector, Vector]:
+    def sides(self) -> tuple[Vector, Vector]:
         """P(state | parents) = constant + product * P(no parent changes the prediction)."""
         coin = [1.0] if self.perturbed is None else [1 - self.perturbed, self.perturbed]
         alone = (1 - self.leak) * np.array([1.0, 1 - self.own])[: len(coin)]
@@ -210,29 +210,33 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
 def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, float]:
     """The weights, minus the logs of the chances to hold, of highest likelihood.
 
-    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights, so Newton's
-    steps, kept within 0 to a bound, lead to its maximum.
+    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights. Newton's steps,
+    kept within 0 to a bound, lead to its maximum; where the bound bends one so that it leads down,
+    a shorter one closer to the gradient is tried (Levenberg and Marquardt).
     """
     weights = np.full(design.shape[1], 0.3)
     weights[0] = 0.05
+    size = (kept + changed) @ design + 1e-9
+    damping = 1e-3
     value, gradient, hessian = _likelihood(weights, design, kept, changed)
     for _ in range(_STEPS):
         bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
-        gradient[bound] = 0.0
-        hessian[bound] = 0.0
-        hessian[:, bound] = 0.0
-        hessian.flat[:: len(hessian) + 1] += np.where(bound, 1.0, 1e-9 * (1 + hessian[0, 0]))
-        step, gain, scale = np.linalg.solve(hessian, gradient), 0.0, 1.0
-        while scale > 1e-8:
-            trial = np.clip(weights + scale * step, _TINY, _LARGEST)
-            new = _likelihood(trial, design, kept, changed)
-            gain = new[0] - value
-            if gain >= 0:
-                weights, (value, gradient, hessian) = trial, new
+        curved = hessian.copy()
+        curved[bound] = curved[:, bound] = 0.0
+        curved.flat[:: len(curved) + 1] += damping * (size + curved.diagonal())
+        scale = 1 / np.sqrt(curved.diagonal())  # to solve it well where one weight is near 0
+        slope = np.where(bound, 0.0, gradient) * scale
+        step = np.linalg.solve(curved * np.outer(scale, scale), slope) * scale
+        trial = np.clip(weights + step, _TINY, _LARGEST)
+        new = _likelihood(trial, design, kept, changed)
+        gain = new[0] - value
+        if gain >= 0:
+            weights, (value, gradient, hessian) = trial, new
+            damping = max(damping / 10, 1e-8)
+            if gain <= _CLOSE:
                 break
-            scale /= 2
-        if gain <= _CLOSE:
-            break
+        else:
+            damping *= 10
     return np.where(weights <= 2 * _TINY, 0.0, weights), value
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...explanation import Explanation
-from ...network import BayesianNetwork, ConditionalTable
+from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
 from ..layers import layer_dag
 from ..names import class_label, label_of, value_labels, variable_label
+from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
@@ -167,7 +168,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
                 "name": variable_label(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
-                "rows": _rows(network.cpt(variable.id)),
+                **_table(network.cpt(variable.id), explanation),
                 "layer": layers.layer[at],
                 "x": round(layers.x[at], 3),
             }
@@ -180,6 +181,26 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
             for parent, child in network.dag.edges
         ],
         "factorisation": network.factorisation,
+    }
+
+
+def _table(table: ConditionalTable | NoisyOr, explanation: Explanation) -> dict[str, Any]:
+    if isinstance(table, ConditionalTable):
+        return {"rows": _rows(table)}
+    constant, product = table.sides
+
+    def short(values: Any) -> list[float]:
+        return [float(f"{each:.{_DIGITS}g}") for each in np.asarray(values).tolist()]
+
+    return {
+        "rows": [],
+        "noisyOr": {
+            "constant": short(constant),
+            "product": short(product),
+            "holds": [short(1 - chance) for chance in table.chances],
+            "about": NOISY_OR,
+            "chances": noisy_or_chances(explanation, table),
+        },
     }
 
 

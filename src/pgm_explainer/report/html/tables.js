@@ -51,6 +51,7 @@ function tablesDetails({ network }, { kinds }) {
 
 /** The rows of a table that were sampled; the others are counted. */
 function conditionalTable(title, variable, parents, kinds) {
+  if (variable.noisyOr) return noisyOrTable(title, variable.noisyOr);
   const states = kinds[variable.kind].states;
   const head = [...parents.map(({ name }) => name), ...states, "samples"];
   const rows = variable.rows.map(([at, seen, ...chances]) => [
@@ -61,6 +62,12 @@ function conditionalTable(title, variable, parents, kinds) {
   const note = `${unseen} of ${all} combinations of the parents were never sampled; the network ` +
     "takes every state to be as likely there.";
   return [table({ title, head, rows }), ...(unseen ? [paragraph(note)] : [])];
+}
+
+/** What may change the prediction, each by itself, and with which chance. */
+function noisyOrTable(title, { about, chances }) {
+  const rows = chances.map(([text, chance]) => [text, percent(chance)]);
+  return [paragraph(about), table({ title, head: ["this alone", "changes it with chance"], rows })];
 }
 
 function parentStates(configuration, parents, kinds) {
