@@ -51,8 +51,13 @@ def load_tensors(path: Path, trust: bool) -> Any:
             f"could execute code: save model.state_dict() or a Data object instead, or, if you "
             f"trust whoever made the file, say --trust"
         ) from error
-    for name, tensor in _tensors(loaded, "its content"):
-        _check_not_repeated(tensor, f"{path}: {name}")
+    try:
+        for name, tensor in _tensors(loaded, "its content"):
+            _check_not_repeated(tensor, f"{path}: {name}")
+    except FileError:
+        raise
+    except Exception as error:  # of a data object that is not whole anything may come
+        raise FileError(f"{path} holds an object that is not whole: {error}") from error
     return loaded
 
 

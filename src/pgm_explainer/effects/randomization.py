@@ -153,7 +153,7 @@ def _saddlepoint(
     start = totals - probability * mass.sum(axis=1)
     tilt = np.clip(start / np.maximum(variance, 1e-300), 0.0, _FURTHEST / 2)
     odds = (1 - probability) / probability
-    curvature = variance
+    curvature, found = variance, np.zeros(len(totals), dtype=bool)
     for _ in range(_STEPS):
         chance = 1 / (1 + odds * np.exp(-tilt[:, None] * values))
         part = mass * chance
@@ -164,7 +164,9 @@ def _saddlepoint(
         newton = tilt + (totals - slope) / np.maximum(curvature, 1e-300)
         inside = (newton > low) & (newton < high)
         after = np.where(inside, newton, (low + high) / 2)
-        if np.all(abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)):
+        found |= abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)
+        if found.all():
             break
-        tilt = after
+        # What is found stays as it is, however many steps the others take.
+        tilt = np.where(found, tilt, after)
     return tilt, curvature
