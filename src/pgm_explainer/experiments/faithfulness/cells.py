@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -94,6 +95,7 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
         "seed": seed,
         "explainer": TRUTH,
         "rows": rows,
+        "counts": dict(sum((Counter(each.counts) for each in subjects), Counter())),
         "accuracy": float(np.mean(accuracies)) if accuracies else None,
         "seconds of training": trained - started,
         "seconds of truth": time.process_time() - trained,

@@ -108,6 +108,7 @@ def rivals_by_name(seed: int) -> dict[str, Rival]:
         Occlusion("auto", Settings.num_samples, seed),
         Occlusion("zero"),
         IntegratedGradients(),
+        IntegratedGradients(log_probability=True),
         Gradient(name="saliency"),
         LossGradient(),
         LearntMask(seed=seed),
