@@ -69,11 +69,11 @@ class ConditionalTable:
         for column, states in zip(codes.T, shape, strict=True):
             cells = cells * states + column
         counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
-        weights = counts + smoothing
+        weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
-        values = weights / weights.sum(axis=-1, keepdims=True)
-        return cls(variable, tuple(parents), values, counts)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return cls(variable, tuple(parents), weights, counts)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
