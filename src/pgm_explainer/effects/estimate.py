@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from ..arrays import IntArray
 from ..sampling import SampleTable
@@ -20,7 +21,7 @@ __all__ = ["EffectPlan", "Outcome", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
-_Z = 1.959963984540054
+_CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is good enough."""
 _IN_PAIRS = 6
@@ -68,9 +69,10 @@ def estimate_effects(
     """Estimate the effect of each of some nodes on one prediction.
 
     *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
-    equal variances. *Strengths* are those of a fit of the square root of the absolute change: rare
-    large changes would drown the others otherwise. *P-values* test both fits by the randomisation
-    (:mod:`.randomization`) and take twice the smaller one.
+    equal variances, and Student's t for the rarer of perturbed and other samples. *Strengths* are
+    those of a fit of the square root of the absolute change: rare large changes would drown the
+    others otherwise. *P-values* test both by the randomisation (:mod:`.randomization`) and take
+    twice the smaller one.
 
     Args:
         table: which nodes are perturbed in which samples.
@@ -81,13 +83,15 @@ def estimate_effects(
     columns = np.array([table.column(node) for node in nodes.tolist()], dtype=np.int64)
     bits = PerturbedSamples(table, columns)
     change = outcome.change
-    signed, moved = fit(bits, change), fit(bits, np.sqrt(abs(change)))
-    sums = bits.sums(np.stack((signed.residual, signed.residual**2, moved.residual), axis=1))
-    effect, error = _effects(bits, signed, sums[:, 0], sums[:, 1])
-    strength = _coefficients(bits, moved, sums[:, 2])
+    alone, signed = fit(bits, change, plan.probability)
+    _, moved = fit(bits, np.sqrt(abs(change)), plan.probability)
+    left = (alone.residual, alone.residual**2, signed.residual, moved.residual)
+    sums = bits.sums(np.stack(left, axis=1))
+    effect, margin = _effects(bits, alone, sums[:, 0], sums[:, 1])
+    strength = _coefficients(bits, moved, sums[:, 3])
     log_p = np.minimum(
-        _log_p(bits, signed, sums[:, 0], plan.probability),
-        _log_p(bits, moved, sums[:, 2], plan.probability),
+        _log_p(bits, signed, sums[:, 2], plan.probability),
+        _log_p(bits, moved, sums[:, 3], plan.probability),
     )
     log_p = np.minimum(log_p + np.log(2.0), 0.0)
     found = significant(log_p, plan.significance, plan.correction)
@@ -100,12 +104,12 @@ def estimate_effects(
     return Effects(
         nodes[order],
         effect[order],
-        (effect - _Z * error)[order],
-        (effect + _Z * error)[order],
+        (effect - margin)[order],
+        (effect + margin)[order],
         strength[order],
         log_p[order],
         found[order],
-        _pairs(bits, nodes, order[found[order]][:_IN_PAIRS], signed, effect, plan.significance),
+        _pairs(bits, nodes, order[found[order]][:_IN_PAIRS], alone, effect, plan.significance),
     )
 
 
@@ -125,11 +129,19 @@ def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
 def _effects(
     bits: PerturbedSamples, found: Fit, sums: Vector, squares: Vector
 ) -> tuple[Vector, Vector]:
-    """Effects, and their standard errors by the spread within perturbed and other samples."""
+    """Effects, and half the width of their intervals.
+
+    Standard errors come from the spread within perturbed and within other samples.
+    """
     total = float((found.residual**2).sum())
     share = bits.count / bits.num_samples
     spread = squares * (1 - share) ** 2 + (total - squares) * share**2
-    return _coefficients(bits, found, sums), np.sqrt(np.maximum(spread, 0)) / _variances(bits)
+    error = np.sqrt(np.maximum(spread, 0)) / _variances(bits)
+    rarer = np.minimum(bits.count, bits.num_samples - bits.count)
+    return (
+        _coefficients(bits, found, sums),
+        special.stdtrit(np.maximum(rarer - 1, 1), _CONFIDENCE) * error,
+    )
 
 
 def _log_p(bits: PerturbedSamples, found: Fit, sums: Vector, probability: float) -> Vector:
@@ -173,5 +185,5 @@ def _pairs(
     if len(strongest) < 2:
         return ()
     return pair_effects(
-        nodes[strongest].tolist(), bits.dense(strongest), found.additive, effect[strongest], level
+        nodes[strongest].tolist(), bits.dense(strongest), found.residual, effect[strongest], level
     )

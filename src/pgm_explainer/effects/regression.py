@@ -3,7 +3,11 @@
 The coins are independent of each other, so the coefficient of a part is its average effect over
 random states of all the others, whatever the model looks like; adjusting for the others only
 removes noise. Parts that hardly matter would add noise instead, so only those that stand out
-(and products of the strongest two by two) are adjusted for.
+are adjusted for.
+
+Products of the strongest two by two remove more noise, and tests use that. Effects and their
+intervals do not: what three parts do together is hardly ever sampled by default, and with products
+the intervals would be as narrow as if it were known.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
+from .randomization import atoms, log_tails
 
 __all__ = ["Fit", "fit"]
 
@@ -21,6 +26,9 @@ Vector = NDArray[np.float64]
 
 _ROUNDS = 4
 _STANDS_OUT = 3.0
+_BY_CHANCE = 0.1
+"""How likely it may be that any part that does nothing is adjusted for. What stands out in skewed
+samples by chance would explain them too well, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one adjusted part for ten samples: more would fit noise."""
 _IN_PAIRS = 6
@@ -33,55 +41,56 @@ class Fit:
     Attributes:
         active: the columns that were adjusted for.
         coefficients: one for each of them.
-        residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
-        additive: what the columns alone, without pairs, do not explain, ``[n]``.
+        residual: what they do not explain, ``[n]``, scaled up for the terms that were used.
     """
 
     active: NDArray[np.int64]
     coefficients: Vector
     residual: Vector
-    additive: Vector
 
 
-def fit(bits: PerturbedSamples, outcome: Vector) -> Fit:
-    """Fit an outcome ``[n]`` by the parts that stand out, and pairs of the strongest."""
-    samples = len(outcome)
-    most = max(1, int(_SHARE_OF_SAMPLES * samples))
+def fit(bits: PerturbedSamples, outcome: Vector, probability: float) -> tuple[Fit, Fit]:
+    """Fit an outcome ``[n]`` by the parts that stand out: by them alone, and with pairs."""
+    most = max(1, int(_SHARE_OF_SAMPLES * len(outcome)))
     centred = outcome - outcome.mean()
-    variance = _variances(bits)
     active = np.empty(0, dtype=np.int64)
-    found = Fit(active, np.empty(0), centred, centred)
-    threshold = max(_STANDS_OUT, float(np.sqrt(2 * np.log(max(1, len(bits))))))
+    alone = paired = Fit(active, np.empty(0), centred)
     for _ in range(_ROUNDS):
-        scores = bits.sums(found.residual[:, None])[:, 0]
-        noise = np.sqrt(variance * np.mean(found.residual**2))
-        z = np.divide(abs(scores), noise, out=np.zeros(len(bits)), where=noise > 0)
-        z[active] = 0
-        new = np.flatnonzero(z > threshold)
-        new = new[np.lexsort((new, -z[new]))][: most - len(active)]
+        log_p = _chances(bits, paired.residual, probability)
+        log_p[active] = 0
+        new = np.flatnonzero(log_p < np.log(_BY_CHANCE / len(bits)))
+        new = new[np.lexsort((new, log_p[new]))][: most - len(active)]
         if not len(new):
             break
         active = np.append(active, new)
-        found = _solve(bits.dense(active), centred, active)
-    return found
+        alone, paired = _solve(bits.dense(active), centred, active)
+    return alone, paired
 
 
-def _variances(bits: PerturbedSamples) -> Vector:
-    """The sum of squares of each centred column."""
-    return bits.count * (1 - bits.count / bits.num_samples)
+def _chances(bits: PerturbedSamples, residual: Vector, probability: float) -> Vector:
+    """The log p-value of each column that stands out; 0 of the others."""
+    scores = bits.sums(residual[:, None])[:, 0]
+    noise = np.sqrt(probability * (1 - probability) * (residual**2).sum())
+    log_p = np.zeros(len(bits))
+    some = np.flatnonzero(abs(scores) > _STANDS_OUT * noise)
+    log_p[some] = log_tails(scores[some], *atoms(residual), probability)
+    return log_p
 
 
-def _solve(columns: Vector, centred: Vector, active: NDArray[np.int64]) -> Fit:
+def _solve(columns: Vector, centred: Vector, active: NDArray[np.int64]) -> tuple[Fit, Fit]:
     columns = columns - columns.mean(axis=0)
-    coefficients = _least_squares(columns, centred)
-    pairs = _pairs(columns, centred - columns @ coefficients, coefficients)
-    design = np.concatenate((columns, pairs), axis=1)
-    if pairs.shape[1]:
-        coefficients = _least_squares(design, centred)
+    alone = _solve_one(columns, centred, active)
+    pairs = _pairs(columns, alone.residual, alone.coefficients)
+    if not pairs.shape[1]:
+        return alone, alone
+    return alone, _solve_one(np.concatenate((columns, pairs), axis=1), centred, active)
+
+
+def _solve_one(design: Vector, centred: Vector, active: NDArray[np.int64]) -> Fit:
+    coefficients = _least_squares(design, centred)
     left = max(1, len(centred) - 1 - design.shape[1])
     residual = (centred - design @ coefficients) * np.sqrt(len(centred) / left)
-    own = coefficients[: len(active)]
-    return Fit(active, own, residual, centred - columns @ own)
+    return Fit(active, coefficients[: len(active)], residual)
 
 
 def _pairs(columns: Vector, residual: Vector, coefficients: Vector) -> Vector:

@@ -202,7 +202,7 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
         _, first, which = np.unique(2 * which + column, return_index=True, return_inverse=True)
     changed = np.bincount(which, bits[:, -1], minlength=len(first)).astype(np.float64)
     total = np.bincount(which, minlength=len(first)).astype(np.float64)
-    design = np.column_stack((np.ones(len(first)), bits[first, :-1]))
+    design = np.column_stack((np.ones(len(first)), bits[first, :-1].astype(np.float64)))
     return design, total - changed, changed
 
 

@@ -61,14 +61,13 @@ def published_options(data: str) -> dict[str, Any]:
         perturb_probability=0.5,
         change=0.05 if data in _FINE else 0.1,
         correction="none",
-        rank_by="dependence",
     )
 
 
 def make_rivals(seed: int) -> list[Rival]:
     """Return the explainers to compare with; SHAP may ask the model as often as PGM-Explainer."""
     return [
-        Shapley(Settings.num_samples, seed),
+        Shapley(seed=seed),
         LearntMask(seed=seed),
         Gradient(),
         Chance(seed),

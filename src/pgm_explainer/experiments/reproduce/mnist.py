@@ -118,7 +118,7 @@ def _different(digits: Digits) -> Digits:
 
 
 def _draw_examples(plan: Plan, digits: Digits, weights: str, path: Path) -> None:
-    rivals: list[Rival] = [Shapley(Settings.num_samples), Gradient()]
+    rivals: list[Rival] = [Shapley(), Gradient()]
     jobs = [rivals_job(digit["number"], weights, rivals) for digit in digits]
     graphs = mnist_graphs("test", plan.place.data, [digit["number"] for digit in digits])
     found = [

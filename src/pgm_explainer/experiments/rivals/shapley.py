@@ -13,13 +13,14 @@ import torch
 from numpy.typing import NDArray
 
 from ...arrays import FloatArray
-from ...settings import Settings
 from .base import Queries
 from .case import Case
 
 __all__ = ["Shapley"]
 
 _AT_ONCE = 100
+_QUERIES = 1000
+"""As many as PGM-Explainer asks by default."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Shapley:
         seed: the coalitions depend on it.
     """
 
-    num_queries: int = Settings.num_samples
+    num_queries: int = _QUERIES
     seed: int = 0
     name: str = "SHAP"
 
