@@ -15,11 +15,11 @@ import numpy as np
 from .arrays import IntArray
 from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
-from .effects import Outcome, estimate_effects
+from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
 from .finding import Finding
-from .holding import Neighbourhoods, in_blocks, kept
+from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
@@ -29,6 +29,7 @@ from .progress import Progress
 from .sampling import (
     Change,
     CustomChange,
+    Outcome,
     Perturbation,
     Population,
     Question,
@@ -45,11 +46,12 @@ from .selection import (
     FeatureEffects,
     IndependenceTest,
     Neighbourhood,
+    causes,
     choose_nodes,
     feature_effects,
     select_variables,
 )
-from .settings import Settings
+from .settings import AUTO, Settings
 from .source import read_source
 from .structure import Score
 from .tasks import TASKS
@@ -80,7 +82,9 @@ class PGMExplainer:
             none: there every node is a candidate.
         hops: how far from the target a node may be to explain it; None for ``num_layers``. The
             model still sees all it needs.
-        num_samples: n, how many perturbed graphs the model is asked about.
+        num_samples: n, how many perturbed graphs the model is called on. ``auto`` draws 500, and
+            twice as many again until the five strongest effects are known to within a fifth of
+            the strongest one (or one percentage point), up to 8,000.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
@@ -111,6 +115,10 @@ class PGMExplainer:
         only_significant: if False, nodes that are not significant fill up what room is left.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
+        target_table: how the network says what the prediction depends on. ``noisy_or``: each cause
+            may change it by itself, with a chance of its own, so that many causes fit few samples.
+            ``full``: a probability for every combination of its parents, as in the paper. ``auto``
+            is a noisy-or where there can be one: a leaf (``no_child``) that is kept or changed.
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
             ``auto`` is exact for a few variables, where that is as fast, and hill climbing for
             more. None learns no network: only which nodes matter.
@@ -152,7 +160,7 @@ class PGMExplainer:
         task: str = "node",
         num_layers: int | None = None,
         hops: int | None = None,
-        num_samples: int = 1000,
+        num_samples: int | str = 1000,
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
         features: Sequence[int] | None = None,
@@ -167,6 +175,7 @@ class PGMExplainer:
         max_nodes: int | None = 5,
         only_significant: bool = True,
         no_child: bool = True,
+        target_table: str = "auto",
         structure: str | Callable[..., Any] | None = "auto",
         score: str | Score = "bic",
         max_parents: int | None = None,
@@ -177,6 +186,8 @@ class PGMExplainer:
         progress: bool | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
+        if progress is not None and not isinstance(progress, bool):
+            raise InputError(f"progress must be True, False or None, not {progress!r}")
         self.settings = Settings(**options)
         source = read_source(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
@@ -251,9 +262,8 @@ class PGMExplainer:
         explained = int(
             explained_classes(self.settings, names, model.before, self.graph.num_nodes)[at]
         )
-        table = draw_attribute_samples(
-            model, self.population, nodes, target, at, explained, self._sampling
-        )
+        plan = replace(self._sampling, num_samples=int(explanation.settings["num_samples"]))
+        table = draw_attribute_samples(model, self.population, nodes, target, at, explained, plan)
         return feature_effects(
             table,
             nodes,
@@ -268,28 +278,49 @@ class PGMExplainer:
         asked = listed(targets, self.graph.num_nodes)
         if not asked:
             raise InputError("there are no targets to sample around")
+        if self.settings.num_samples == AUTO:
+            raise InputError("num_samples='auto' draws samples for each target: give it a number")
         return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[0]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in asked]
+        waiting, done = list(dict.fromkeys(targets)), {}
+        for stage, last in self._stages():
+            done.update(stage._explain_together(waiting, all_of_them=last))
+            waiting = [target for target in waiting if target not in done]
+        return [done[target] for target in targets]
+
+    def _stages(self) -> Iterator[tuple[PGMExplainer, bool]]:
+        """This explainer; or, if it finds out how many samples it needs, one for each try."""
+        if self.settings.num_samples != AUTO:
+            yield self, True
+            return
+        for count in STAGES:
+            stage = copy.copy(self)
+            stage._sampling = replace(self._sampling, num_samples=count)
+            yield stage, count == STAGES[-1]
+
+    def _explain_together(
+        self, targets: Sequence[VariableId], all_of_them: bool
+    ) -> dict[VariableId, Explanation]:
+        """Explain targets from one set of samples: all, or those that it is large enough for."""
         if not targets:
-            return []
+            return {}
         near = self._neighbourhoods(targets)
         samples, far_sighted = self._draw(near)  # step 1
         related, plain = tee(near)
         dependents = select_variables(samples.table, related, self._selection)  # step 2
-        findings = (
-            self._find(each, samples, its) for each, its in zip(plain, dependents, strict=True)
-        )
+        findings = self._find_all(plain, samples, dependents)
+        settled = (each for each in findings if all_of_them or each.is_settled)
         done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
         with Progress("learning networks", len(near.targets), self.show_progress) as progress:
-            for block in in_blocks(findings, self._sampling.max_memory):
+            for block in in_blocks(settled, self._sampling.max_memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
                     explanation = self._conclude(each, samples, network, far_sighted)
                     done[each.near.target] = kept(explanation, shelf)
                     progress.advance()
-        return [done[target] for target in targets]
+        return done
 
     def _neighbourhood(self, target: VariableId) -> Neighbourhood:
         return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
@@ -346,21 +377,43 @@ class PGMExplainer:
             check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
             self._perturbation_checked = True
 
-    def _find(self, near: Neighbourhood, samples: Samples, dependents: Dependents) -> Finding:
-        """Bring together what changes a target's prediction and what depends on it."""
+    def _find_all(
+        self,
+        near: Iterable[Neighbourhood],
+        samples: Samples,
+        dependents: Iterable[Dependents],
+    ) -> Iterator[Finding]:
+        """Bring together what changes each target's prediction and what depends on it."""
+        for block in together(zip(near, dependents, strict=True)):
+            problems = [
+                EffectProblem(
+                    np.union1d(each.candidates, self._task.ends(each.target)),
+                    samples.outcome(each.target),
+                )
+                for each, _ in block
+            ]
+            effects = estimate_effects(samples.table, problems, self._effects)
+            for (each, its), problem, found in zip(block, problems, effects, strict=True):
+                yield self._find(each, samples, its, found, problem.outcome)
+
+    def _find(
+        self,
+        near: Neighbourhood,
+        samples: Samples,
+        dependents: Dependents,
+        effects: Effects,
+        outcome: Outcome,
+    ) -> Finding:
         column = samples.table.column(near.target)
         levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
-        values, original = samples.values.of(near.target)
-        size = 1.0 if samples.values.are_probabilities else abs(values).max(initial=abs(original))
-        moved = Outcome(values, original, _ROUNDING * float(size))
-        nodes = np.union1d(near.candidates, self._task.ends(near.target))
-        effects = estimate_effects(samples.table, nodes, moved, self._effects)
         ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
         if levels.any():
             chosen = choose_nodes(effects, dependents, self._choice)
         else:  # then there is no change that anything could depend on
             ranking = ranking.with_none_significant()
-        return Finding(near, ranking.with_selected(chosen), effects, chosen, levels, moved)
+        settled = told_apart(effects, samples.values.are_probabilities)
+        selected = ranking.with_selected(chosen)
+        return Finding(near, selected, effects, chosen, levels, outcome, settled)
 
     def _learn(
         self, samples: Samples, findings: Sequence[Finding]
@@ -368,7 +421,9 @@ class PGMExplainer:
         """Learn a network for each target whose prediction ever changed, if networks are wanted."""
         plan = self._learning
         problems = [
-            Problem(each.near.target, each.chosen.tolist())
+            Problem(
+                each.near.target, each.chosen.tolist(), frozenset(causes(each.effects).tolist())
+            )
             for each in findings
             if plan is not None and each.changed
         ]
@@ -398,7 +453,7 @@ class PGMExplainer:
             ranking=finding.ranking,
             effects=finding.effects,
             network=network,
-            settings=self.plain_settings,
+            settings={**self.plain_settings, "num_samples": self._sampling.num_samples},
             warnings=(
                 *([self._places.far_sighted_note] if sees_further else []),
                 *weaknesses(finding, samples, network, self._sampling),
@@ -440,5 +495,3 @@ class PGMExplainer:
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
-_ROUNDING = 1e-6
-"""Changes of a prediction up to this, relative to its size, are rounding errors of the model."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import IntArray
-from .effects import Effects, Outcome
+from .effects import Effects
+from .sampling import Outcome
 from .selection import Neighbourhood, Ranking
 
 __all__ = ["Finding"]
@@ -24,6 +25,7 @@ class Finding:
         chosen: the nodes of its network, most important first.
         levels: the level of change in each sample, ``[n]``; 0 where the prediction held.
         outcome: the prediction in each sample, as a number.
+        is_settled: whether there are samples enough to tell the strongest effects apart.
     """
 
     near: Neighbourhood
@@ -32,6 +34,7 @@ class Finding:
     chosen: IntArray
     levels: NDArray[np.uint8]
     outcome: Outcome
+    is_settled: bool
 
     @property
     def changed(self) -> bool:

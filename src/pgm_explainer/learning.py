@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .network import BayesianNetwork
-from .sampling import SampleTable, VariableId
+from .network import BayesianNetwork, NoisyOr
+from .sampling import SampleTable, Variable, VariableId
 from .selection import IndependenceTest, shrink_many
 from .structure import DAG, Score, add_leaf
 
-__all__ = ["LearningPlan", "Problem", "learn_networks"]
+__all__ = ["TARGET_TABLES", "LearningPlan", "Problem", "learn_networks"]
 
+TARGET_TABLES = ("auto", "noisy_or", "full")
 _AT_ONCE = 128
 _CODES_AT_ONCE = 1 << 24
+
+Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class LearningPlan:
     Attributes:
         search: takes data and cardinalities and gives a :class:`~pgm_explainer.structure.DAG`.
         no_child: Algorithm 2, the target as a leaf; without it, Algorithm 1.
+        target_table: ``full``, the paper's; ``noisy_or``; or ``auto``, a noisy-or where there can
+            be one: the target is a leaf whose prediction is either kept or changed.
     """
 
     search: Callable[..., Any]
@@ -36,14 +41,25 @@ class LearningPlan:
     test: IndependenceTest
     significance: float
     smoothing: float
+    target_table: str = "auto"
+
+    def takes_noisy_or(self, target: Variable) -> bool:
+        """Say whether the target gets a noisy-or."""
+        return self.target_table != "full" and self.no_child and target.levels == 2
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A target, and the nodes (best first) to explain it by."""
+    """A target, and the nodes (most important first) to explain it by.
+
+    Attributes:
+        causes: those of them whose perturbing changes the prediction. They enter a noisy-or by
+            their perturbation; the others, which only move along, by their own prediction.
+    """
 
     target: VariableId
     nodes: list[int]
+    causes: frozenset[int] = frozenset()
 
 
 def learn_networks(
@@ -62,28 +78,100 @@ def learn_networks(
             [table.column(each) for each in (*problem.nodes, problem.target)] for problem in block
         ]
         codes = [table.codes(each) for each in columns]
-        parents = _parents(codes, int(table.cardinalities.max()), plan)
-        for its_columns, its_codes, its_parents in zip(columns, codes, parents, strict=True):
-            sizes = table.cardinalities[its_columns]
-            if its_parents is None:
-                dag = _search(plan, its_codes, sizes)
-            else:
-                dag = add_leaf(_search(plan, its_codes[:, :-1], sizes[:-1]), its_parents)
+        noisy = [plan.takes_noisy_or(table.variables[each[-1]]) for each in columns]
+        tested = iter(
+            _tested_parents([c for c, n in zip(codes, noisy, strict=True) if not n], table, plan)
+        )
+        for problem, its_columns, its_codes, is_noisy in zip(
+            block, columns, codes, noisy, strict=True
+        ):
             variables = [table.variables[column] for column in its_columns]
-            yield BayesianNetwork.fit(variables, dag, its_codes, plan.smoothing, plan.score)
+            if is_noisy:
+                yield _with_noisy_or(problem, variables, its_codes, plan)
+            else:
+                yield _with_full_tables(variables, its_codes, next(tested), plan)
 
 
-def _parents(
-    codes: Sequence[NDArray[np.uint8]], states: int, plan: LearningPlan
+def _with_noisy_or(
+    problem: Problem, variables: list[Variable], codes: Codes, plan: LearningPlan
+) -> BayesianNetwork:
+    *others, target = variables
+    leaf, parents = _fit_noisy_or(problem, others, target, codes, plan)
+    dag = add_leaf(_search(plan, codes[:, :-1], others), parents)
+    known = {len(others): leaf}
+    return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score, known)
+
+
+def _fit_noisy_or(
+    problem: Problem, others: list[Variable], target: Variable, codes: Codes, plan: LearningPlan
+) -> tuple[NoisyOr, list[int]]:
+    """The target's distribution: by all causes, and by what moves along where the score gains."""
+    changed = codes[:, -1] % 2 > 0
+    active = [
+        _active_states(variable, codes[:, at], changed, node in problem.causes)
+        for at, (variable, node) in enumerate(zip(others, problem.nodes, strict=True))
+    ]
+
+    def fit(parents: list[int]) -> NoisyOr:
+        return NoisyOr.fit(
+            target,
+            [others[at] for at in parents],
+            codes[:, [*parents, -1]],
+            [active[at] for at in parents],
+            plan.smoothing,
+        )
+
+    parents = [at for at, node in enumerate(problem.nodes) if node in problem.causes]
+    best = fit(parents)
+    for at in range(len(others)):
+        if at not in parents:
+            larger = sorted([*parents, at])
+            trial = fit(larger)
+            if trial.score(plan.score) > best.score(plan.score):
+                best, parents = trial, larger
+    counting = [at for at, chance in zip(parents, best.chances, strict=True) if chance.any()]
+    return (best, parents) if counting == parents else (fit(counting), counting)
+
+
+def _active_states(
+    variable: Variable, codes: Codes, changed: NDArray[np.bool_], is_cause: bool
+) -> NDArray[np.bool_]:
+    """The states that may change the prediction: those in which it changes more often.
+
+    They are the perturbed ones of a cause, and those with a changed prediction of what only moves
+    along; or the others, where these make the prediction steadier.
+    """
+    perturbed, level = np.divmod(np.arange(variable.cardinality), variable.levels)
+    states = perturbed > 0 if is_cause or variable.levels == 1 else level > 0
+    there = states[codes]
+    if not there.any() or there.all():
+        return np.asarray(states)
+    steadier = changed[there].mean() < changed[~there].mean()
+    return np.asarray(~states if steadier else states)
+
+
+def _with_full_tables(
+    variables: list[Variable], codes: Codes, parents: list[int] | None, plan: LearningPlan
+) -> BayesianNetwork:
+    if parents is None:
+        dag = _search(plan, codes, variables)
+    else:
+        dag = add_leaf(_search(plan, codes[:, :-1], variables[:-1]), parents)
+    return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score)
+
+
+def _tested_parents(
+    codes: Sequence[Codes], table: SampleTable, plan: LearningPlan
 ) -> Sequence[list[int] | None]:
     """The parents of each target, which come from tests; None where they come from the search."""
     if not plan.no_child:
         return [None] * len(codes)
     problems = [(each[:, :-1], each[:, -1]) for each in codes]
-    return shrink_many(problems, states, plan.significance, plan.test)
+    return shrink_many(problems, int(table.cardinalities.max()), plan.significance, plan.test)
 
 
-def _search(plan: LearningPlan, codes: NDArray[np.uint8], cardinalities: NDArray[np.int64]) -> DAG:
+def _search(plan: LearningPlan, codes: Codes, variables: Sequence[Variable]) -> DAG:
+    cardinalities = np.array([each.cardinality for each in variables], dtype=np.int64)
     if len(cardinalities) < 2:
         return DAG(len(cardinalities))
     dag = plan.search(codes, cardinalities)

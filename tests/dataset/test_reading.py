@@ -268,7 +268,7 @@ def test_a_job_that_does_not_say_all_is_damaged(tmp_path, field):
     job = json.loads((tmp_path / "job.json").read_text())
     del job[field]
     (tmp_path / "job.json").write_text(json.dumps(job))
-    with pytest.raises(FileError, match=r"job\.json is damaged"):
+    with pytest.raises(FileError, match=r"job\.json: this is damaged"):
         ExplanationDataset(tmp_path)
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from ..limits import NESTING, SHOWN
 from ..settings import Settings
 from ..tasks import TASKS
 
@@ -27,7 +28,7 @@ def add_settings(group: Any) -> None:
     add("task", str, "what is predicted", choices=tuple(TASKS), metavar=None)
     add("num_layers", int, "how far the model sees; counted in PyTorch Geometric's modules, else 3")
     add("hops", int, "how far away a node may be to explain a target; as far as the model sees")
-    add("num_samples", int, "how many perturbed graphs the model is asked about")
+    add("num_samples", _count, "how many perturbed graphs the model is called on, or auto")
     add("perturbation", str, "mean, zero, max, random, uniform or permute")
     add("perturb_probability", float, "how likely each node is perturbed")
     add("change", _change, "what a changed prediction is: a fall such as 0.1, flip, absolute, …")
@@ -77,9 +78,32 @@ def read_setting(text: str) -> tuple[str, Any]:
             f"{text!r} is no setting; write name=value, with a name of: {known}"
         )
     try:
-        return name, json.loads(value)
+        read = json.loads(value)
     except ValueError:
         return name, value
+    except RecursionError:
+        raise _too_deep(text) from None
+    if _depth(read) > NESTING:
+        raise _too_deep(text)
+    return name, read
+
+
+def _too_deep(text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(
+        f"{text[:SHOWN]!r} and so on has lists within lists, more than {NESTING} deep"
+    )
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested; read one level at a time, however many there are."""
+    depth, level = 0, [value]
+    while level:
+        inner = [each for each in level if isinstance(each, (list, dict))]
+        level = [
+            each for held in inner for each in (held.values() if isinstance(held, dict) else held)
+        ]
+        depth += bool(inner)
+    return depth
 
 
 def _change(text: str) -> str | float:
@@ -87,6 +111,10 @@ def _change(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def _count(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
 
 
 def _listed(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import PGMExplainerError
-from ..network import BayesianNetwork
+from ..network import BayesianNetwork, ConditionalTable
 from ..sampling import VariableId
 from .naming import words_for
 
@@ -52,12 +52,14 @@ def network_to_networkx(network: BayesianNetwork) -> DiGraph:
     graph = nx.DiGraph()
     for variable in network.variables:
         table = network.cpt(variable.id)
+        # A noisy-or has a few chances instead of counts of every combination.
+        counted = {"counts": table.counts.copy()} if isinstance(table, ConditionalTable) else {}
         graph.add_node(
             variable.id,
             states=variable.states,
             parents=tuple(network.parents(variable.id)),
             probabilities=table.values.copy(),
-            counts=table.counts.copy(),
+            **counted,
         )
     graph.add_edges_from(network.edges)
     return graph

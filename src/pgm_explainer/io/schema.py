@@ -10,14 +10,22 @@ from ..effects import EFFECT_COLUMNS, Effects
 from ..errors import InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
-from ..network import BayesianNetwork
+from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..selection import RANKING_COLUMNS, Ranking
 from .checked import plain_name
 
-__all__ = ["FORMAT", "VERSION", "explanation_to_dict"]
+__all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
 VERSION = 4
+NOISY_OR_FIELDS = (
+    "perturbed",
+    "leak",
+    "own",
+    "log_likelihood",
+    "num_parameters",
+    "num_samples",
+)
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
@@ -73,6 +81,7 @@ def _plain_ranking(ranking: Ranking) -> dict[str, Any]:
 
 def _plain_effects(effects: Effects) -> dict[str, Any]:
     columns = {name: getattr(effects, name).tolist() for name in EFFECT_COLUMNS}
+    columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
     pairs = [{**asdict(pair), "nodes": list(pair.nodes)} for pair in effects.pairs]
     return {**columns, "pairs": pairs, "left_out": effects.left_out}
 
@@ -94,12 +103,18 @@ def _plain_network(network: BayesianNetwork) -> dict[str, Any]:
                 "perturbable": variable.perturbable,
                 "levels": variable.levels,
                 "parents": [plain_name(parent.id) for parent in table.parents],
-                "probabilities": table.values.tolist(),
-                "counts": table.counts.tolist(),
+                **_plain_table(table),
             }
         )
     score = None if network.score is None else _plain_number(network.score)
     return {"variables": variables, "score": score}
+
+
+def _plain_table(table: ConditionalTable | NoisyOr) -> dict[str, Any]:
+    if isinstance(table, ConditionalTable):
+        return {"probabilities": table.values.tolist(), "counts": table.counts.tolist()}
+    learnt = {name: getattr(table, name) for name in NOISY_OR_FIELDS}
+    return {"noisy_or": {**learnt, "chances": [chance.tolist() for chance in table.chances]}}
 
 
 def _plain_neighbourhood(part: Subgraph | None) -> dict[str, Any] | None:

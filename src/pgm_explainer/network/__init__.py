@@ -2,5 +2,6 @@
 
 from .bayesian_network import BayesianNetwork, ConditionalTable
 from .equivalence import CPDAG, cpdag, equivalent
+from .noisy_or import NoisyOr
 
-__all__ = ["CPDAG", "BayesianNetwork", "ConditionalTable", "cpdag", "equivalent"]
+__all__ = ["CPDAG", "BayesianNetwork", "ConditionalTable", "NoisyOr", "cpdag", "equivalent"]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import check_whole_number
+from ..arrays import as_array, as_list, check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
 from .factors import MOST_CELLS, Factor, eliminate
+from .noisy_or import NoisyOr
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["BayesianNetwork", "ConditionalTable"]
 
 Codes = NDArray[np.integer[Any]]
+_MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +69,31 @@ class ConditionalTable:
         for column, states in zip(codes.T, shape, strict=True):
             cells = cells * states + column
         counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
-        weights = counts + smoothing
+        weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
-        values = weights / weights.sum(axis=-1, keepdims=True)
-        return cls(variable, tuple(parents), values, counts)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return cls(variable, tuple(parents), weights, counts)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        """Return the distribution ``[n, states]`` for parents in states ``codes [n, parents]``."""
+        rows = self.values[tuple(codes.T)]
+        return np.broadcast_to(rows, (len(codes), rows.shape[-1]))
+
+    def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
+        """Return products of factors whose sum is this distribution: one factor, the table."""
+        return [[Factor((*parents, at), self.values)]]
+
+    def score(self, score: Score) -> float:
+        """Return the score of the variable's family."""
+        return family_score(self.counts, score)
+
+    def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTable:
+        """Return the same table of other variables."""
+        return replace(self, variable=variable, parents=tuple(parents))
 
     def to_pandas(self) -> DataFrame:
         """Return the probabilities as a table: a column a state, a row a parents' configuration."""
@@ -104,11 +124,14 @@ class BayesianNetwork:
         self,
         variables: Sequence[Variable],
         dag: DAG,
-        tables: Sequence[ConditionalTable],
+        tables: Sequence[ConditionalTable | NoisyOr],
         score: float | None = None,
     ) -> None:
+        _check_all(variables, Variable, "variables")
+        _check_all(tables, (ConditionalTable, NoisyOr), "tables")
+        _check_dag(dag, variables)
         ids = [variable.id for variable in variables]
-        if not len(ids) == len(set(ids)) == dag.num_variables == len(tables):
+        if not len(ids) == len(set(ids)) == len(tables):
             raise InputError("a network needs distinct variables, and a table for each of them")
         for at, table in enumerate(tables):
             expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
@@ -128,17 +151,28 @@ class BayesianNetwork:
         codes: Codes,
         smoothing: float = 0.0,
         score: str | Score = "bic",
+        known: Mapping[int, NoisyOr] | None = None,
     ) -> BayesianNetwork:
-        """Estimate the tables of a known structure from ``codes [n, variables]``."""
+        """Estimate the tables of a known structure from ``codes [n, variables]``.
+
+        Args:
+            known: by position, distributions that are estimated already.
+        """
+        _check_all(variables, Variable, "variables")
+        _check_dag(dag, variables)
+        check_not_negative(smoothing, "smoothing")
         codes, _ = check_data(codes, [variable.cardinality for variable in variables])
-        tables = []
+        tables: list[ConditionalTable | NoisyOr] = []
         for at, variable in enumerate(variables):
+            if known and at in known:
+                tables.append(known[at])
+                continue
             parents = dag.parents(at)
             parent_variables = [variables[parent] for parent in parents]
             columns = codes[:, [*parents, at]]
             tables.append(ConditionalTable.fit(variable, parent_variables, columns, smoothing))
         chosen = as_score(score)
-        total = sum(family_score(table.counts, chosen) for table in tables)
+        total = sum(table.score(chosen) for table in tables)
         return cls(variables, dag, tables, total)
 
     @property
@@ -164,8 +198,8 @@ class BayesianNetwork:
         """Return the variables that, once known, leave nothing more to learn about this one."""
         return self._ids(self.dag.markov_blanket(self._at(node)))
 
-    def cpt(self, node: VariableId) -> ConditionalTable:
-        """Return the conditional table of a variable."""
+    def cpt(self, node: VariableId) -> ConditionalTable | NoisyOr:
+        """Return the conditional distribution of a variable: a full table, or a noisy-or."""
         return self._tables[self._at(node)]
 
     def variable(self, node: VariableId) -> Variable:
@@ -208,16 +242,12 @@ class BayesianNetwork:
             QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
         """
         # A pair of nodes may name one variable; what names a variable is not a list of them.
-        one = self._knows(nodes) or isinstance(nodes, (str, int))
-        asked: list[Any] = [nodes] if one else list(nodes)  # type: ignore[arg-type]
+        several = None if self._knows(nodes) or isinstance(nodes, str) else as_list(nodes)
+        asked: list[Any] = [nodes] if several is None else several
         keep = [self._at(node) for node in asked]
         if len(set(keep)) < len(keep):
             raise QueryError(f"each variable can be asked for once, not {asked}")
-        weights = {
-            self._at(node): self.variable(node).matching(known).astype(float)
-            for node, known in (evidence or {}).items()
-        }
-        joint = eliminate(self._factors, keep, weights)
+        joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
             raise QueryError(
@@ -227,31 +257,40 @@ class BayesianNetwork:
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
         """Return how likely it is that all of ``evidence`` is so."""
-        weights = {
-            self._at(node): self.variable(node).matching(known).astype(float)
-            for node, known in evidence.items()
-        }
-        return float(eliminate(self._factors, [], weights))
+        return float(self._eliminate([], self._weights(evidence)))
 
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
         """Draw states ``[num_samples, variables]`` from the joint distribution."""
         count = check_whole_number(num_samples, "num_samples", at_least=1)
+        if count > _MOST_SAMPLES:
+            raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {count}")
         rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
         codes = np.zeros((count, len(self.variables)), dtype=np.uint8)
         for at in self.dag.order:
-            rows = self._tables[at].values[tuple(codes[:, self.dag.parents(at)].T)]
-            thresholds = np.cumsum(np.broadcast_to(rows, (count, rows.shape[-1])), axis=1)
+            rows = self._tables[at].rows(codes[:, self.dag.parents(at)])
+            thresholds = np.cumsum(rows, axis=1)
             drawn = (rng.random((count, 1)) >= thresholds).sum(axis=1)
             codes[:, at] = np.minimum(drawn, rows.shape[-1] - 1)
         return codes
 
     def log_likelihood(self, codes: Codes) -> float:
-        """Return the log-probability of data ``[n, variables]`` under this network."""
+        """Return the log-probability of data ``[n, variables]`` under this network.
+
+        Raises:
+            InputError: the data have other columns, or states that a variable does not have.
+        """
+        shape = as_array(codes, "data").shape
+        if shape[1:] != (len(self.variables),):
+            raise InputError(
+                f"data must have a column for each of the {len(self.variables)} variables of the "
+                f"network ({', '.join(map(str, self.nodes))}), not shape {shape}"
+            )
+        codes, _ = check_data(codes, [variable.cardinality for variable in self.variables])
         total = 0.0
         with np.errstate(divide="ignore"):
             for at, table in enumerate(self._tables):
-                columns = (*self.dag.parents(at), at)
-                total += float(np.log(table.values[tuple(codes[:, columns].T)]).sum())
+                rows = table.rows(codes[:, self.dag.parents(at)])
+                total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
 
     def __eq__(self, other: object) -> bool:
@@ -266,26 +305,29 @@ class BayesianNetwork:
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.factorisation})"
 
+    def _eliminate(
+        self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """The unnormalised joint distribution of some variables: a sum over products of factors."""
+        parts = [eliminate(factors, keep, evidence) for factors in self._products]
+        return np.maximum(sum(parts[1:], start=parts[0]), 0.0)
+
     @cached_property
-    def _factors(self) -> list[Factor]:
-        return [
-            Factor((*self.dag.parents(at), at), table.values)
-            for at, table in enumerate(self._tables)
-        ]
+    def _products(self) -> list[list[Factor]]:
+        """Products of factors whose sum is the joint distribution: one, or two with a noisy-or."""
+        terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self._tables)]
+        return [[factor for term in chosen for factor in term] for chosen in product(*terms)]
 
     def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
         """Return the same network with other names for some of its variables."""
+        if not isinstance(names, Mapping):
+            raise InputError(f"names must be a mapping from old names to new, not {names!r}")
 
         def rename(variable: Variable) -> Variable:
             return replace(variable, id=names.get(variable.id, variable.id))
 
         tables = [
-            ConditionalTable(
-                rename(table.variable),
-                tuple(map(rename, table.parents)),
-                table.values,
-                table.counts,
-            )
+            table.renamed(rename(table.variable), [rename(parent) for parent in table.parents])
             for table in self._tables
         ]
         return BayesianNetwork(
@@ -336,6 +378,18 @@ class BayesianNetwork:
 
         return network_to_pyagrum(self)
 
+    def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
+        """For each variable of which something is known, which of its states agree with that."""
+        if evidence is not None and not isinstance(evidence, Mapping):
+            raise QueryError(
+                f"evidence is a mapping from variables to what is known, such as {{300: 'kept'}}, "
+                f"not {evidence!r}"
+            )
+        return {
+            self._at(node): self.variable(node).matching(known).astype(np.float64)
+            for node, known in (evidence or {}).items()
+        }
+
     def _knows(self, node: Any) -> bool:
         try:
             return node in self._index
@@ -351,3 +405,17 @@ class BayesianNetwork:
 
     def _ids(self, positions: Sequence[int]) -> list[VariableId]:
         return [self.variables[at].id for at in positions]
+
+
+def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
+    """Refuse anything but a sequence of such objects."""
+    usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
+    if not usable or not all(isinstance(each, kind) for each in items):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(each.__name__ for each in kinds)
+        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
+
+
+def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:
+    if not isinstance(dag, DAG) or dag.num_variables != len(variables):
+        raise InputError(f"dag must be a DAG of {len(variables)} variables, not {dag!r:.200}")

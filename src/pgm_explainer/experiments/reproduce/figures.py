@@ -133,7 +133,7 @@ def _parameters(explanation: Explanation) -> str:
     network = explanation.network
     if network is None:
         return "0"
-    sizes = [network.cpt(node).counts.shape for node in network.nodes]
+    sizes = [network.cpt(node).values.shape for node in network.nodes]
     return str(sum(prod(given) * (states - 1) for *given, states in sizes))
 
 
