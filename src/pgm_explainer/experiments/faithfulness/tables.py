@@ -221,9 +221,19 @@ def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Ite
     yield table(rows)
     if "passes" in figures:
         yield f"![Passes and effect captured]({figures['passes']})"
-    rows = [["set", "targets", "accuracy of the model", "CPU seconds of training", "of the truth"]]
+    yield (
+        "The sets. *strongest effect*: how much perturbing the strongest node but the target moves "
+        "the probability, on average over targets; where that is little, there is little to find."
+    )
+    rows = [["", "accuracy of the model", "targets", "candidates", "strongest effect", *_SECONDS]]
     for cell in truths:
         right = "" if cell["accuracy"] is None else f"{cell['accuracy']:.3f}"
-        seconds = (cell["seconds of training"], cell["seconds of truth"])
-        rows.append([cell["data"], str(len(cell["rows"])), right, *(f"{s:.1f}" for s in seconds)])
+        of = cell["rows"]
+        mean = {key: np.mean([row[key] for row in of]) for key in ("candidates", "strongest")}
+        seconds = [f"{cell[key]:.1f}" for key in ("seconds of training", "seconds of truth")]
+        told = [str(len(of)), f"{mean['candidates']:.0f}", f"{mean['strongest']:.3f}"]
+        rows.append([cell["data"], right, *told, *seconds])
     yield table(rows)
+
+
+_SECONDS = ("CPU seconds of training", "of the truth")
