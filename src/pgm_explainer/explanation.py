@@ -289,9 +289,13 @@ class Explanation:
 
     def __eq__(self, other: object) -> bool:
         """Whether both found the same; the model's own last digits do not count."""
-        return isinstance(other, Explanation) and all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("target", "explained_class", "held", "ranking", "effects", "network")
+        return (
+            isinstance(other, Explanation)
+            and self.effects.agrees(other.effects)
+            and all(
+                getattr(self, name) == getattr(other, name)
+                for name in ("target", "explained_class", "held", "ranking", "network")
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -74,14 +74,21 @@ def estimate_effects(
     signed = [alone for alone, _ in fits[::2]]
     left = [each.residual for each in (*paired, *signed)]
     squares = [each.residual**2 for each in signed]
-    sums = bits.sums(np.stack((*left, *squares), axis=1))
+    sizes = [abs(each.outcome.change) for each in problems]
+    sums = bits.sums(np.stack((*left, *squares, *sizes), axis=1))
     tests = _log_p_values(bits, paired, sums, plan.probability)
     found = []
     for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
         log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
         own = len(paired) + at
         effect, margin = _effects(bits, alone, sums[:, own], sums[:, own + len(signed)])
-        strength = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
+        moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
+        size = (
+            sums[alone.columns, own + 2 * len(signed)]
+            - bits.count[alone.columns] * sizes[at].mean()
+        )
+        size = float((size / bits.variance[alone.columns]).max(initial=0.0))
+        strength = _strengths(moved, abs(effect) - margin, size)
         found.append(_table(each.nodes, effect, margin, strength, log_p, alone, bits, plan))
     return found
 
@@ -98,9 +105,6 @@ def _table(
 ) -> Effects:
     """The effects in order, with the pairs among the strongest."""
     found = significant(log_p, plan.significance, plan.correction)
-    # What makes the prediction steadier at most has no strength of its own.
-    certain = np.maximum(abs(effect) - margin, 0.0)
-    strength = np.maximum(_share(np.maximum(strength, 0.0)), _share(certain))
     order = np.lexsort((nodes, -abs(effect), -strength))
     strongest = order[found[order]][:_IN_PAIRS]
     pairs: tuple[PairEffect, ...] = ()
@@ -125,9 +129,17 @@ def _movement(change: Vector) -> Vector:
     return np.square(stats.rankdata(abs(change)) / len(change))
 
 
-def _share(values: Vector) -> Vector:
-    """Each value as a share of the largest one."""
-    return values / max(float(values.max(initial=0.0)), 1e-300)
+def _strengths(moved: Vector, certain: Vector, size: float) -> Vector:
+    """How strong each node is, from 0 to 1.
+
+    Args:
+        moved: coefficients of the ranks of the change; below 0 for what makes it steadier at most.
+        certain: the least effect that each node has for certain.
+        size: how far the node that moves the prediction most moves it on average.
+    """
+    strongest = max(float(moved.max(initial=0.0)), 1e-300)
+    largest = max(size, float(certain.max(initial=0.0)), 1e-300)
+    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
 def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
