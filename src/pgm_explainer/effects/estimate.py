@@ -109,7 +109,7 @@ def estimate_effects(
         strength[order],
         log_p[order],
         found[order],
-        _pairs(bits, nodes, order[found[order]][:_IN_PAIRS], alone, effect, plan.significance),
+        _pairs(bits, nodes, order[found[order]][:_IN_PAIRS], alone, effect, plan),
     )
 
 
@@ -179,11 +179,16 @@ def _pairs(
     strongest: NDArray[np.int64],
     found: Fit,
     effect: Vector,
-    level: float,
+    plan: EffectPlan,
 ) -> tuple[PairEffect, ...]:
     """The pairs among the strongest whose joint effect is not the sum of the two."""
     if len(strongest) < 2:
         return ()
     return pair_effects(
-        nodes[strongest].tolist(), bits.dense(strongest), found.residual, effect[strongest], level
+        nodes[strongest].tolist(),
+        bits.dense(strongest),
+        found.residual,
+        effect[strongest],
+        plan.probability,
+        plan.significance,
     )

@@ -31,8 +31,9 @@ Vector = NDArray[np.float64]
 _TINY = 1e-9
 _LARGEST = 14.0
 """Minus the log of the least chance that a prediction holds: one in a million."""
-_STEPS = 60
+_STEPS = 200
 _CLOSE = 1e-9
+_LEAST_DAMPING, _MOST_DAMPING = 1e-9, 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,8 @@ class NoisyOr:
         if variable.perturbable:
             bits.append(own > 0)
         patterns, kept, broken = _patterns(np.stack((*bits, changed > 0), axis=1))
-        weights, likelihood = _maximise(patterns, kept + smoothing, broken + smoothing)
+        weights = _maximise(patterns, kept + smoothing, broken + smoothing)
+        likelihood = _likelihood(weights, patterns, kept, broken)[0]
         chance = -np.expm1(-weights)
         perturbed = float(np.mean(own > 0)) if variable.perturbable else None
         if perturbed is not None:
@@ -103,7 +105,7 @@ class NoisyOr:
                 np.where(states, each, 0.0)
                 for states, each in zip(active, chance[1 : 1 + len(parents)], strict=True)
             ),
-            float(likelihood),
+            likelihood,
             len(weights) + (perturbed is not None),
             len(codes),
         )
@@ -206,33 +208,38 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
     return design, total - changed, changed
 
 
-def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, float]:
+def _maximise(design: Vector, kept: Vector, changed: Vector) -> Vector:
     """The weights, minus the logs of the chances to hold, of highest likelihood.
 
     P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights, so Newton's
-    steps, kept within 0 to a bound, lead to its maximum.
+    steps, kept within 0 to a bound, lead to its maximum. Where few samples changed it is nearly
+    flat in some directions: a step that does not gain is tried again with more damping, which
+    turns it into a short step along the gradient.
     """
     weights = np.full(design.shape[1], 0.1)
     value, gradient, hessian = _likelihood(weights, design, kept, changed)
+    damping = _LEAST_DAMPING
     for _ in range(_STEPS):
         free = ~((weights <= _TINY) & (gradient < 0)) & ~((weights >= _LARGEST) & (gradient > 0))
-        step = np.zeros(len(weights))
-        if free.any():
-            curved = hessian[np.ix_(free, free)]
-            curved[np.diag_indices_from(curved)] += 1e-9 * (1 + np.trace(curved))
-            step[free] = np.linalg.solve(curved, gradient[free])
-        gain, scale = 0.0, 1.0
-        while scale > 1e-8:
-            trial = np.clip(weights + scale * step, _TINY, _LARGEST)
-            new = _likelihood(trial, design, kept, changed)
-            gain = new[0] - value
-            if gain >= 0:
-                weights, (value, gradient, hessian) = trial, new
-                break
-            scale /= 2
-        if gain <= _CLOSE:
+        if not free.any():
             break
-    return np.where(weights <= 2 * _TINY, 0.0, weights), value
+        curved = hessian[np.ix_(free, free)]
+        curved[np.diag_indices_from(curved)] += damping * (1 + np.trace(curved))
+        trial = weights.copy()
+        trial[free] += np.linalg.solve(curved, gradient[free])
+        trial = np.clip(trial, _TINY, _LARGEST)
+        new = _likelihood(trial, design, kept, changed)
+        gain = new[0] - value
+        if gain < 0:
+            damping *= 10
+            if damping > _MOST_DAMPING:
+                break
+            continue
+        weights, (value, gradient, hessian) = trial, new
+        if gain <= _CLOSE and damping <= _LEAST_DAMPING:
+            break
+        damping = max(_LEAST_DAMPING, damping / 10)
+    return np.where(weights <= 2 * _TINY, 0.0, weights)
 
 
 def _likelihood(
