@@ -7,7 +7,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from pgm_explainer.structure import DAG, hill_climb, network_score
+from pgm_explainer.network import BayesianNetwork, NoisyOr
+from pgm_explainer.sampling import Variable
+from pgm_explainer.structure import DAG, add_leaf, hill_climb, network_score
 
 pandas = pytest.importorskip("pandas")
 with warnings.catch_warnings():
@@ -62,6 +64,27 @@ def test_inference_agrees_on_200_random_networks(random_network, random_question
         expected = answer.values.transpose(order)
         np.testing.assert_allclose(network.query(asked, evidence), expected, rtol=0, atol=1e-9)
     assert several >= 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_inference_with_a_noisy_or_agrees_on_its_full_table(random_network, random_question, seed):
+    network = random_network(seed, 4)
+    rng = np.random.default_rng(seed)
+    target = Variable(4, True, 2)
+    chances = tuple(rng.random(each.cardinality) for each in network.variables)
+    leaf = NoisyOr(target, network.variables, 0.1, 0.05, 0.4, chances)
+    larger = BayesianNetwork(
+        [*network.variables, target],
+        add_leaf(network.dag, list(range(4))),
+        [*(network.cpt(node) for node in network.nodes), leaf],
+    )
+    for _ in range(5):
+        asked, evidence = random_question(larger, rng)
+        answer = VariableElimination(as_pgmpy(larger)).query(
+            asked, evidence=evidence, show_progress=False
+        )
+        expected = answer.values.transpose([answer.variables.index(node) for node in asked])
+        np.testing.assert_allclose(larger.query(asked, evidence), expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

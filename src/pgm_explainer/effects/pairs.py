@@ -19,7 +19,12 @@ _CONFIDENCE = 0.975
 
 
 def pair_effects(
-    nodes: list[int], bits: Vector, residual: Vector, effects: Vector, level: float
+    nodes: list[int],
+    bits: Vector,
+    residual: Vector,
+    effects: Vector,
+    probability: float,
+    level: float,
 ) -> tuple[PairEffect, ...]:
     """Return the pairs whose joint effect is significantly not the sum of the two.
 
@@ -27,11 +32,14 @@ def pair_effects(
         nodes: the strongest nodes.
         bits: which samples each is perturbed in, ``[n, nodes]``, zeros and ones.
         residual: the outcome without the effects of single nodes, ``[n]``.
-        effects: of each node alone.
+        effects: of each node, averaged over perturbations of all others.
+        probability: of each node to be perturbed.
         level: of significance; it is divided by the number of pairs (Bonferroni).
     """
     first, second = np.triu_indices(len(nodes), 1)
     excess, error, freedom = _differences_in_differences(bits, residual, first, second)
+    # Each of the two effects has seen the other node perturbed, so often, and holds some of it.
+    excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
     usable = error > 0
     t = np.divide(abs(excess), error, out=np.zeros(len(first)), where=usable)
     p = np.maximum(2 * special.stdtr(freedom, -t), np.finfo(float).tiny)

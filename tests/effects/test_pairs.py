@@ -1,0 +1,86 @@
+"""Pairs of nodes whose joint effect is not the sum of the two."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+
+def one_or_the_other(bits):
+    """Either of nodes 0 and 1 lowers it, but not both together; 2 and 3 just add up."""
+    return 0.9 - 0.4 * (bits[:, 0] ^ bits[:, 1]) - 0.2 * bits[:, 2] - 0.1 * bits[:, 3]
+
+
+def only_together(bits):
+    return 0.9 - 0.6 * (bits[:, 0] & bits[:, 1]) - 0.2 * bits[:, 2]
+
+
+def exact_joint(model, size, first, second, probability=0.1):
+    """What perturbing both changes, averaged over the patterns of the others."""
+    others = np.array(list(product([False, True], repeat=size)))
+    others = others[~others[:, first] & ~others[:, second]]
+    both = others.copy()
+    both[:, [first, second]] = True
+    rest = np.delete(others, [first, second], axis=1)
+    weights = np.where(rest, probability, 1 - probability).prod(axis=1)
+    return float(weights @ (model(both) - model(others)))
+
+
+@pytest.mark.parametrize(("model", "sign"), [(one_or_the_other, 1), (only_together, -1)])
+def test_a_pair_is_found_with_its_joint_effect_and_its_excess(lab, exact_effects, model, sign):
+    noise = 0.02 * np.random.default_rng(0).normal(size=4000)
+    effects = lab(0, 6, 4000).effects(model(lab(0, 6, 4000).bits) + noise + 0.1)
+    pair = effects.pairs[0]
+    truth = exact_joint(model, 6, 0, 1)
+    assert set(pair.nodes) == {0, 1}
+    assert len(effects.pairs) == 1
+    assert np.sign(pair.excess) == sign
+    assert pair.joint == pytest.approx(truth, abs=0.04)
+    assert pair.low <= truth - exact_effects(model, 6)[[0, 1]].sum() <= pair.high
+    alone = dict(zip(effects.nodes.tolist(), effects.effect.tolist(), strict=True))
+    assert pair.joint == pytest.approx(alone[0] + alone[1] + pair.excess)
+    assert pair.log_p < np.log(0.05 / 3)
+
+
+def test_the_excess_has_an_interval_that_covers_it(lab, exact_effects):
+    truth = exact_joint(one_or_the_other, 4, 0, 1)
+    truth -= exact_effects(one_or_the_other, 4)[[0, 1]].sum()
+    covered = []
+    for seed in range(60):
+        samples = lab(seed, 4, 2000)
+        noise = 0.1 * np.random.default_rng(seed).normal(size=2000)
+        pairs = samples.effects(one_or_the_other(samples.bits) + noise + 0.1).pairs
+        (found,) = [pair for pair in pairs if set(pair.nodes) == {0, 1}]
+        covered.append(found.low <= truth <= found.high)
+    assert 0.85 <= np.mean(covered) <= 1
+
+
+def test_where_effects_add_up_there_are_no_pairs(lab):
+    found = 0
+    for seed in range(60):
+        samples = lab(seed, 8)
+        noise = 0.05 * np.random.default_rng(seed).normal(size=1000)
+        found += bool(samples.effects(1 - samples.bits @ np.linspace(0.02, 0.1, 8) + noise).pairs)
+    assert found / 60 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_only_the_strongest_are_paired_and_at_most_five_told(lab):
+    def all_or_nothing(bits):
+        return 1 - 0.8 * bits[:, :8].any(axis=1)
+
+    effects = lab(1, 10, 8000).effects(all_or_nothing)
+    assert len(effects.pairs) == 5
+    assert {node for pair in effects.pairs for node in pair.nodes} <= set(effects.nodes[:6])
+    excess = [abs(pair.excess) for pair in effects.pairs]
+    assert excess == sorted(excess, reverse=True)
+    assert all(pair.excess > 0 for pair in effects.pairs)  # the second adds nothing
+
+
+def test_two_that_are_hardly_ever_perturbed_together_are_not_judged(lab):
+    samples = lab(2, 3, 300)
+    samples.bits[samples.bits[:, 0], 1] = False
+    assert not samples.effects(one_or_the_other_of_two).pairs
+
+
+def one_or_the_other_of_two(bits):
+    return 0.9 - 0.4 * bits[:, 0] - 0.4 * bits[:, 1]
