@@ -111,7 +111,14 @@ def _table(
     if len(strongest) > 1:
         dense = bits.dense(alone.columns[strongest])
         names = nodes[strongest].tolist()
-        pairs = pair_effects(names, dense, alone.residual, effect[strongest], plan.significance)
+        pairs = pair_effects(
+            names,
+            dense,
+            alone.residual,
+            effect[strongest],
+            plan.probability,
+            plan.significance,
+        )
     return Effects(
         nodes[order],
         effect[order],

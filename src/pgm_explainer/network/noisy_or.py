@@ -88,7 +88,8 @@ class NoisyOr:
         if variable.perturbable:
             bits.append(own > 0)
         patterns, kept, broken = _patterns(np.stack((*bits, changed > 0), axis=1))
-        weights, likelihood = _maximise(patterns, kept + smoothing, broken + smoothing)
+        weights = _maximise(patterns, kept + smoothing, broken + smoothing)
+        likelihood = _likelihood(np.minimum(weights, _LARGEST), patterns, kept, broken)[0]
         chance = -np.expm1(-weights)
         perturbed = float(np.mean(own > 0)) if variable.perturbable else None
         if perturbed is not None:
@@ -103,7 +104,7 @@ class NoisyOr:
                 np.where(states, each, 0.0)
                 for states, each in zip(active, chance[1 : 1 + len(parents)], strict=True)
             ),
-            float(likelihood),
+            likelihood,
             len(weights) + (perturbed is not None),
             len(codes),
         )
@@ -207,7 +208,7 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
     return design, total - changed, changed
 
 
-def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, float]:
+def _maximise(design: Vector, kept: Vector, changed: Vector) -> Vector:
     """The weights, minus the logs of the chances to hold, of highest likelihood.
 
     P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights. Newton's steps,
@@ -237,7 +238,8 @@ def _maximise(design: Vector, kept: Vector, changed: Vector) -> tuple[Vector, fl
                 break
         else:
             damping *= 10
-    return np.where(weights <= 2 * _TINY, 0.0, weights), value
+    # What never changes it has a chance of 0, and what always does one of 1.
+    return np.where(weights <= 2 * _TINY, 0.0, np.where(weights >= _LARGEST, np.inf, weights))
 
 
 def _likelihood(
