@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["BayesianNetwork", "ConditionalTable"]
 
 Codes = NDArray[np.integer[Any]]
+_ROUNDING = 1e-13
 _MOST_SAMPLES = 10**9
 
 
@@ -309,8 +310,10 @@ class BayesianNetwork:
         self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """The unnormalised joint distribution of some variables: a sum over products of factors."""
-        parts = [eliminate(factors, keep, evidence) for factors in self._products]
-        return np.maximum(sum(parts[1:], start=parts[0]), 0.0)
+        parts = np.stack([eliminate(factors, keep, evidence) for factors in self._products])
+        # A noisy-or subtracts one product from another; what rounding leaves of nothing is nothing.
+        total, size = parts.sum(axis=0), abs(parts).sum(axis=0)
+        return np.where(total > _ROUNDING * size, total, 0.0)
 
     @cached_property
     def _products(self) -> list[list[Factor]]:

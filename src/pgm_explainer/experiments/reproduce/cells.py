@@ -61,7 +61,7 @@ def published_options(data: str) -> dict[str, Any]:
         perturb_probability=0.5,
         change=0.05 if data in _FINE else 0.1,
         correction="none",
-        rank_by="dependence",
+        test="chi_square",
     )
 
 
