@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..effects import Effect
@@ -30,6 +31,7 @@ __all__ = [
     "lead_sentence",
     "left_out_sentences",
     "moving_along",
+    "own_effects",
     "own_sentences",
     "plain",
     "shown_effects",
@@ -79,13 +81,27 @@ class ShownEffect:
         return "falls" if self.effect.effect < 0 else "rises"
 
 
-def shown_effects(explanation: Explanation, *, significant: bool = True) -> list[ShownEffect]:
-    """Return the effects, strongest first: the significant ones, or all."""
+def shown_effects(
+    explanation: Explanation, *, significant: bool = True, most: int | None = None
+) -> list[ShownEffect]:
+    """Return the effects, strongest first: the significant ones or all, so many at most."""
+    effects = explanation.effects
+    places = np.flatnonzero(effects.significant) if significant else np.arange(len(effects))
+    return _shown(explanation, places[:most])
+
+
+def own_effects(explanation: Explanation) -> list[ShownEffect]:
+    """Return the effects of the nodes that the prediction is about, significant or not."""
+    ends = np.isin(explanation.effects.nodes, explanation.ends)
+    return _shown(explanation, np.flatnonzero(ends))
+
+
+def _shown(explanation: Explanation, places: NDArray[np.intp]) -> list[ShownEffect]:
     effects, ends = explanation.effects, set(explanation.ends.tolist())
+    numbers = effects.nodes[places].tolist()
     return [
         ShownEffect(number, effects[at], number in ends)
-        for at, number in enumerate(effects.nodes.tolist())
-        if effects.significant[at] or not significant
+        for at, number in zip(places.tolist(), numbers, strict=True)
     ]
 
 
@@ -106,13 +122,13 @@ def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
 
 def lead_sentence(explanation: Explanation) -> Sentence:
     """Say what perturbing the strongest node does, or that there is none."""
-    found = shown_effects(explanation)
+    found = int(explanation.effects.significant.sum())
     if not found:
         return ["No node was found whose perturbation changes the prediction."]
-    first = found[0]
+    (first,) = shown_effects(explanation, most=1)
     its_own = first.is_target and explanation.task == "node"
     who: Sentence = ["the target itself"] if its_own else _say("node {}", Mention(first.number))
-    rest = f", the strongest of {len(found)} significant effects" if len(found) > 1 else ""
+    rest = f", the strongest of {found} significant effects" if found > 1 else ""
     return _say("Perturbing {} {}{}.", who, _predicate(first, measure_of(explanation)), rest)
 
 
@@ -129,7 +145,7 @@ def effects_caption(explanation: Explanation) -> str:
 
 def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
     """Say that perturbing the target's own features changes nothing, where other nodes do."""
-    own = [each for each in shown_effects(explanation, significant=False) if each.is_target]
+    own = own_effects(explanation)
     idle = [each.number for each in own if not each.effect.significant]
     if idle and explanation.effects.significant.any():
         who: Sentence = ["the target itself"] if explanation.task == "node" else _listed(idle)

@@ -112,10 +112,10 @@ def effects_of(explanation: Explanation, nodes: Collection[VariableId]) -> list[
 def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     """Yield the rows of a table, its head first: the strongest of the significant effects."""
     measure = measure_of(explanation)
-    found = shown_effects(explanation)
-    ways = [""] if any(each.direction == "both" for each in found[:MOST_EFFECTS]) else []
+    found = shown_effects(explanation, most=MOST_EFFECTS)
+    ways = [""] if any(each.direction == "both" for each in found) else []
     yield ["node", "effect", "95% interval", "strength", "p", *ways]
-    for each in found[:MOST_EFFECTS]:
+    for each in found:
         effect = each.effect
         yield [
             _name(effect.node) + (" (target)" if each.is_target else ""),

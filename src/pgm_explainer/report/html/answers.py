@@ -21,6 +21,7 @@ from ..effects import (
     effects_caption,
     lead_sentence,
     left_out_sentences,
+    own_effects,
     shown_effects,
 )
 from ..measure import Measure, measure_of
@@ -47,22 +48,22 @@ def lead_part(explanation: Explanation) -> list[Any]:
 def effects_part(explanation: Explanation) -> dict[str, Any]:
     """Return what perturbing does: bars for the strongest, sentences, and a table of all."""
     measure, effects = measure_of(explanation), explanation.effects
-    every = shown_effects(explanation, significant=False)
-    found = [each for each in every if each.effect.significant]
-    own = [each for each in every if each.is_target and each not in found[:_MOST_BARS]]
-    more = sum(not each.is_target for each in found[_MOST_BARS:])
-    unlisted = len(effects) + effects.left_out - min(len(effects), _MOST_ROWS)
+    found = shown_effects(explanation, most=_MOST_BARS)
+    bars = [*found, *(each for each in own_effects(explanation) if each not in found)]
+    more = int(effects.significant.sum()) - sum(each.effect.significant for each in bars)
+    listed = shown_effects(explanation, significant=False, most=_MOST_ROWS)
+    unlisted = len(effects) + effects.left_out - len(listed)
     return {
         "caption": effects_caption(explanation),
         "column": f"effect in {measure.unit}" if measure.unit else "effect",
         "directions": {"falls": measure.falls, "rises": measure.rises},
-        "bars": [_bar(each, measure) for each in (*found[:_MOST_BARS], *own)],
-        "more": f"{more} more significant effects are in the table of all effects." if more else "",
+        "bars": [_bar(each, measure) for each in bars],
+        "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
         "along": _sentence(along_sentence(explanation), explanation),
         "leftOut": _sentences(left_out_sentences(explanation), explanation),
         "about": effect_column_words(explanation),
-        "rows": [_row(each, measure) for each in every[:_MOST_ROWS]],
+        "rows": [_row(each, measure) for each in listed],
         "unlisted": f"{unlisted} further candidates are not listed." if unlisted else "",
     }
 

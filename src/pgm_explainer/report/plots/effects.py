@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..colours import FALLS, GREY, INK, RISES
-from ..effects import ShownEffect, shown_effects
+from ..effects import ShownEffect, own_effects, shown_effects
 from ..measure import Measure, measure_of
 from ..names import label_of, shorten, variable_label
 from .style import finish, legend_below, name_rows, rows_size, say, title_rows
@@ -58,8 +58,8 @@ def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
 
 
 def _chosen(explanation: Explanation, most: int) -> list[ShownEffect]:
-    every = shown_effects(explanation, significant=False)
-    return [*every[:most], *(each for each in every[most:] if each.is_target)]
+    strongest = shown_effects(explanation, significant=False, most=most)
+    return [*strongest, *(each for each in own_effects(explanation) if each not in strongest)]
 
 
 def _name(shown: ShownEffect) -> str:
