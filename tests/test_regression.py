@@ -38,8 +38,9 @@ def explain(model=values, target=TARGET, **options):
     ("change", "causes"),
     [
         (Deviation(3), [STRONG, WEAK]),
-        (Deviation(50), [STRONG]),
-        (TopDeviation(0.1), [STRONG]),
+        # The weak cause moves the value by less than counts as a change: it has an effect only.
+        (Deviation(50), [STRONG, WEAK]),
+        (TopDeviation(0.1), [STRONG, WEAK]),
         ("top_deviation", [STRONG, WEAK]),
         ("auto", [STRONG, WEAK]),
     ],
@@ -86,7 +87,10 @@ def test_the_default_is_the_half_that_moved_most():
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_the_unit_of_a_value_does_not_matter_to_the_default(factor):
-    assert explain(lambda x: factor * values(x)) == explain()
+    other, usual = explain(lambda x: factor * values(x)), explain()
+    assert (other.ranking, other.network) == (usual.ranking, usual.network)
+    assert other.nodes == usual.nodes
+    np.testing.assert_allclose(other.effects.effect, factor * usual.effects.effect, rtol=1e-6)
 
 
 @pytest.mark.parametrize("task", ["graph", "edge"])

@@ -158,7 +158,9 @@ def test_explanations_do_not_depend_on_where_they_are_kept(toy, form, change, in
         assert is_in_file(other.ranking.log_p)
         assert is_in_file(other.ranking.selected)
         assert is_in_file(other.node_classes)
-        assert is_in_file(other.network.cpt(other.target).values)
+        first = other.network.nodes[0]
+        assert is_in_file(other.network.cpt(first).values)
+        assert is_in_file(other.effects.log_p)
         assert not is_in_file(one.ranking.log_p)
     assert in_file.samples([3]).table.in_file
     copies = pickle.loads(pickle.dumps(many))
@@ -202,5 +204,5 @@ def test_explanations_that_will_be_large_are_told_beforehand(toy, in_files, capl
 
     PGMExplainer(watched, toy.x, toy.edge_index, max_memory=1, **OPTIONS).explain_many([3, 8])
     assert asked[0].levelname == "WARNING"
-    assert "2 explanations with 6 candidates in all will take about 450 B" in asked[0].message
+    assert "2 explanations with 6 candidates in all will take about 900 B" in asked[0].message
     assert "explain_dataset()" in asked[0].message

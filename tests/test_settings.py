@@ -53,7 +53,6 @@ BAD = [
     ("num_samples", 19),
     ("num_samples", "800"),
     ("max_nodes", 0),
-    ("max_nodes", None),
     ("seed", -1),
     ("seed", None),
     ("seed", 0.5),

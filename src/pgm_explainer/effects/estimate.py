@@ -65,17 +65,18 @@ def estimate_effects(
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
+    scales = [_scale(each.outcome.change) for each in problems]
+    changes = [each.outcome.change / scale for each, scale in zip(problems, scales, strict=True)]
     outcomes = []
-    for each in problems:
-        columns, change = np.searchsorted(union, each.nodes), each.outcome.change
+    for each, change in zip(problems, changes, strict=True):
+        columns = np.searchsorted(union, each.nodes)
         outcomes += [(columns, change), (columns, _movement(change))]
     fits = fit_all(bits, outcomes, plan.probability)
     paired = [with_pairs for _, with_pairs in fits]
     signed = [alone for alone, _ in fits[::2]]
     left = [each.residual for each in (*paired, *signed)]
     squares = [each.residual**2 for each in signed]
-    sizes = [abs(each.outcome.change) for each in problems]
-    sums = bits.sums(np.stack((*left, *squares, *sizes), axis=1))
+    sums = bits.sums(np.stack((*left, *squares, *map(abs, changes)), axis=1))
     tests = _log_p_values(bits, paired, sums, plan.probability)
     found = []
     for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
@@ -83,14 +84,24 @@ def estimate_effects(
         own = len(paired) + at
         effect, margin = _effects(bits, alone, sums[:, own], sums[:, own + len(signed)])
         moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
-        size = (
-            sums[alone.columns, own + 2 * len(signed)]
-            - bits.count[alone.columns] * sizes[at].mean()
-        )
-        size = float((size / bits.variance[alone.columns]).max(initial=0.0))
+        size = _largest_move(bits, alone.columns, sums[:, own + 2 * len(signed)], changes[at])
         strength = _strengths(moved, abs(effect) - margin, size)
-        found.append(_table(each.nodes, effect, margin, strength, log_p, alone, bits, plan))
+        effects = _table(each.nodes, effect, margin, strength, log_p, alone, bits, plan)
+        found.append(effects.scaled(scales[at]))
     return found
+
+
+def _scale(change: Vector) -> float:
+    """The largest change: in units of it, no square is too large or too small for a number."""
+    return float(abs(change).max(initial=0.0)) or 1.0
+
+
+def _largest_move(
+    bits: PerturbedSamples, columns: NDArray[np.int64], sums: Vector, change: Vector
+) -> float:
+    """How far, on average, the node that moves the prediction most moves it."""
+    moves = sums[columns] - bits.count[columns] * float(abs(change).mean())
+    return float((moves / bits.variance[columns]).max(initial=0.0))
 
 
 def _table(

@@ -110,6 +110,21 @@ class Effects(Sequence[Effect]):
         """Return the same effects with names for the nodes of the graph."""
         return replace(self, names=names)
 
+    def scaled(self, factor: float) -> Effects:
+        """Return the same effects in another unit."""
+        pairs = [
+            replace(
+                pair,
+                **{
+                    name: factor * getattr(pair, name)
+                    for name in ("joint", "excess", "low", "high")
+                },
+            )
+            for pair in self.pairs
+        ]
+        columns = {name: factor * getattr(self, name) for name in ("effect", "low", "high")}
+        return replace(self, **columns, pairs=tuple(pairs))
+
     def keeping(self, *nodes: IntArray) -> Effects:
         """Return the effects of these nodes, and the pairs among them."""
         kept = np.isin(self.nodes, np.concatenate(nodes))
@@ -161,8 +176,10 @@ class Effects(Sequence[Effect]):
         if self.nodes[mine].tolist() != other.nodes[its].tolist():
             return False
         return np.array_equal(self.significant[mine], other.significant[its]) and all(
-            np.allclose(getattr(self, name)[mine], getattr(other, name)[its], _ROUNDING, _ROUNDING)
-            for name in EFFECT_COLUMNS[1:-1]
+            np.allclose(one[mine], two[its], _ROUNDING, _ROUNDING * abs(one).max(initial=0.0))
+            for one, two in (
+                (getattr(self, name), getattr(other, name)) for name in EFFECT_COLUMNS[1:-1]
+            )
         )
 
     def __eq__(self, other: object) -> bool:

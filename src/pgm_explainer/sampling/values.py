@@ -36,9 +36,13 @@ class Outcome:
 
     @property
     def change(self) -> NDArray[np.float64]:
-        """By how much it changed, rounding errors left out."""
+        """By how much it changed, in whole multiples of the resolution.
+
+        So values that differ by rounding errors only are equal, and have the same rank.
+        """
         change = self.values - self.original
-        return np.where(abs(change) > self.resolution, change, 0.0)
+        step = self.resolution
+        return np.asarray(np.round(change / step) * step) if step > 0 else change
 
 
 class TargetValues:
