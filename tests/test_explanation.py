@@ -80,7 +80,8 @@ def test_equality_is_about_what_was_found_not_about_the_models_digits(explanatio
 def test_equality_is_about_effects_too(explanation):
     effects = explanation.effects
     for name in ("effect", "low", "high", "strength", "log_p"):
-        other = replace(effects, **{name: getattr(effects, name) - 0.01})
+        column = getattr(effects, name)
+        other = replace(effects, **{name: column - 0.01 * abs(column).max()})
         assert replace(explanation, effects=other) != explanation
     rounded = replace(effects, effect=effects.effect + 1e-9)
     assert replace(explanation, effects=rounded) == explanation, "the model's rounding"
