@@ -71,7 +71,7 @@ def _beside_hub(size: float, bound: int, samples: int = 100) -> Iterator[Run]:
     explainer = PGMExplainer(
         _mean_model(4, 3, 2), x, edges, num_layers=2, num_samples=samples, max_memory=bound
     )
-    yield partial(explainer.explain_many, range(1, 1 + int(1000 * size)))
+    yield partial(explainer.explain_many, range(1, 1 + int(300 * size)))
 
 
 def _classes(size: float, bound: int, most: int = 5000, torch_model: bool = False) -> Iterator[Run]:

@@ -53,7 +53,7 @@ def test_a_model_that_sees_further_is_asked_about_the_whole_graph_and_that_is_sa
     assert explanation.values == pytest.approx(whole.explain(TARGET).values)
     assert NOTE in explanation.warnings[0]
     assert explanation.warnings[1:] == whole.explain(TARGET).warnings
-    assert f"Beware: the model {NOTE}" in str(explanation)
+    assert f"Warning: the model {NOTE}" in str(explanation)
 
 
 @pytest.mark.parametrize(("deep", "stated"), [(0, 0), (1, 1), (2, 2), (1, 3), (3, 3)])

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     ("case", "size"),
     [
         ("hub", 0.1),
-        ("beside a hub", 0.04),
+        ("beside a hub", 0.14),
         ("classes", 0.3),
         ("classes, GCN", 0.4),
         ("which features", 1.0),

@@ -181,7 +181,12 @@ def test_a_score_that_answers_badly_is_named(score, structure):
 
 
 def test_a_score_of_ones_own_works():
-    assert explain(score=OwnScore()).network == explain(score="log_likelihood").network
+    learnt = [
+        explain(score=score, target_table="full").network
+        for score in (OwnScore(), "log_likelihood")
+    ]
+    assert learnt[0].edges == learnt[1].edges
+    assert learnt[0].score == pytest.approx(learnt[1].score)
 
 
 # --- models ---------------------------------------------------------------------------------

@@ -80,7 +80,8 @@ def _about_movement(outcome: Outcome, probabilities: bool) -> Iterator[str]:
         low, high = outcome.values.min(), outcome.values.max()
         yield (
             f"the prediction hardly moves: in all samples the probability stays between {low:.6g} "
-            f"and {high:.6g}, within {100 * furthest:.2g} percentage points of {outcome.original:.6g}"
+            f"and {high:.6g}, within {100 * furthest:.2g} percentage points of "
+            f"{outcome.original:.6g}"
         )
 
 

@@ -145,11 +145,11 @@ class Explanation:
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
-        """Return how many samples, in expectation, the answer to a query rests on.
+        """Return how many samples, in expectation, are behind the answer to a query.
 
         That is the network's probability of the evidence times ``num_samples``. What was hardly
         ever sampled is answered all the same, and where nothing was seen every state is taken as
-        equally likely; so an answer with a support below 5 rests on next to nothing.
+        equally likely; so do not rely on an answer with a support below 5.
 
         Args:
             evidence: what is known, as :meth:`query` takes it.
@@ -216,7 +216,7 @@ class Explanation:
         """Draw the explanation; needs matplotlib.
 
         Args:
-            kind: ``"effects"`` (what perturbing each node does, with 95 % intervals),
+            kind: ``"effects"`` (what perturbing each node does, with 95% intervals),
                 ``"neighbourhood"`` (the graph around the prediction, filled by predicted class and
                 outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` of these two
                 side by side, or ``"ranking"`` (each candidate's evidence of dependence, with the
@@ -289,9 +289,13 @@ class Explanation:
 
     def __eq__(self, other: object) -> bool:
         """Whether both found the same; the model's own last digits do not count."""
-        return isinstance(other, Explanation) and all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("target", "explained_class", "held", "ranking", "effects", "network")
+        return (
+            isinstance(other, Explanation)
+            and self.effects.agrees(other.effects)
+            and all(
+                getattr(self, name) == getattr(other, name)
+                for name in ("target", "explained_class", "held", "ranking", "network")
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -19,9 +19,10 @@ from .significance import CORRECTIONS
 from .structure import SEARCHES, Score, as_score
 from .tasks import TASKS
 
-__all__ = ["AUTO", "Settings"]
+__all__ = ["AUTO", "DEFAULT_SAMPLES", "Settings"]
 
 AUTO = "auto"
+DEFAULT_SAMPLES = 1000
 MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
@@ -47,7 +48,7 @@ class Settings:
     task: str = "node"
     num_layers: int | None = None
     hops: int | None = None
-    num_samples: int | str = 1000
+    num_samples: int | str = DEFAULT_SAMPLES
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.1
     features: Sequence[int] | None = None

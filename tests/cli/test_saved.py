@@ -70,7 +70,7 @@ def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
     answer = json.loads(shell("query", "one.json", *given, "--json")[1])
     assert answer["support"] < 5
     assert f"about {answer['support']:.1f} of 200 samples" in words
-    assert words.endswith(f"Warning: {answer['warning']}.\n")
+    assert " ".join(words.split()).endswith(f" Warning: {answer['warning']}.")
     assert "too few to rely on" in answer["warning"]
 
 
@@ -80,7 +80,7 @@ def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
     assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. How li")
     effect = next(each for each in explanation.effects if each.node == "Bob")
     size = f"{-100 * effect.effect:.1f} percentage points"
-    assert f"Perturbing node Bob lowers the probability of class 1 by {size} (95 %" in words
+    assert f"Perturbing node Bob lowers the probability of class 1 by {size} (95%" in words
     assert words.count("Perturbing node") == 1
 
 

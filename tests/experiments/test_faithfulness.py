@@ -224,7 +224,7 @@ def test_twins_depend_on_nothing_and_nothing_is_discovered_out_of_sight(planted)
 def test_the_command_measures_everyone_and_goes_on_where_it_was(
     one_small_set, tmp_path, monkeypatch, capsys
 ):
-    quick = partial(TruthPlan, budget=200, more_contexts=20)
+    quick = partial(TruthPlan, budget=200, again=((20, 20),))
     monkeypatch.setattr(cells, "TruthPlan", quick)
     monkeypatch.setattr(sets, "_GRAPHS", 1)
     monkeypatch.delitem(sets.STRENGTHS, "soft")

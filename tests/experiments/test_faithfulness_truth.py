@@ -89,7 +89,7 @@ def test_the_class_is_the_distance_of_the_nearest_mark():
 
 def test_without_donors_that_are_marks_the_mark_alone_matters():
     subject = marked_subject(seed=0, each=1, nodes=400)
-    plan = TruthPlan(budget=400, more_contexts=20, perturbation="zero")
+    plan = TruthPlan(budget=400, again=((20, 20),), perturbation="zero")
     for target in subject.targets:
         truth = true_effects(subject.case, target, plan)
         causes = truth.nodes[truth.size > 1e-3]

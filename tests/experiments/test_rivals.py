@@ -33,6 +33,7 @@ PGM = Pgm(num_samples=200, perturb_probability=0.25, perturbation="mean")
 SIGNED = [
     Shapley(num_queries=100),
     IntegratedGradients(steps=20),
+    IntegratedGradients(steps=20, log_probability=True),
     Occlusion(),
     Occlusion("permute", num_queries=100),
 ]
@@ -179,6 +180,12 @@ def test_integrated_gradients_add_up_to_the_difference_from_nothing(planted):
         for x in (case.x, np.zeros_like(case.x))
     )
     assert found.sum() == pytest.approx(float(now - nothing), rel=1e-3)
+    logs = IntegratedGradients(steps=200, log_probability=True).attributions(case, [planted.target])
+    now, nothing = (
+        case.model(torch.from_numpy(x), edges)[planted.target].log_softmax(0)[1]
+        for x in (case.x, np.zeros_like(case.x))
+    )
+    assert next(logs).sum() == pytest.approx(float(now - nothing), rel=1e-3)
 
 
 def test_the_papers_gradient_is_the_signed_sum_of_that_of_the_loss(planted):

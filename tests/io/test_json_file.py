@@ -184,7 +184,7 @@ WRONG = [
     (("ranking", "selected", 0), 1, r"\.selected\[0\] should be true or false"),
     (("ranking", "nodes", 0), 8, r"\.ranking\.nodes names a node twice"),
     (("names", 0, 0), 999, r"\.names must give every node of the ranking and the target a name"),
-    (("names", 0, 1), "someone", r"\.network is about .* but the explaining nodes are .*'someone"),
+    (("names", 0, 1), "someone", r"\.network is about .* but the selected nodes are .*'someone"),
     (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is 'x+\.\.\.x+'"),
     (("network", "variables", 0, "levels"), 10**9, r"\.probabilities should have \d+ items"),
     (("network", "variables", 0, "levels"), 0, r"\.levels should be a whole number of at least 1"),

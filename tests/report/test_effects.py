@@ -107,7 +107,7 @@ def test_a_fall_and_a_rise_are_said_with_their_sizes_and_intervals():
         low, high = sorted(ends, key=float)
         assert said(effect_sentence(by_node[node], measure)) == (
             f"Perturbing node {node} {verb} the probability of class "
-            f"{explanation.explained_class} by {size} percentage points (95 % interval {low} to "
+            f"{explanation.explained_class} by {size} percentage points (95% interval {low} to "
             f"{high})."
         )
 
@@ -155,7 +155,7 @@ def test_that_nothing_changes_it_is_said():
         "None of 4 nodes has a significant effect on the probability of class 0 (level 0.05)."
     )
     assert list(own_sentences(explanation)) == []
-    assert "95 %" not in str(explanation)
+    assert "95%" not in str(explanation)
 
 
 def test_the_targets_own_effect_is_among_them():

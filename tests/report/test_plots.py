@@ -288,7 +288,7 @@ def test_a_ranking_says_what_depends_on_what(crowd):
 
 def test_a_picture_of_nothing_learnt_says_why(kinds):
     assert "the prediction never changed" in texts(kinds["constant"].plot("network").axes[0])[0]
-    assert "none was asked for" in texts(kinds["no network"].plot("network").axes[0])[0]
+    assert "structure is None" in texts(kinds["no network"].plot("network").axes[0])[0]
 
 
 @pytest.fixture

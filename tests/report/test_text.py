@@ -31,7 +31,7 @@ def row_of(words: str, name: str) -> str:
 def effect_lines(explanation) -> list[str]:
     """The lines of the table of effects."""
     lines = str(explanation).splitlines()
-    head = next(at for at, line in enumerate(lines) if "95 % interval  strength" in line)
+    head = next(at for at, line in enumerate(lines) if "95% interval  strength" in line)
     end = next(at for at, line in enumerate(lines) if line.startswith(("effect: ", "… and")))
     return lines[head + 1 : end]
 
@@ -152,7 +152,7 @@ def test_the_effects_are_those_of_the_explanation(kinds):
 def test_effects_of_a_regression_are_values(kinds):
     explanation = kinds["value"]
     first = explanation.effects[0]
-    assert f"lowers the predicted value by {-first.effect:.2f} (95 % " in str(explanation)
+    assert f"lowers the predicted value by {-first.effect:.2f} (95% " in str(explanation)
     assert f"{first.low:+.2f} to {first.high:+.2f}" in effect_lines(explanation)[0]
     assert "points" not in str(explanation)
 

@@ -130,17 +130,15 @@ def table_of():
 
 
 @pytest.fixture(scope="session")
-def ranking_of():
-    """Step 2 for one target, with all other variables of the table as candidates."""
+def dependents_of():
+    """U(t) of one target, with all other variables of the table as candidates."""
 
     def select(table, target, no_child):
         everyone = np.arange(len(table.variables))
-        plan = SelectionPlan(
-            as_test("chi_square"), SIGNIFICANCE, "none", len(everyone), no_child, True
-        )
+        plan = SelectionPlan(as_test("chi_square"), SIGNIFICANCE, "none", no_child)
         near = Neighbourhood(target, everyone[everyone != target])
-        (ranking,) = select_variables(table, [near], plan)
-        return ranking
+        (found,) = select_variables(table, [near], plan)
+        return set(found.related.tolist())
 
     return select
 

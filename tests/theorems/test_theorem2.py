@@ -6,15 +6,14 @@ import pytest
 @pytest.mark.parametrize("size", [5, 6])
 @pytest.mark.parametrize("seed", range(8))
 def test_the_markov_blanket_of_a_leaf_is_inside_s(
-    faithful_network, table_of, ranking_of, size, seed
+    faithful_network, table_of, dependents_of, size, seed
 ):
     network = faithful_network(seed, size)
     table = table_of(network, seed)
     leaves = [node for node in network.nodes if not network.children(node)]
     assert leaves
     for target in leaves:
-        ranking = ranking_of(table, target, no_child=True)
-        chosen = set(ranking.nodes[ranking.selected].tolist())
+        chosen = dependents_of(table, target, no_child=True)
         assert set(network.markov_blanket(target)) == set(network.parents(target))
         assert set(network.parents(target)) <= chosen
         assert not chosen & {size, size + 1}

@@ -19,7 +19,9 @@ def learn_network(table, nodes, target, plan):
 
 
 def plan(search, significance, test="chi_square", no_child=True):
-    return LearningPlan(search, as_score("bic"), no_child, as_test(test), significance, 0.0)
+    """The paper's: a full table for the target too."""
+    chosen = as_test(test)
+    return LearningPlan(search, as_score("bic"), no_child, chosen, significance, 0.0, "full")
 
 
 def renamed(network, size):
@@ -73,14 +75,13 @@ def test_hill_climbing_finds_the_truth_too_most_of_the_time(
 
 @pytest.mark.parametrize(("seed", "size"), every_network)
 def test_the_whole_of_algorithm_2_finds_the_leafs_parents(
-    faithful_network, table_of, ranking_of, significance, seed, size
+    faithful_network, table_of, dependents_of, significance, seed, size
 ):
     """Selection, then learning: strangers and what is screened off never become parents."""
     truth = faithful_network(seed, size)
     table = table_of(truth, seed)
     for target in (node for node in truth.nodes if not truth.children(node)):
-        ranking = ranking_of(table, target, no_child=True)
-        nodes = ranking.nodes[ranking.selected].tolist()
+        nodes = sorted(dependents_of(table, target, no_child=True))
         learnt = learn_network(table, nodes, target, plan(exact_search, significance))
         assert sorted(learnt.parents(target)) == sorted(truth.parents(target))
 

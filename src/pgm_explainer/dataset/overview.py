@@ -54,7 +54,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class Shared:
-    """An explanation that several targets share: the same explaining nodes."""
+    """An explanation that several targets share: the same nodes in their networks."""
 
     nodes: tuple[Any, ...]
     targets: tuple[Any, ...]
@@ -251,7 +251,7 @@ def _names(row: dict[str, Any]) -> list[Any]:
 
 
 def _keys(row: dict[str, Any]) -> Iterator[int]:
-    """A number for the set of explaining nodes, if there are any."""
+    """A number for the set of nodes in the network, if there are any."""
     if row["nodes"]:
         text = repr(sorted(_names(row))).encode()
         yield int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")

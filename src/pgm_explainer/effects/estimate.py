@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
 from ..significance import significant
 from .bits import PerturbedSamples
 from .pairs import pair_effects
-from .randomization import atoms, log_tails, normal_log_p
+from .randomization import OpenTests, normal_log_p
 from .regression import Fit, fit_all
 from .table import Effects, PairEffect
 
@@ -22,11 +22,10 @@ __all__ = ["EffectPlan", "EffectProblem", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
-_Z = 1.959963984540054
+_CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is good enough."""
 _IN_PAIRS = 6
-_ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ def estimate_effects(
     """Estimate effects on some predictions from one set of samples.
 
     *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
-    equal variances. *Strengths* are coefficients of a fit of squared ranks of the absolute change:
-    few large changes would drown all others otherwise. A node whose effect is certainly large is
-    strong in any case. *P-values* test both fits by the randomisation (:mod:`.randomization`) and
-    take twice the smaller one.
+    equal variances, and Student's t for the rarer of perturbed and other samples. *Strengths* are
+    coefficients of a fit of squared ranks of the absolute change: few large changes would drown all
+    others otherwise. A node whose effect is certainly large is strong in any case. *P-values* test
+    both fits by the randomisation (:mod:`.randomization`) and take twice the smaller one.
 
     Each answer is the same alone and among others.
     """
@@ -70,48 +69,54 @@ def estimate_effects(
     for each in problems:
         columns, change = np.searchsorted(union, each.nodes), each.outcome.change
         outcomes += [(columns, change), (columns, _movement(change))]
-    fits = fit_all(bits, outcomes)
-    residuals = np.stack([each.residual for each in fits], axis=1)
-    sums = bits.sums(np.concatenate((residuals, residuals[:, ::2] ** 2), axis=1))
-    tests = _log_p_values(bits, fits, sums, plan.probability)
-    squares = sums[:, len(fits) :]
+    fits = fit_all(bits, outcomes, plan.probability)
+    paired = [with_pairs for _, with_pairs in fits]
+    signed = [alone for alone, _ in fits[::2]]
+    left = [each.residual for each in (*paired, *signed)]
+    squares = [each.residual**2 for each in signed]
+    sizes = [abs(each.outcome.change) for each in problems]
+    sums = bits.sums(np.stack((*left, *squares, *sizes), axis=1))
+    tests = _log_p_values(bits, paired, sums, plan.probability)
     found = []
-    for at, each in enumerate(problems):
-        signed, moved = fits[2 * at], fits[2 * at + 1]
+    for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
         log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
-        effect, error = _effects(bits, signed, sums[:, 2 * at], squares[:, at])
-        strength = _coefficients(bits, moved, sums[:, 2 * at + 1])
-        found.append(_table(each.nodes, effect, error, strength, log_p, signed, bits, plan))
+        own = len(paired) + at
+        effect, margin = _effects(bits, alone, sums[:, own], sums[:, own + len(signed)])
+        moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
+        size = (
+            sums[alone.columns, own + 2 * len(signed)]
+            - bits.count[alone.columns] * sizes[at].mean()
+        )
+        size = float((size / bits.variance[alone.columns]).max(initial=0.0))
+        strength = _strengths(moved, abs(effect) - margin, size)
+        found.append(_table(each.nodes, effect, margin, strength, log_p, alone, bits, plan))
     return found
 
 
 def _table(
     nodes: IntArray,
     effect: Vector,
-    error: Vector,
+    margin: Vector,
     strength: Vector,
     log_p: Vector,
-    signed: Fit,
+    alone: Fit,
     bits: PerturbedSamples,
     plan: EffectPlan,
 ) -> Effects:
     """The effects in order, with the pairs among the strongest."""
     found = significant(log_p, plan.significance, plan.correction)
-    # What makes the prediction steadier at most has no strength of its own.
-    certain = np.maximum(abs(effect) - _Z * error, 0.0)
-    strength = np.maximum(_share(np.maximum(strength, 0.0)), _share(certain))
     order = np.lexsort((nodes, -abs(effect), -strength))
     strongest = order[found[order]][:_IN_PAIRS]
     pairs: tuple[PairEffect, ...] = ()
     if len(strongest) > 1:
-        dense = bits.dense(signed.columns[strongest])
+        dense = bits.dense(alone.columns[strongest])
         names = nodes[strongest].tolist()
-        pairs = pair_effects(names, dense, signed.additive, effect[strongest], plan.significance)
+        pairs = pair_effects(names, dense, alone.residual, effect[strongest], plan.significance)
     return Effects(
         nodes[order],
         effect[order],
-        (effect - _Z * error)[order],
-        (effect + _Z * error)[order],
+        (effect - margin)[order],
+        (effect + margin)[order],
         strength[order],
         log_p[order],
         found[order],
@@ -124,9 +129,17 @@ def _movement(change: Vector) -> Vector:
     return np.square(stats.rankdata(abs(change)) / len(change))
 
 
-def _share(values: Vector) -> Vector:
-    """Each value as a share of the largest one."""
-    return values / max(float(values.max(initial=0.0)), 1e-300)
+def _strengths(moved: Vector, certain: Vector, size: float) -> Vector:
+    """How strong each node is, from 0 to 1.
+
+    Args:
+        moved: coefficients of the ranks of the change; below 0 for what makes it steadier at most.
+        certain: the least effect that each node has for certain.
+        size: how far the node that moves the prediction most moves it on average.
+    """
+    strongest = max(float(moved.max(initial=0.0)), 1e-300)
+    largest = max(size, float(certain.max(initial=0.0)), 1e-300)
+    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
 def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
@@ -141,12 +154,17 @@ def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
 def _effects(
     bits: PerturbedSamples, found: Fit, sums: Vector, squares: Vector
 ) -> tuple[Vector, Vector]:
-    """Effects, and their standard errors by the spread within perturbed and other samples."""
+    """Effects, and half the width of their intervals.
+
+    Standard errors come from the spread within perturbed and within other samples.
+    """
     squares, share = squares[found.columns], bits.count[found.columns] / bits.num_samples
     total = float(found.residual @ found.residual)
     spread = squares * (1 - share) ** 2 + (total - squares) * share**2
     error = np.sqrt(np.maximum(spread, 0)) / bits.variance[found.columns]
-    return _coefficients(bits, found, sums), error
+    rarer = np.minimum(share, 1 - share) * bits.num_samples
+    margin = special.stdtrit(np.maximum(rarer - 1, 1), _CONFIDENCE) * error
+    return _coefficients(bits, found, sums), margin
 
 
 def _log_p_values(
@@ -154,7 +172,7 @@ def _log_p_values(
 ) -> list[Vector]:
     """The log p-values of all candidates of each fit, tested on what the others leave."""
     answers: list[Vector] = []
-    open_tests = _OpenTests(probability)
+    open_tests = OpenTests(probability)
     for number, each in enumerate(fits):
         columns, active = each.columns, np.searchsorted(each.columns, each.active)
         mean = float(each.residual.mean())
@@ -180,39 +198,3 @@ def _log_p_values(
             open_tests.add(answers[-1], active[fitted], total, own)
     open_tests.close()
     return answers
-
-
-class _OpenTests:
-    """Tests whose p-values are worked out together, since many at once take little longer."""
-
-    def __init__(self, probability: float) -> None:
-        self._probability = probability
-        self._answers: list[tuple[Vector, NDArray[np.int64]]] = []
-        self._totals: list[Vector] = []
-        self._values: list[Vector] = []
-        self._weights: Vector = np.empty(0)
-
-    def add(
-        self, answers: Vector, places: NDArray[np.int64], totals: Vector, outcomes: Vector
-    ) -> None:
-        """Test totals at places against outcomes, one for all of them or one for each."""
-        for start in range(0, len(places), _ROWS_AT_ONCE):
-            some = places[start : start + _ROWS_AT_ONCE]
-            own = outcomes if len(outcomes) == 1 else outcomes[start : start + _ROWS_AT_ONCE]
-            values, self._weights = atoms(own)
-            self._answers.append((answers, some))
-            self._totals.append(totals[some])
-            self._values.append(np.broadcast_to(values, (len(some), values.shape[1])))
-            if sum(map(len, self._totals)) >= _ROWS_AT_ONCE:
-                self.close()
-
-    def close(self) -> None:
-        """Put the p-values where they belong."""
-        if not self._totals:
-            return
-        totals, values = np.concatenate(self._totals), np.concatenate(self._values)
-        tails = log_tails(totals, values, self._weights, self._probability)
-        ends = np.cumsum([len(each) for each in self._totals])[:-1]
-        for (answers, places), its in zip(self._answers, np.split(tails, ends), strict=True):
-            answers[places] = its
-        self._answers, self._totals, self._values = [], [], []

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["atoms", "log_tails", "normal_log_p"]
+__all__ = ["OpenTests", "atoms", "log_tails", "normal_log_p"]
 
 FloatVector = NDArray[np.float64]
 
 _EXTREMES = 48
 _BINS = 64
 _STEPS = 40
+_ROWS_AT_ONCE = 2048
 _FURTHEST = 300.0
 """Beyond this tilt every coin is as good as certain."""
 _CLOSE = 1e-9
@@ -78,6 +79,46 @@ def log_tails(
     sign = np.where(totals < 0, -1.0, 1.0)
     upper = _log_upper(sign * totals, sign[:, None] * values, weights, probability)
     return np.minimum(np.log(2.0) + upper, 0.0)
+
+
+class OpenTests:
+    """Tests whose p-values are worked out together, since many at once take little longer."""
+
+    def __init__(self, probability: float) -> None:
+        self._probability = probability
+        self._answers: list[tuple[FloatVector, NDArray[np.int64]]] = []
+        self._totals: list[FloatVector] = []
+        self._values: list[FloatVector] = []
+        self._weights: FloatVector = np.empty(0)
+
+    def add(
+        self,
+        answers: FloatVector,
+        places: NDArray[np.int64],
+        totals: FloatVector,
+        outcomes: FloatVector,
+    ) -> None:
+        """Test totals at places against outcomes, one for all of them or one for each."""
+        for start in range(0, len(places), _ROWS_AT_ONCE):
+            some = places[start : start + _ROWS_AT_ONCE]
+            own = outcomes if len(outcomes) == 1 else outcomes[start : start + _ROWS_AT_ONCE]
+            values, self._weights = atoms(own)
+            self._answers.append((answers, some))
+            self._totals.append(totals[some])
+            self._values.append(np.broadcast_to(values, (len(some), values.shape[1])))
+            if sum(map(len, self._totals)) >= _ROWS_AT_ONCE:
+                self.close()
+
+    def close(self) -> None:
+        """Put the p-values where they belong."""
+        if not self._totals:
+            return
+        totals, values = np.concatenate(self._totals), np.concatenate(self._values)
+        tails = log_tails(totals, values, self._weights, self._probability)
+        ends = np.cumsum([len(each) for each in self._totals])[:-1]
+        for (answers, places), its in zip(self._answers, np.split(tails, ends), strict=True):
+            answers[places] = its
+        self._answers, self._totals, self._values = [], [], []
 
 
 def _log_upper(

@@ -2,113 +2,138 @@
 
 The coins are independent of each other, so the coefficient of a node is its average effect over
 random states of all the others, whatever the model looks like; adjusting for the others only
-removes noise. Nodes that hardly matter would add noise instead, so only those that stand out
-(and products of the strongest, two by two) are adjusted for.
+removes noise. Nodes that hardly matter would add noise instead, so only those that stand out are
+adjusted for.
+
+Products of the strongest, two by two, remove more noise, and tests use that. Effects and their
+intervals do not: what three nodes do together is hardly ever sampled by default, and with products
+the intervals would be as narrow as if it were known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
+from .randomization import OpenTests
 
 __all__ = ["Fit", "fit_all"]
 
 Vector = NDArray[np.float64]
 
 _ROUNDS = 4
-_STANDS_OUT = 3.0
+_STANDS_OUT = _IN_QUESTION = 3.0
+_BY_CHANCE = 0.02
+"""How likely it may be that any node that does nothing is adjusted for. What stands out of skewed
+samples by chance would explain them too well, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one adjusted node for ten samples: more would fit noise."""
 _IN_PAIRS = 6
 
 
-@dataclass
+@dataclass(frozen=True)
 class Fit:
     """An outcome, what it was adjusted for, and what that left.
 
     Attributes:
         columns: the candidates, as columns of the perturbed samples.
-        outcome: its mean is 0, ``[n]``.
-        active: the columns that were adjusted for.
-        coefficients: one for each of them.
+        active: those of them that were adjusted for.
+        coefficients: one for each of these.
         residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
-        additive: what the columns alone, without pairs, do not explain, ``[n]``.
     """
 
     columns: NDArray[np.int64]
-    outcome: Vector
-    active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    coefficients: Vector = field(default_factory=lambda: np.empty(0))
-    residual: Vector = field(default_factory=lambda: np.empty(0))
-    additive: Vector = field(default_factory=lambda: np.empty(0))
-
-    def __post_init__(self) -> None:
-        self.outcome = self.outcome - self.outcome.mean()
-        self.residual = self.additive = self.outcome
-
-    def stand_out(self, bits: PerturbedSamples, sums: Vector) -> NDArray[np.int64]:
-        """Return the columns to adjust for next, given each column's sum of the residual."""
-        spread = float(np.mean(self.residual**2))
-        room = max(1, int(_SHARE_OF_SAMPLES * bits.num_samples)) - len(self.active)
-        if not spread > 0 or room <= 0:
-            return self.active[:0]
-        threshold = max(_STANDS_OUT**2, 2 * float(np.log(max(1, len(self.columns)))))
-        scores = sums[self.columns] ** 2 / (spread * bits.variance[self.columns])
-        found = self.columns[scores > threshold]
-        if len(self.active):
-            found = found[~np.isin(found, self.active)]
-        if len(found) > room:
-            order = np.argsort(-abs(sums[found]), kind="stable")
-            found = found[order[:room]]
-        return found
-
-    def solve(self, bits: PerturbedSamples, with_pairs: bool) -> None:
-        """Fit the active columns, and pairs of the strongest."""
-        columns = bits.dense(self.active)
-        columns -= bits.count[self.active] / bits.num_samples
-        own = _least_squares(columns, self.outcome)
-        used = len(own)
-        fitted = columns @ own
-        if with_pairs:
-            pairs = _pairs(columns, self.outcome - fitted, own)
-            if pairs.shape[1]:
-                design = np.concatenate((columns, pairs), axis=1)
-                every = _least_squares(design, self.outcome)
-                fitted, own, used = design @ every, every[: len(own)], len(every)
-        samples = len(self.outcome)
-        scale = np.sqrt(samples / max(1, samples - 1 - used))
-        self.coefficients = own
-        self.residual = (self.outcome - fitted) * scale
-        self.additive = self.outcome - columns @ own
+    active: NDArray[np.int64]
+    coefficients: Vector
+    residual: Vector
 
 
 def fit_all(
-    bits: PerturbedSamples, outcomes: Sequence[tuple[NDArray[np.int64], Vector]]
-) -> list[Fit]:
-    """Fit each outcome ``[n]`` by those of its candidate columns that stand out."""
-    fits = [Fit(columns, outcome) for columns, outcome in outcomes]
-    growing = fits
+    bits: PerturbedSamples,
+    outcomes: Sequence[tuple[NDArray[np.int64], Vector]],
+    probability: float,
+) -> list[tuple[Fit, Fit]]:
+    """Fit each outcome ``[n]`` by those of its candidate columns that stand out.
+
+    Returns:
+        Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
+    """
+    growing = [_Growing(columns, outcome - outcome.mean()) for columns, outcome in outcomes]
+    waiting = growing
     for _ in range(_ROUNDS):
-        if not growing:
+        if not waiting:
             break
-        sums = bits.sums(np.stack([each.residual for each in growing], axis=1))
-        still = []
-        for each, its in zip(growing, sums.T, strict=True):
-            new = each.stand_out(bits, its)
-            if len(new):
-                each.active = np.append(each.active, new)
-                each.solve(bits, with_pairs=False)
-                still.append(each)
-        growing = still
-    for each in fits:
-        if len(each.active) > 1:
-            each.solve(bits, with_pairs=True)
-    return fits
+        sums = bits.sums(np.stack([each.fit.residual for each in waiting], axis=1))
+        tests = OpenTests(probability)
+        for each, its in zip(waiting, sums.T, strict=True):
+            each.test(bits, its, probability, tests)
+        tests.close()
+        waiting = [each for each in waiting if each.grow(bits)]
+    return [each.with_pairs(bits) for each in growing]
+
+
+class _Growing:
+    """A fit that grows by the columns that stand out from what it leaves."""
+
+    def __init__(self, columns: NDArray[np.int64], outcome: Vector) -> None:
+        self._outcome = outcome
+        self.fit = Fit(columns, columns[:0], np.empty(0), outcome)
+        self._some = columns[:0]
+        self._log_p = np.empty(0)
+
+    def test(
+        self, bits: PerturbedSamples, sums: Vector, probability: float, tests: OpenTests
+    ) -> None:
+        """Have the columns tested that may stand out, given each column's sum of the residual."""
+        columns, residual = self.fit.columns, self.fit.residual
+        coin = probability * (1 - probability)
+        noise = coin * float(residual @ residual)
+        self._some = columns[sums[columns] ** 2 > _IN_QUESTION**2 * noise]
+        if len(self.fit.active):
+            self._some = self._some[~np.isin(self._some, self.fit.active)]
+        self._log_p = np.zeros(len(self._some))
+        everywhere = np.arange(len(self._some))
+        tests.add(self._log_p, everywhere, sums[self._some], residual[None])
+
+    def grow(self, bits: PerturbedSamples) -> bool:
+        """Adjust for the columns that stand out; say whether there were any."""
+        active = self.fit.active
+        room = max(1, int(_SHARE_OF_SAMPLES * bits.num_samples)) - len(active)
+        new = np.flatnonzero(self._log_p < np.log(_BY_CHANCE / max(1, len(self.fit.columns))))
+        new = new[np.argsort(self._log_p[new], kind="stable")][: max(0, room)]
+        if not len(new):
+            return False
+        active = np.append(active, self._some[new])
+        self.fit = _solved(self._design(bits, active), self._outcome, self.fit.columns, active)
+        return True
+
+    def with_pairs(self, bits: PerturbedSamples) -> tuple[Fit, Fit]:
+        """Return the fit, and the fit that pairs of its strongest columns improve."""
+        alone = self.fit
+        if len(alone.active) < 2:
+            return alone, alone
+        design = self._design(bits, alone.active)
+        pairs = _pairs(design, alone.residual, alone.coefficients)
+        if not pairs.shape[1]:
+            return alone, alone
+        design = np.concatenate((design, pairs), axis=1)
+        return alone, _solved(design, self._outcome, alone.columns, alone.active)
+
+    def _design(self, bits: PerturbedSamples, active: NDArray[np.int64]) -> Vector:
+        return np.asarray(bits.dense(active) - bits.count[active] / bits.num_samples)
+
+
+def _solved(
+    design: Vector, outcome: Vector, columns: NDArray[np.int64], active: NDArray[np.int64]
+) -> Fit:
+    coefficients = _least_squares(design, outcome)
+    left = max(1, len(outcome) - 1 - design.shape[1])
+    residual = (outcome - design @ coefficients) * np.sqrt(len(outcome) / left)
+    return Fit(columns, active, coefficients[: len(active)], residual)
 
 
 def _pairs(columns: Vector, residual: Vector, coefficients: Vector) -> Vector:

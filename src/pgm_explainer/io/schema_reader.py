@@ -315,7 +315,7 @@ def _check_whole(explanation: Explanation, place: str) -> None:
 def _check_network(explanation: Explanation, network: BayesianNetwork, place: str) -> None:
     if set(network.nodes) != {*explanation.nodes, explanation.target}:
         raise FileError(
-            f"{place}.network is about {network.nodes}, but the explaining nodes are "
+            f"{place}.network is about {network.nodes}, but the selected nodes are "
             f"{explanation.nodes} and the target is {explanation.target!r}"
         )
     if network.variable(explanation.target).levels < 2:

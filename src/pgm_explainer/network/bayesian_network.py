@@ -69,11 +69,11 @@ class ConditionalTable:
         for column, states in zip(codes.T, shape, strict=True):
             cells = cells * states + column
         counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
-        weights = counts + smoothing
+        weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
-        values = weights / weights.sum(axis=-1, keepdims=True)
-        return cls(variable, tuple(parents), values, counts)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return cls(variable, tuple(parents), weights, counts)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
@@ -411,7 +411,9 @@ def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
     """Refuse anything but a sequence of such objects."""
     usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
     if not usable or not all(isinstance(each, kind) for each in items):
-        raise InputError(f"{what} must be a list of such objects, not {items!r:.200}")
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(each.__name__ for each in kinds)
+        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:

@@ -176,13 +176,13 @@ def _predicate(shown: ShownEffect, measure: Measure) -> str:
         nearest, furthest = sorted((abs(effect.low), abs(effect.high)))
         interval = f"{measure.size(nearest)} to {measure.size(furthest)}"
         return (
-            f"{verb} by {measure.with_unit(measure.size(effect.effect))} (95 % interval {interval})"
+            f"{verb} by {measure.with_unit(measure.size(effect.effect))} (95% interval {interval})"
         )
     average = measure.with_unit(measure.signed(effect.effect))
     interval = measure.interval(effect.low, effect.high)
     verb = "moves" if shown.direction else "does not significantly change"
     ways = " both ways" if shown.direction else ""
-    return f"{verb} {measure.what}{ways} ({average} on average, 95 % interval {interval})"
+    return f"{verb} {measure.what}{ways} ({average} on average, 95% interval {interval})"
 
 
 def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:

@@ -114,7 +114,7 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     measure = measure_of(explanation)
     found = shown_effects(explanation)
     ways = [""] if any(each.direction == "both" for each in found[:MOST_EFFECTS]) else []
-    yield ["node", "effect", "95 % interval", "strength", "p", *ways]
+    yield ["node", "effect", "95% interval", "strength", "p", *ways]
     for each in found[:MOST_EFFECTS]:
         effect = each.effect
         yield [
@@ -132,7 +132,7 @@ def effect_column_words(explanation: Explanation) -> str:
     measure = measure_of(explanation)
     unit = f", in {measure.unit}" if measure.unit else ""
     return (
-        f"effect: mean change when the node is perturbed{unit}; strength: how far that moves the "
+        f"effect: mean change by perturbing the node{unit}; strength: how far that moves the "
         f"prediction either way, relative to the strongest; p: p-value of no effect."
     )
 
@@ -147,7 +147,7 @@ def pair_rows(
         name: returns what to call a node; None for what a user may type.
     """
     measure, called, name = measure_of(explanation), explanation.effects.called, name or _name
-    yield ["pair", "joint effect", "sum of both", "difference", "95 % interval"]
+    yield ["pair", "joint effect", "sum of both", "difference", "95% interval"]
     for pair in explanation.effects.pairs[:MOST_PAIRS]:
         yield [
             " and ".join(name(called(node)) for node in pair.nodes),
@@ -274,10 +274,7 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
 
 def column_words() -> str:
     """Say what the columns of :func:`chances` are."""
-    return (
-        "log p: natural logarithm of the p-value of independence, the lower the surer; V: Cramér's "
-        "V, the strength of the dependence from 0 to 1."
-    )
+    return "log p: natural logarithm of the p-value of independence; V: Cramér's V, from 0 to 1."
 
 
 def _table(explanation: Explanation) -> Iterator[str]:

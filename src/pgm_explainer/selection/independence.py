@@ -29,6 +29,8 @@ __all__ = [
 
 MIN_PER_CELL = 5
 """A stratum is tested only if it holds this many samples per cell on average."""
+LEAST_PER_STRATUM = 4 * MIN_PER_CELL
+"""With fewer samples a stratum is never tested, since that takes two by two cells at least."""
 
 
 class IndependenceTest(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -82,18 +83,17 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
     for subject in subjects:
         for target in subject.judged:
             truth = kept_truth(place, subject, target)
-            rows.append(
-                {
-                    **_told(subject, target),
-                    **_of_cause(subject, target, _perfect(subject, target, truth)),
-                }
-            )
+            others = truth.size[truth.nodes != target]
+            row = {"candidates": len(others), "strongest": float(others.max(initial=0))}
+            perfect = _perfect(subject, target, truth)
+            rows.append(_told(subject, target) | row | _of_cause(subject, target, perfect))
     accuracies = [each.accuracy for each in subjects if each.accuracy is not None]
     return {
         "data": data,
         "seed": seed,
         "explainer": TRUTH,
         "rows": rows,
+        "counts": dict(sum((Counter(each.counts) for each in subjects), Counter())),
         "accuracy": float(np.mean(accuracies)) if accuracies else None,
         "seconds of training": trained - started,
         "seconds of truth": time.process_time() - trained,

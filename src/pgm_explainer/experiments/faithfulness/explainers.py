@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import FloatArray
 from ...effects import Effects
 from ...explainer import PGMExplainer
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES
 from ..rivals import (
     Case,
     Chance,
@@ -86,10 +86,10 @@ def our_findings(
         explanations = [explainer.explain() for _ in targets]
     else:
         explanations = explainer.explain_many(targets)
-    passes = explainer.settings.num_samples
     found: dict[str, list[Finding]] = {EFFECTS: [], DEPENDENCE: []}
     for target, explanation in zip(targets, explanations, strict=True):
         table = explanation.effects
+        passes = int(explanation.settings["num_samples"])
         support = np.zeros(len(case.x))
         support[table.nodes] = -table.effect
         nodes = [node for node in table.nodes.tolist() if node != target]
@@ -104,10 +104,11 @@ def our_findings(
 def rivals_by_name(seed: int) -> dict[str, Rival]:
     """Return who else explains, by name, in the order of tables."""
     rivals: list[Rival] = [
-        Shapley(Settings.num_samples, seed),
-        Occlusion("auto", Settings.num_samples, seed),
+        Shapley(DEFAULT_SAMPLES, seed),
+        Occlusion("auto", DEFAULT_SAMPLES, seed),
         Occlusion("zero"),
         IntegratedGradients(),
+        IntegratedGradients(log_probability=True),
         Gradient(name="saliency"),
         LossGradient(),
         LearntMask(seed=seed),

@@ -13,8 +13,8 @@ from ...io.files import write_figure
 from ...report.colours import BLUE, GREY, INK, ORANGE, SKY, VERMILLION
 from .cells import TRUTH
 from .explainers import DEPENDENCE, EFFECTS
+from .grid import EXPLAINERS, mean_of
 from .sets import SETS
-from .tables import EXPLAINERS, mean_of
 
 __all__ = ["draw_figures"]
 

@@ -106,7 +106,17 @@ def _infection(
     paths = {node: graph.paths[node] for node in targets}
     causes = {node: path[0] for node, path in paths.items()}
     case = Case(model, graph.x, graph.edge_index)
-    return Subject(name, case, targets, kinds, causes, paths, shared=each, accuracy=accuracy)
+    return Subject(
+        name,
+        case,
+        targets,
+        kinds,
+        causes,
+        paths,
+        shared=each,
+        counts={str(length): len(nodes) for length, nodes in by_length.items()},
+        accuracy=accuracy,
+    )
 
 
 def _negative(

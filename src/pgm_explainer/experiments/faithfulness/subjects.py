@@ -28,6 +28,7 @@ class Subject:
             the prediction.
         shared: how many targets of each group everyone explains, and have their truth found; None
             for all. PGM-Explainer explains all of them.
+        counts: how many targets of each group there are in all, by which the groups are weighed.
         accuracy: the share of right predictions on what the model was not trained on.
     """
 
@@ -39,6 +40,7 @@ class Subject:
     paths: Mapping[int, Sequence[int]] = field(default_factory=dict)
     against: Mapping[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     shared: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
     accuracy: float | None = None
 
     def kind(self, target: int | None) -> str:

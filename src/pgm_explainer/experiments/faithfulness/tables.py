@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,13 @@ from torch_geometric.explain.metric import characterization_score
 from ..bitcoin import BITCOIN
 from ..reproduce.markdown import mean_and_spread, table
 from ..synthetic import SYNTHETIC
-from .cells import TRUTH
-from .explainers import DEPENDENCE, EFFECTS, rivals_by_name
+from .explainers import EFFECTS
+from .grid import EXPLAINERS, Cells, Column, grid, mean_of
+from .known_tables import cause_blocks, faber_blocks
 from .sets import HAND_MADE, KNOWN, REAL
 
-__all__ = ["EXPLAINERS", "mean_of", "write_section"]
+__all__ = ["write_section"]
 
-EXPLAINERS = (EFFECTS, DEPENDENCE, *rivals_by_name(0))
-Cells = Sequence[Mapping[str, Any]]
 _COLUMNS = {
     "Synthetic sets": tuple(SYNTHETIC),
     "Real data and random labels": tuple(data for data in REAL if data not in SYNTHETIC),
@@ -33,7 +33,6 @@ _CAPTURED = {
     "sign": "**Sign**: how often the sign is right, of those of the five strongest nodes whose "
     "true effect is at least three standard errors from 0. Others give no sign.",
 }
-_FABER = {"occlusion": 1.0, "integrated gradients": 0.758, "distance": 0.44, "GNNExplainer": 0.139}
 
 
 def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str:
@@ -48,8 +47,8 @@ def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str
         "## Do explanations follow the model?",
         _ABOUT,
         *_missing(results["missing"]),
-        *_cause_blocks(truths, cells, figures),
-        *_known_blocks(truths, cells, results["community"]),
+        *cause_blocks(truths, cells, figures),
+        *faber_blocks(truths, cells, results["community"]),
         *_captured_blocks(cells, figures),
         *_interval_blocks(cells, results["nulls"]),
         *_fidelity_blocks(cells),
@@ -69,147 +68,17 @@ _ABOUT = (
     "*PGM-Explainer, effects* and *dependence* are the two answers of one explanation, with the "
     "defaults. *occlusion* perturbs one node at a time, with zeros or as the explainer does "
     "(repeated until as many passes are used). *saliency* and *integrated gradients* are "
-    "Captum's through PyTorch Geometric, of the predicted class's score; *saliency* is called GRAD "
-    "in the tables of the paper's experiments. *GRAD (paper)* is what the paper describes: the "
-    "signed sum of the gradient of the loss. *PGExplainer* and *GNNExplainer* are PyTorch "
-    "Geometric's. *proximity* and *random* ask the model nothing."
+    "Captum's through PyTorch Geometric, of the predicted class's score (*log p*: of the logarithm "
+    "of its probability); *saliency* is called GRAD in the tables of the paper's experiments. "
+    "*GRAD (paper)* is what the paper describes: the signed sum of the gradient of the loss. "
+    "*PGExplainer* and *GNNExplainer* are PyTorch Geometric's. *proximity* and *random* ask the "
+    "model nothing."
 )
 
 
 def _missing(missing: Sequence[str]) -> Iterator[str]:
     if missing:
         yield f"Left out, for the data is not at hand: {', '.join(missing)}."
-
-
-def mean_of(cells: Cells, explainer: str, data: str, measure: str, kind: str = "") -> list[float]:
-    """Return the mean over targets for each seed; targets that cannot be measured do not count."""
-    means = []
-    for cell in cells:
-        if (cell["explainer"], cell["data"]) == (explainer, data):
-            rows = [row for row in cell["rows"] if measure in row and kind in ("", row["kind"])]
-            means += [float(np.mean([row[measure] for row in rows]))] if rows else []
-    return means
-
-
-def _grid(
-    first: str,
-    columns: Sequence[tuple[str, Callable[[str], Sequence[float]]]],
-    explainers: Sequence[str] = EXPLAINERS,
-) -> str:
-    """Return a table with a row for each explainer; the best figure of a column is bold."""
-    means = {(name, title): list(of(name)) for name in explainers for title, of in columns}
-    rows = [[first, *(title for title, _ in columns)]]
-    best = {
-        title: max(
-            (
-                float(np.mean(means[name, title]))
-                for name in explainers
-                if name != TRUTH and means[name, title]
-            ),
-            default=np.nan,
-        )
-        for title, _ in columns
-    }
-    for name in explainers:
-        if any(means[name, title] for title, _ in columns):
-            row = [_shown(means[name, title], best[title], name) for title, _ in columns]
-            rows.append([name, *row])
-    return table(rows)
-
-
-def _shown(values: Sequence[float], best: float, name: str) -> str:
-    text = mean_and_spread(values)
-    reaches = bool(text) and name != TRUTH and round(float(np.mean(values)), 3) >= round(best, 3)
-    return f"**{text}**" if reaches else text
-
-
-def _cause_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
-    """How often the one cause is found."""
-    both = [*truths, *cells]
-    explainers = (TRUTH, *EXPLAINERS)
-
-    def columns(data: str, kinds: Sequence[str], what: str) -> list[Any]:
-        return [
-            (
-                f"{what} {kind}, {short}",
-                lambda name, kind=kind, measure=measure: mean_of(both, name, data, measure, kind),
-            )
-            for kind in kinds
-            for measure, short in (("cause first", "first"), ("cause among 5", "of 5"))
-        ]
-
-    if any(cell["data"] == "marked" for cell in truths):
-        yield "### The node that matters is known: a marked node"
-        yield (
-            "A directed random graph of 1,000 nodes, each pair joined with probability 0.004, 50 "
-            "of them marked. A model made by hand says how far the nearest mark is, 1 to 4 steps; "
-            "targets have exactly one nearest mark. *first*: how often that mark is the first "
-            "node; *of 5*: how often it is among the first five. *The truth* ranks by the true "
-            "effect: where other nodes, if they are given a mark's features, change the class "
-            "nearly as often, no explainer of effects can do better."
-        )
-        yield _grid("distance", columns("marked", "1234", "at"), explainers)
-        yield from (
-            f"![The mark, by distance]({figures[name]})" for name in ["causes"] if name in figures
-        )
-    if any(cell["data"] == "attention" for cell in truths):
-        yield "### Attention set by hand"
-        yield (
-            "Random graphs of 80 nodes, three layers of attention whose weights are set by hand: "
-            "each node listens to the neighbour of the highest priority, nearly only (*sharp*) or "
-            "mainly (*soft*). Targets get most of their value from one node three steps away."
-        )
-        yield _grid("attention", columns("attention", ("sharp", "soft"), ""), explainers)
-
-
-def _known_blocks(truths: Cells, cells: Cells, community: Cells) -> Iterator[str]:
-    """The benchmarks of Faber et al."""
-    both = [*truths, *cells]
-    present = {cell["data"] for cell in truths}
-    columns: list[Any] = []
-    if "infection" in present:
-        columns += [
-            (
-                "Infection: source first",
-                lambda name: mean_of(both, name, "infection", "cause first"),
-            ),
-            ("source of 5", lambda name: mean_of(both, name, "infection", "cause among 5")),
-            ("path", lambda name: mean_of(both, name, "infection", "path")),
-        ]
-    if "negative" in present:
-        columns.append(
-            ("Negative evidence", lambda name: mean_of(both, name, "negative", "told apart"))
-        )
-    if community:
-        columns.append(("Community", lambda name: _followed(community, name)))
-    if not columns:
-        return
-    accuracies = ", ".join(
-        f"{cell['data']} {cell['accuracy']:.4f}" for cell in truths if cell["data"] in KNOWN
-    )
-    yield "### Infection, Negative evidence and Community"
-    yield (
-        "The three data sets of Faber et al. (KDD 2021), by their protocol: Infection has ten "
-        "directed graphs of 1,000 nodes, four layers that are all read, and targets with a single "
-        "shortest path from an infected node; *source* is that node, and *path* is their score: "
-        "an edge has the sum of its two ends, and the share of the path's edges among as many "
-        "first edges as the path has nodes counts. Negative evidence: how often the neighbours of "
-        "the minority's colour can be told from white ones. Community: how often the "
-        "attribution of moved edges follows the probability. Share of nodes that the networks "
-        f"classify right: {accuracies}."
-    )
-    yield _grid("", columns, (TRUTH, *EXPLAINERS))
-    told = ", ".join(f"{name} {share:.3f}" for name, share in _FABER.items())
-    yield (
-        f"Their own figures for Infection's path: {told}, integrated gradients of edges 0.999 and "
-        "PGM-Explainer (the authors') 0.315. Their occlusion and GNNExplainer explain edges; here "
-        "nodes are explained throughout."
-    )
-
-
-def _followed(community: Cells, name: str) -> list[float]:
-    cells = [cell for cell in community if cell["explainer"] == name]
-    return [float(np.mean([row["followed"] for row in cell["rows"]])) for cell in cells]
 
 
 def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
@@ -220,12 +89,11 @@ def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
         yield about
         for title, sets in _COLUMNS.items():
             chosen = [data for data in sets if data in present]
-            columns: list[Any] = [
-                (data, lambda name, data=data, measure=measure: mean_of(cells, name, data, measure))
-                for data in chosen
+            columns: list[Column] = [
+                (data, partial(mean_of, cells, data=data, measure=measure)) for data in chosen
             ]
             if chosen:
-                yield _grid(title, columns)
+                yield grid(title, columns)
         if measure == "captured 5" and "captured" in figures:
             yield f"![Effect captured at 5]({figures['captured']})"
 
@@ -353,9 +221,19 @@ def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Ite
     yield table(rows)
     if "passes" in figures:
         yield f"![Passes and effect captured]({figures['passes']})"
-    rows = [["set", "targets", "accuracy of the model", "CPU seconds of training", "of the truth"]]
+    yield (
+        "The sets. *strongest effect*: how much perturbing the strongest node but the target moves "
+        "the probability, on average over targets; where that is little, there is little to find."
+    )
+    rows = [["", "accuracy of the model", "targets", "candidates", "strongest effect", *_SECONDS]]
     for cell in truths:
         right = "" if cell["accuracy"] is None else f"{cell['accuracy']:.3f}"
-        seconds = (cell["seconds of training"], cell["seconds of truth"])
-        rows.append([cell["data"], str(len(cell["rows"])), right, *(f"{s:.1f}" for s in seconds)])
+        of = cell["rows"]
+        mean = {key: np.mean([row[key] for row in of]) for key in ("candidates", "strongest")}
+        seconds = [f"{cell[key]:.1f}" for key in ("seconds of training", "seconds of truth")]
+        told = [str(len(of)), f"{mean['candidates']:.0f}", f"{mean['strongest']:.3f}"]
+        rows.append([cell["data"], right, *told, *seconds])
     yield table(rows)
+
+
+_SECONDS = ("CPU seconds of training", "of the truth")

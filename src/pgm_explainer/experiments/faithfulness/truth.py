@@ -30,14 +30,14 @@ _FLOATS_AT_ONCE = 10_000_000
 class TruthPlan:
     """How the truth is found.
 
-    Every node is perturbed in as many contexts as ``budget`` allows, within limits; the strongest
-    are then measured anew in more contexts.
+    Every node is perturbed in as many contexts as ``budget`` allows, within limits. The strongest
+    are then measured anew in other and more contexts, in two steps: of many nodes a few contexts
+    say which may be strong, but not how strong they are.
 
     Attributes:
         budget: about how many samples the first pass takes.
         fewest, most: limits of the number of contexts of the first pass.
-        strongest: how many nodes are measured again.
-        more_contexts: in how many other contexts.
+        again: how many nodes are measured again, and in how many contexts, step by step.
         perturbation, probability: those of the explainer.
         seed: the explainer's; the contexts are drawn from another one that depends on it.
     """
@@ -45,8 +45,7 @@ class TruthPlan:
     budget: int = 6000
     fewest: int = 3
     most: int = 500
-    strongest: int = 20
-    more_contexts: int = 500
+    again: tuple[tuple[int, int], ...] = ((200, 20), (20, 500))
     perturbation: str = str(Settings.perturbation)
     probability: float = Settings.perturb_probability
     seed: int = 0
@@ -76,9 +75,14 @@ def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
     nodes = candidates if target is None else np.union1d(candidates, [target])
     contexts = min(max(plan.budget // max(len(nodes), 1), plan.fewest), plan.most)
     effect, size, error = pairs.measure(nodes, 0, contexts)
-    strongest = np.sort(np.argsort(-size, kind="stable")[: plan.strongest])
-    again = pairs.measure(nodes[strongest], contexts, plan.more_contexts)
-    effect[strongest], size[strongest], error[strongest] = again
+    used = contexts
+    for count, more in plan.again:
+        if more <= contexts:
+            continue
+        strongest = np.sort(np.argsort(-size, kind="stable")[:count])
+        again = pairs.measure(nodes[strongest], used, more)
+        effect[strongest], size[strongest], error[strongest] = again
+        used += more
     return Truth(nodes, effect, size, error)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import IntArray
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES, Settings
 from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Proximity, Queries, Rival, Shapley
 from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
@@ -68,7 +68,7 @@ def published_options(data: str) -> dict[str, Any]:
 def make_rivals(seed: int) -> list[Rival]:
     """Return the explainers to compare with; SHAP may ask the model as often as PGM-Explainer."""
     return [
-        Shapley(Settings.num_samples, seed),
+        Shapley(DEFAULT_SAMPLES, seed),
         LearntMask(seed=seed),
         Gradient(),
         Chance(seed),

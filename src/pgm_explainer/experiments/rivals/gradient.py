@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 from torch_geometric.explain import CaptumExplainer
 
 from ...arrays import FloatArray
@@ -40,14 +41,20 @@ class Gradient:
 
 @dataclass(frozen=True)
 class IntegratedGradients:
-    """Integrated gradients of the predicted class's score, from features of 0, added up per node.
+    """Integrated gradients from features of 0, added up over the features of a node.
 
     Args:
         steps: of the integral, each of them one forward and one backward.
+        log_probability: explain the logarithm of the predicted class's probability, as Faber et
+            al. do, and not its score.
     """
 
     steps: int = 50
-    name: str = "integrated gradients"
+    log_probability: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"integrated gradients{' (log p)' if self.log_probability else ''}"
 
     @property
     def queries(self) -> Queries:
@@ -58,7 +65,20 @@ class IntegratedGradients:
             yield case.among_candidates(target, abs(found))
 
     def attributions(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
+        if self.log_probability:
+            case = replace(case, model=_LogProbabilities(case.model))
         yield from _captum(case, targets, "IntegratedGradients", n_steps=self.steps)
+
+
+class _LogProbabilities(nn.Module):
+    """A model that answers with the logarithms of its probabilities."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor, edge_index: Tensor, *inputs: Tensor, **named: Tensor) -> Tensor:
+        return self.model(x, edge_index, *inputs, **named).log_softmax(dim=-1)
 
 
 @dataclass(frozen=True)

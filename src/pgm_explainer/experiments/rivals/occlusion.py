@@ -11,7 +11,7 @@ from ...arrays import FloatArray, IntArray
 from ...sampling import Population, as_perturbation
 from ...sampling.perturbation import new_features
 from ...sampling.randomness import Draws
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 from .output import Output
@@ -33,7 +33,7 @@ class Occlusion:
     """
 
     perturbation: str = "zero"
-    num_queries: int = Settings.num_samples
+    num_queries: int = DEFAULT_SAMPLES
     seed: int = 0
 
     @property

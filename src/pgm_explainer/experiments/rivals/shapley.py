@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from ...arrays import FloatArray
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 
@@ -36,7 +36,7 @@ class Shapley:
         seed: the coalitions depend on it.
     """
 
-    num_queries: int = Settings.num_samples
+    num_queries: int = DEFAULT_SAMPLES
     seed: int = 0
     name: str = "SHAP"
 

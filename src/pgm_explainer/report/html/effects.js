@@ -18,7 +18,7 @@ function sentence(parts) {
 /** The table; its roles are stated, since on a small screen its rows are no longer laid out as such. */
 function barTable(column, bars) {
   const scale = scaleOf(bars.flatMap(({ numbers }) => numbers));
-  const head = ["node", `${column}, with its 95 % interval`].map((text) =>
+  const head = ["node", `${column}, with its 95% interval`].map((text) =>
     element("th", { scope: "col", role: "columnheader" }, text));
   const rows = bars.map((bar) => {
     const marks = [
@@ -70,7 +70,7 @@ function directionLegend(directions, bars) {
 }
 
 function effectsDetails({ effects: { about, column, rows, unlisted } }) {
-  const head = ["node", column, "95 % interval", "strength", "p", "significant"];
+  const head = ["node", column, "95% interval", "strength", "p", "significant"];
   const parts = [paragraph(about), table({
     title: "All effects", head, rows: rows.map(([, ...cells]) => cells),
     keys: rows.map(([key]) => key),

@@ -18,7 +18,7 @@
 /** @typedef {{sizes: number[], terms: Bucket[][]}} Model */
 
 /**
- * A network ready to be asked, from the tables that the page was given.
+ * A network ready for queries, from the tables that the page was given.
  * @returns {Model}
  */
 function modelOf({ variables }, kinds) {

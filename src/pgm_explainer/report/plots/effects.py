@@ -1,4 +1,4 @@
-"""Every node's effect as a bar with its 95 % interval."""
+"""Every node's effect as a bar with its 95% interval."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ def _explain_marks(axes: Axes, shown: list[ShownEffect], measure: Measure) -> No
         for (fill, hatch), name in kinds.items()
         if (fill, hatch) in there
     ]
-    entries.append((Line2D([], [], color=INK, marker="|"), "95 % interval"))
+    entries.append((Line2D([], [], color=INK, marker="|"), "95% interval"))
     legend_below(axes, entries)

@@ -1,4 +1,4 @@
-"""The graph around a prediction, with the explaining nodes marked."""
+"""The graph around a prediction, with the nodes of the network marked."""
 
 from __future__ import annotations
 

@@ -1,0 +1,59 @@
+"""Sums over perturbed samples: one block or many."""
+
+import numpy as np
+import pytest
+
+from pgm_explainer.effects import bits as module
+from pgm_explainer.effects.bits import PerturbedSamples
+from pgm_explainer.sampling import SampleTable, Variable
+
+
+@pytest.fixture
+def mixed():
+    """A table of variables with one, two and three levels, and which samples are perturbed."""
+    rng = np.random.default_rng(0)
+    levels = np.array([1, 2, 3, 2, 1, 3, 2])
+    perturbed = rng.random((203, 7)) < 0.3
+    codes = perturbed * levels + rng.integers(0, levels, (203, 7))
+    table = SampleTable([Variable(v, True, int(n)) for v, n in enumerate(levels)], 203)
+    table.write(0, codes.astype(np.uint8))
+    return table, perturbed
+
+
+def test_bits_are_read_whatever_else_a_state_tells(mixed):
+    table, perturbed = mixed
+    columns = np.array([6, 2, 0])
+    samples = PerturbedSamples(table, columns)
+    assert len(samples) == 3
+    np.testing.assert_array_equal(samples.count, perturbed[:, columns].sum(axis=0))
+    np.testing.assert_array_equal(samples.dense(np.array([1, 2])), perturbed[:, [2, 0]])
+
+
+def test_sums_are_over_perturbed_samples(mixed):
+    table, perturbed = mixed
+    values = np.random.default_rng(1).normal(size=(203, 3))
+    sums = PerturbedSamples(table, np.arange(7)).sums(values)
+    np.testing.assert_allclose(sums, perturbed.T.astype(float) @ values, atol=1e-12)
+
+
+@pytest.mark.parametrize("cells", [1, 203 * 2, 203 * 3])
+def test_block_by_block_is_the_whole_to_the_last_bit(mixed, monkeypatch, cells):
+    table, _ = mixed
+    values = np.random.default_rng(2).normal(size=(203, 2))
+    whole = PerturbedSamples(table, np.arange(7))
+    monkeypatch.setattr(module, "_CELLS_AT_ONCE", cells)
+    split = PerturbedSamples(table, np.arange(7))
+    assert split._kept is None
+    assert whole._kept is not None
+    np.testing.assert_array_equal(split.sums(values), whole.sums(values))
+    np.testing.assert_array_equal(split.count, whole.count)
+    np.testing.assert_array_equal(split.dense(np.arange(7)), whole.dense(np.arange(7)))
+
+
+def test_a_columns_sums_do_not_depend_on_the_others(mixed):
+    table, _ = mixed
+    values = np.random.default_rng(3).normal(size=(203, 2))
+    whole = PerturbedSamples(table, np.arange(7)).sums(values)
+    for column in range(7):
+        alone = PerturbedSamples(table, np.array([column])).sums(values)
+        np.testing.assert_array_equal(alone[0], whole[column])

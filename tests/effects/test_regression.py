@@ -1,0 +1,70 @@
+"""The adjusting fit against NumPy's least squares."""
+
+import numpy as np
+import pytest
+
+from pgm_explainer.effects.bits import PerturbedSamples
+from pgm_explainer.effects.regression import fit_all
+
+
+def fitted(samples, outcome):
+    columns = np.arange(samples.bits.shape[1])
+    bits = PerturbedSamples(samples.table, columns)
+    return fit_all(bits, [(columns, outcome)], 0.1)[0]
+
+
+def with_intercept(columns):
+    return np.column_stack((np.ones(len(columns)), columns))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_all_stand_out_it_is_least_squares(lab, seed):
+    samples, rng = lab(seed, 8), np.random.default_rng(seed)
+    outcome = samples.bits @ np.linspace(0.5, 1, 8) + 0.1 * rng.normal(size=1000)
+    alone, _ = fitted(samples, outcome)
+    design = with_intercept(samples.bits)
+    expected, *_ = np.linalg.lstsq(design, outcome, rcond=None)
+    assert sorted(alone.active.tolist()) == list(range(8))
+    np.testing.assert_allclose(alone.coefficients, expected[1:][alone.active], rtol=1e-6)
+    left = outcome - design @ expected
+    np.testing.assert_allclose(alone.residual, left * np.sqrt(1000 / (1000 - 9)), atol=1e-6)
+
+
+def test_pairs_that_stand_out_are_adjusted_for_and_leave_less(lab):
+    samples, rng = lab(9, 4, 2000), np.random.default_rng(9)
+    both = samples.bits[:, 0] & samples.bits[:, 1]
+    outcome = samples.bits @ np.array([1, 1, 0.5, 0.5]) + 2.0 * both
+    outcome = outcome + 0.05 * rng.normal(size=2000)
+    alone, paired = fitted(samples, outcome)
+    assert paired.residual.std() == pytest.approx(0.05, rel=0.1)
+    assert alone.residual.std() > 0.15
+
+
+def test_what_adds_up_has_no_pairs(lab):
+    samples, rng = lab(10, 6, 2000), np.random.default_rng(10)
+    outcome = samples.bits @ np.ones(6) + 0.1 * rng.normal(size=2000)
+    alone, paired = fitted(samples, outcome)
+    np.testing.assert_allclose(paired.coefficients, alone.coefficients, atol=0.02)
+
+
+def test_what_hardly_matters_is_not_adjusted_for(lab):
+    samples, rng = lab(11, 300), np.random.default_rng(11)
+    outcome = samples.bits[:, 5] + 0.3 * rng.normal(size=1000)
+    alone, _ = fitted(samples, outcome)
+    assert alone.active.tolist() == [5]
+
+
+def test_a_few_rare_changes_are_not_explained_by_who_happened_to_be_there(lab):
+    """Four of five changed samples share a node by chance in 2,000: far out for a normal law."""
+    samples = lab(12, 2000)
+    outcome = np.zeros(1000)
+    outcome[:5] = 1
+    assert (samples.bits[:5].sum(axis=0) >= 3).sum() > 3
+    alone, _ = fitted(samples, outcome)
+    assert alone.active.tolist() == []
+
+
+def test_at_most_one_in_ten_samples_is_spent(lab):
+    samples = lab(13, 60, 100, 0.5)
+    alone, _ = fitted(samples, samples.bits @ np.linspace(1, 2, 60) * 10)
+    assert len(alone.active) <= 10
