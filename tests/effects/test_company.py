@@ -13,3 +13,13 @@ def test_a_total_tested_alone_gives_the_same_bits_as_among_many():
     together = log_tails(totals, values, weights, 0.1)
     alone = [log_tails(totals[[at]], values[[at]], weights, 0.1)[0] for at in range(40)]
     assert together.tolist() == alone
+
+
+def test_so_does_one_that_is_tested_against_a_row_shared_by_several():
+    rng = np.random.default_rng(1)
+    row, weights = rng.normal(size=60), np.ones(60)
+    totals = rng.uniform(0.5, 3, size=8)
+    shared = np.broadcast_to(row, (8, 60))
+    answers = log_tails(totals, shared.copy(), weights, 0.1).tolist()
+    for same in (shared, np.asfortranarray(shared), row):
+        assert log_tails(totals, same, weights, 0.1).tolist() == answers

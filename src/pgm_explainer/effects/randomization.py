@@ -69,11 +69,13 @@ def log_tails(
         >>> bool(abs(p[0] - np.log(2 * 0.1**10)) < 1.0)
         True
     """
+    # A repeated row has no order in memory, and the bits of a sum along it depend on that order.
+    values = np.ascontiguousarray(np.broadcast_to(values, (len(totals), values.shape[-1])))
     scale = np.sqrt((weights * values**2).sum(axis=-1, keepdims=True))
     scale = np.where(scale > 0, scale, 1.0)
-    values = np.broadcast_to(values / scale, (len(totals), values.shape[-1]))
+    values = values / scale
     weights = np.broadcast_to(weights, values.shape)
-    totals = totals / np.broadcast_to(scale[..., 0], totals.shape)
+    totals = totals / scale[:, 0]
     sign = np.where(totals < 0, -1.0, 1.0)
     upper = _log_upper(sign * totals, sign[:, None] * values, weights, probability)
     return np.minimum(np.log(2.0) + upper, 0.0)
