@@ -107,15 +107,13 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
         "is a mean over contexts itself, so its standard error widens the intervals."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals"]]
-    for cell in cells:
-        measured = [row for row in cell["rows"] if "intervals" in row]
-        if cell["explainer"] == EFFECTS and measured:
+    for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
+        measured = [row for cell in of for row in cell["rows"] if "intervals" in row]
+        if measured:
             total = {key: sum(row[key] for row in measured) for key in _INTERVALS}
             strongest = total["covered of the strongest"] / total["intervals of the strongest"]
             share = total["covered"] / total["intervals"]
-            rows.append(
-                [cell["data"], f"{share:.3f}", f"{strongest:.3f}", f"{total['intervals']:.0f}"]
-            )
+            rows.append([data, f"{share:.3f}", f"{strongest:.3f}", f"{total['intervals']:.0f}"])
     yield table(rows)
     if nulls:
         yield (
@@ -126,6 +124,15 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
             "discoveries."
         )
         yield table(list(_null_rows(nulls)))
+
+
+def _by_set(cells: Cells) -> Iterator[tuple[str, Cells]]:
+    """Yield the cells of each set, all seeds together; of all sets together too, if several."""
+    names = list(dict.fromkeys(cell["data"] for cell in cells))
+    for name in names:
+        yield name, [cell for cell in cells if cell["data"] == name]
+    if len(names) > 1:
+        yield "all sets", cells
 
 
 _INTERVALS = ("intervals", "covered", "intervals of the strongest", "covered of the strongest")
@@ -142,12 +149,14 @@ def _null_rows(nulls: Cells) -> Iterator[list[str]]:
         "intervals that hold 0",
         "out of sight: false",
     ]
-    for cell in nulls:
-        rows, beyond = cell["twins"], cell["out of sight"]
+    for data, of in _by_set(nulls):
+        rows, beyond = (
+            [row for cell in of for row in cell[what]] for what in ("twins", "out of sight")
+        )
         dependent = [row["dependence"] for row in rows if "dependence" in row]
         shares = [row["false"] / max(row["discoveries"], 1) for row in beyond if row["nulls"]]
         yield [
-            cell["data"],
+            data,
             str(len(rows)),
             f"{np.mean([row['candidates'] for row in rows]):.0f}",
             f"{np.mean([row['effects'] > 0 for row in rows]):.3f}",
