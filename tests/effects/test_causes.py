@@ -1,4 +1,4 @@
-"""What a model really reads is found, however far it is and whatever moves along with the target."""
+"""What a model really reads is found, however far it is and whatever moves along."""
 
 import numpy as np
 import pytest

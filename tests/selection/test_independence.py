@@ -246,7 +246,7 @@ def default_like(rate, share_of_own):
 @pytest.mark.parametrize("samples", [500, 1000])
 @pytest.mark.parametrize("share_of_own", [0.1, 0.5, 1.0])
 def test_g_holds_its_level_on_tables_as_sparse_as_the_defaults_make_them(samples, share_of_own):
-    """Pearson's test rejects up to a hundred times too often far out, where thousands are tested."""
+    """Pearson's test rejects up to a hundred times too often far out."""
     rng, worst = np.random.default_rng(14), 0.0
     for one, other in product((0.01, 0.05, 0.2), repeat=2):
         cells = np.outer(default_like(one, share_of_own), default_like(other, share_of_own))
