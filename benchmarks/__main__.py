@@ -6,13 +6,14 @@ import platform
 import sys
 import warnings
 
-from . import growth, memory, structure, syn6
+from . import growth, load, memory, structure, syn6
 
 SUITES = {
     "syn6": syn6.rows,
     "structure": structure.rows,
     "growth": growth.rows,
     "memory": memory.rows,
+    "load": load.rows,
 }
 
 

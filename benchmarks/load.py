@@ -1,7 +1,7 @@
 """Whether ``max_memory`` holds under load: peak memory of a process of its own for each case.
 
-``python -m benchmarks load`` measures all cases, ``python -m benchmarks.load hub 0.1`` one of them,
-a tenth of its size, in this process.
+``python -m benchmarks load`` measures all cases; ``python -m benchmarks.load hub 0.1 32`` one of
+them, in this process, at a tenth of its size and with 32 MB for ``max_memory``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rows() -> Iterator[Row]:
         most = allowed(bound)
         yield Row(
             f"load, {name}: memory added, max_memory={bound // MEGABYTE} MB",
-            f"{grown / MEGABYTE:.0f} MB ({seconds:.0f} s)",
+            f"{grown / MEGABYTE:.0f} MB ({seconds:.0f} s of CPU)",
             f"≤ {most / MEGABYTE:.0f} MB",
             grown <= most,
         )
@@ -71,12 +71,12 @@ def _beside_hub(size: float, bound: int, samples: int = 100) -> Iterator[Run]:
     explainer = PGMExplainer(
         _mean_model(4, 3, 2), x, edges, num_layers=2, num_samples=samples, max_memory=bound
     )
-    yield partial(explainer.explain_many, range(1, 1 + int(1000 * size)))
+    yield partial(explainer.explain_many, range(1, 1 + int(300 * size)))
 
 
-def _classes(size: float, bound: int, torch_model: bool = False) -> Iterator[Run]:
+def _classes(size: float, bound: int, most: int = 5000, torch_model: bool = False) -> Iterator[Run]:
     """A thousand classes of 5,000 nodes."""
-    nodes = int(5000 * size)
+    nodes = int(most * size)
     edges = np.stack((np.arange(1, nodes), np.zeros(nodes - 1, dtype=np.int64)))
     x = np.random.default_rng(0).random((nodes, 4), dtype=np.float32)
     model = _gcn(4, 1, 1000) if torch_model else _mean_model(4, 1000, 1)
@@ -200,7 +200,7 @@ CASES: dict[str, tuple[Case, int]] = {
     ),
     "beside a hub": (_beside_hub, 100 * MEGABYTE),
     "classes": (_classes, 64 * MEGABYTE),
-    "classes, GCN": (partial(_classes, torch_model=True), 64 * MEGABYTE),
+    "classes, GCN": (partial(_classes, most=2000, torch_model=True), 64 * MEGABYTE),
     "features": (_features, 64 * MEGABYTE),
     "features, noise": (partial(_features, perturbation="uniform", p=0.9), 64 * MEGABYTE),
     "which features": (_which_features, 64 * MEGABYTE),
@@ -229,9 +229,9 @@ def _resident(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def main(name: str, size: float) -> None:
+def main(name: str, size: str = "1", megabytes: str = "") -> None:
     case, bound = CASES[name]
-    run = next(case(size, bound))
+    run = next(case(float(size), int(megabytes) * MEGABYTE if megabytes else bound))
     # A small one first, so that what libraries set up once is not counted.
     x, edges = circulant(50)
     PGMExplainer(three_layers, x, edges, num_layers=1, num_samples=50).explain(7)
@@ -240,4 +240,4 @@ def main(name: str, size: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
+    main(*sys.argv[1:])

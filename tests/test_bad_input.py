@@ -138,7 +138,7 @@ BAD_ARGUMENTS = [
     ("max_nodes", -3, "-3"),
     ("max_nodes", 2.5, "2.5"),
     ("only_significant", "no", "'no'"),
-    ("rank_by", "size", "'size'"),
+    ("target_table", "size", "'size'"),
     ("no_child", None, "None"),
     ("structure", "pc", "'pc'"),
     ("structure", 3, "3"),

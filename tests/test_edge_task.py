@@ -126,7 +126,7 @@ def test_a_subgraph_function_is_not_shown_what_is_far_from_the_pair():
     seen = set()
 
     def watched(x, edge_index, nodes, pairs):
-        if len(x) > 4:  # in samples; the checks look around a little more
+        if len(x) > 5:  # in samples; the checks look around a little more
             seen.update(nodes.tolist())
         return part(x, edge_index, pairs)
 

@@ -411,7 +411,7 @@ def test_a_subgraph_model_is_never_shown_what_is_far_away():
 
     def model(x, edge_index, nodes):
         seen.update(nodes.tolist())
-        if len(x) > 4:
+        if len(x) > 5:
             in_samples.update(nodes.tolist())
         adjacency = np.zeros((x.shape[1], x.shape[1]))
         np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
@@ -663,8 +663,7 @@ def no_edges(data, cardinalities):
         ("significance", 1e-12),
         ("max_nodes", 1),
         ("only_significant", False),
-        ("rank_by", "influence"),
-        ("rank_by", "dependence"),
+        ("target_table", "full"),
         ("no_child", False),
         ("structure", no_edges),
         ("structure", None),

@@ -41,6 +41,9 @@ def test_names_are_used_everywhere(explanation, named):
         LETTERS[each.node] for each in explanation.ranking
     ]
     assert list(named.ranking.columns["node"]) == [each.node for each in named.ranking]
+    assert [each.node for each in named.effects] == [
+        LETTERS[each.node] for each in explanation.effects
+    ]
     assert "Node ('kind', 'e') is predicted" in str(named)
     assert "('kind', 'b')" in str(named)
 
@@ -74,6 +77,27 @@ def test_equality_is_about_what_was_found_not_about_the_models_digits(explanatio
     assert named == explanation.named(LETTERS)
 
 
+def test_equality_is_about_effects_too(explanation):
+    effects = explanation.effects
+    for name in ("effect", "low", "high", "strength", "log_p"):
+        other = replace(effects, **{name: getattr(effects, name) - 1e-9})
+        assert replace(explanation, effects=other) != explanation
+    assert replace(explanation, effects=replace(effects, pairs=())) != explanation
+    assert effects.pairs, "or this test could not fail"
+
+
+def test_the_causes_are_the_nodes_and_the_target_has_an_effect_of_its_own(explanation):
+    effects = {each.node: each for each in explanation.effects}
+    assert sorted(effects) == list(range(NUM_NODES))
+    assert sorted(node for node, each in effects.items() if each.significant) == CAUSES
+    assert sorted(explanation.nodes) == CAUSES
+    assert not effects[TARGET].significant
+    assert explanation.left_out == []
+    few = replace(explanation, ranking=explanation.ranking.with_selected(np.array([1])))
+    assert (few.nodes, few.left_out) == ([1], [3])
+    assert few.named(LETTERS).left_out == [LETTERS[3]]
+
+
 def test_the_predicted_class_is_the_likeliest_one(explanation):
     assert explanation.predicted_class == 1
     assert replace(explanation, values=(0.6, 0.4)).predicted_class == 0
@@ -100,7 +124,7 @@ def test_no_evidence_is_good_evidence(explanation):
     assert explanation.query(None) == explanation.query({}) == explanation.query()
 
 
-def test_support_counts_the_samples_that_an_answer_rests_on(explanation):
+def test_support_counts_the_samples_behind_an_answer(explanation):
     samples = explanation.settings["num_samples"]
     assert explanation.support() == pytest.approx(samples)
     kept, changed = (explanation.support({1: word}) for word in ("kept", "changed"))

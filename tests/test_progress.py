@@ -113,3 +113,40 @@ def test_the_explainer_passes_it_on(toy, monkeypatch):
         PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, progress=show).explain(14)
         assert ("asking the model" in stream.getvalue()) == show
         assert ("learning networks" in stream.getvalue()) == show
+
+
+@pytest.mark.parametrize(("show", "level"), [(None, "WARNING"), (False, "INFO")])
+def test_what_will_take_long_is_logged_once_where_no_bar_is_shown(clock, caplog, show, level):
+    caplog.set_level("INFO", "pgm_explainer")
+    with Progress("asking", total=100, show=show) as bar:
+        for now in (0.5, 2.0, 4.0, 6.0):
+            clock[0] = now
+            bar.advance()
+    (record,) = caplog.records
+    assert record.message == "asking: 2 of 100 done after 2 s, about 1 min 38 s left"
+    assert record.levelname == level
+
+
+@pytest.mark.parametrize(("total", "show"), [(20, None), (10_000, True)])
+def test_what_is_short_or_shown_is_not_logged(clock, caplog, total, show, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Progress("asking", total, show) as bar:
+        for now in (2.0, 4.0):
+            clock[0] = now
+            bar.advance()
+    assert not caplog.records
+
+
+def test_an_explanation_that_will_take_long_says_so(toy, caplog, clock):
+    from pgm_explainer import PGMExplainer
+
+    def slow(x):
+        clock[0] += len(x)  # a second a sample
+        return toy.whole(x)
+
+    explainer = PGMExplainer(
+        slow, toy.x, toy.edge_index, num_layers=2, num_samples=400, samples_per_call=20
+    )
+    explainer.explain(14)
+    (record,) = caplog.records
+    assert record.message.startswith("asking the model: 20 of 400 done after 20 s, about 6 min")

@@ -22,6 +22,7 @@ OPTIONS = {"num_layers": 2, "num_samples": 200, "perturb_probability": 0.25}
 def in_files(monkeypatch, tmp_path):
     """As if the smallest array were too large for memory."""
     monkeypatch.setattr(scratch, "_SMALL", 0)
+    monkeypatch.setattr(scratch, "_WORTH_STORING", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -108,34 +109,32 @@ def test_going_to_a_file_is_logged_and_a_large_one_is_shown(in_files, caplog, si
     assert f"of samples are kept in a temporary file in {in_files}" in record.message
 
 
-def test_a_shelf_keeps_the_first_arrays_in_memory_and_all_others_in_files(in_files, monkeypatch):
+def test_a_shelf_stores_copies_in_files(in_files, monkeypatch):
     monkeypatch.setattr(scratch, "_CHUNK", 100)
-    shelf = Shelf(limit=80, what="rankings")
-    rng = np.random.default_rng(0)
-    arrays = [
-        rng.random(9),
-        rng.integers(0, 9, 5),
-        rng.random(3) < 0.5,
-        np.empty(0),
-        rng.random((50, 2)),
-        rng.random(8),
-    ]
-    kept = [shelf.keep(array) for array in arrays]
-    for array, copy in zip(arrays, kept, strict=True):
+    shelf, rng = Shelf(limit=0, what="rankings"), np.random.default_rng(0)
+    arrays = [rng.random(9), rng.random(3) < 0.5, rng.random((50, 2)), rng.integers(0, 9, 8)]
+    copies = [shelf.store(array) for array in arrays]
+    for array, copy in zip(arrays, copies, strict=True):
         np.testing.assert_array_equal(copy, array)
         assert copy.dtype == array.dtype
-    assert kept[0] is arrays[0]
-    assert [is_in_file(copy) for copy in kept] == [False, True, True, False, True, True]
+        assert is_in_file(copy)
     assert list(in_files.iterdir()) == []
 
 
+def test_a_shelf_leaves_in_memory_what_fits_and_what_is_tiny():
+    shelf = Shelf(limit=2**25, what="rankings")
+    assert [shelf.leaves(size) for size in (2**24, 2**24, 1, 1)] == [True, True, False, False]
+    tiny = np.arange(5)
+    assert shelf.store(tiny) is tiny
+
+
 def test_files_of_a_shelf_go_with_the_last_array(in_files):
-    kept = [Shelf(limit=0, what="rankings").keep(np.arange(5)) for _ in range(2)]
+    copies = [Shelf(limit=0, what="rankings").store(np.arange(5)) for _ in range(2)]
     assert _mapped(in_files) == 2
-    del kept[0]
+    del copies[0]
     assert _mapped(in_files) == 1
-    assert kept[0].tolist() == [0, 1, 2, 3, 4]
-    del kept
+    assert copies[0].tolist() == [0, 1, 2, 3, 4]
+    del copies
     assert _mapped(in_files) == 0
 
 
@@ -159,6 +158,7 @@ def test_explanations_do_not_depend_on_where_they_are_kept(toy, form, change, in
         assert is_in_file(other.ranking.log_p)
         assert is_in_file(other.ranking.selected)
         assert is_in_file(other.node_classes)
+        assert is_in_file(other.network.cpt(other.target).values)
         assert not is_in_file(one.ranking.log_p)
     assert in_file.samples([3]).table.in_file
     copies = pickle.loads(pickle.dumps(many))

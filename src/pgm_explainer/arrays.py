@@ -6,24 +6,35 @@ Nothing here copies unless it must, and nothing here writes: the caller's arrays
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Mapping
+import re
+import reprlib
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
+from .errors import InputError, PGMExplainerError
 
 __all__ = [
     "FloatArray",
     "IntArray",
     "as_array",
+    "as_list",
+    "call_own",
     "check_edge_index",
     "check_features",
+    "check_fraction",
     "check_node",
+    "check_not_negative",
     "check_whole_number",
+    "described",
+    "is_number",
     "own_name",
     "resolve",
+    "without_address",
 ]
 
 FloatArray = NDArray[np.floating[Any]]
@@ -31,6 +42,9 @@ IntArray = NDArray[np.int64]
 Chosen = TypeVar("Chosen")
 
 _ROWS_PER_CHECK = 1 << 16
+_LARGEST = 2**31
+_SHORT = reprlib.Repr()  # which sorts sets, whose order differs in each process
+_SHORT.maxother = _SHORT.maxstring = 200
 
 
 def as_array(value: Any, what: str) -> NDArray[Any]:
@@ -50,11 +64,21 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
                 value = value.float()
             value = value.numpy()
         array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{what} cannot be read as an array: {error}") from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} must hold real numbers, but its type is {array.dtype}")
     return array
+
+
+def as_list(value: Any) -> list[Any] | None:
+    """Return what a collection holds; None for what is no collection, such as an array ``()``."""
+    if not isinstance(value, Iterable):
+        return None
+    try:
+        return list(value)
+    except (NotImplementedError, TypeError):  # says that it can be iterated over, but cannot
+        return None
 
 
 def check_features(x: Any) -> FloatArray:
@@ -111,6 +135,34 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
     return number
 
 
+def is_number(value: Any) -> bool:
+    """Say whether a value is a real number, of whatever type; a bool is not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_fraction(value: Any, what: str) -> None:
+    """Refuse anything but a number between 0 and 1.
+
+    Examples:
+        >>> check_fraction("0.1", "perturb_probability")
+        Traceback (most recent call last):
+        ...
+        pgm_explainer.errors.InputError: perturb_probability must be a number between 0 and 1, ...
+    """
+    if not is_number(value) or not 0 < value < 1:
+        way_out = "; a text is no number: leave out the quotes" if isinstance(value, str) else ""
+        raise InputError(
+            f"{what} must be a number between 0 and 1, such as 0.1 (both excluded), "
+            f"not {value!r}{way_out}"
+        )
+
+
+def check_not_negative(value: Any, what: str) -> None:
+    """Refuse anything but a number from 0 up to what can be counted with."""
+    if not is_number(value) or not 0 <= value < _LARGEST:
+        raise InputError(f"{what} must be a number of at least 0, not {value!r}")
+
+
 def check_node(node: Any, num_nodes: int, what: str = "target") -> int:
     """Return ``node`` as an index into a graph of ``num_nodes`` nodes."""
     number = check_whole_number(node, what, at_least=0)
@@ -121,6 +173,31 @@ def check_node(node: Any, num_nodes: int, what: str = "target") -> int:
     return number
 
 
+def call_own(
+    function: Callable[..., Any],
+    *arguments: Any,
+    what: str,
+    usage: str,
+    error: type[PGMExplainerError] = InputError,
+) -> Any:
+    """Call a function of the user's own; whatever it raises becomes an error of ours.
+
+    Args:
+        function: to be called with ``arguments``.
+        what: what to call it in the error.
+        usage: how it is called, such as ``(x, rng) -> x``.
+        error: the class of the error.
+    """
+    try:
+        return function(*arguments)
+    except PGMExplainerError:
+        raise
+    except Exception as cause:  # a function of the user's own may raise anything
+        raise error(
+            f"{what} failed: {type(cause).__name__}: {cause}; it is called as {usage}"
+        ) from cause
+
+
 def own_name(function: Callable[..., Any], known: Container[str]) -> str:
     """Return what a user's own function is called, told apart from ours of that name.
 
@@ -129,8 +206,36 @@ def own_name(function: Callable[..., Any], known: Container[str]) -> str:
         >>> own_name(zero, ["mean"]), own_name(zero, ["mean", "zero"])
         ('zero', 'own zero')
     """
-    name = str(getattr(function, "__name__", "custom"))
+    name = described(function)
     return f"own {name}" if name in known else name
+
+
+def described(value: Any) -> str:
+    """Return what a function or object of the user's own is called, the same in every process.
+
+    Examples:
+        >>> def zero(x, rng): ...
+        >>> described(zero), described(partial(zero, 1, rng=None)), described(object())
+        ('zero', 'zero(1, rng=None)', 'object')
+    """
+    if isinstance(value, partial):
+        bound = [*map(_shown, value.args)]
+        bound += [f"{name}={_shown(each)}" for name, each in value.keywords.items()]
+        return f"{described(value.func)}({', '.join(bound)})"
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return name
+    kind: Any = type(value)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    return without_address(_SHORT.repr(value))
+
+
+def without_address(text: str) -> str:
+    """Return how a value shows itself, without its place in memory, which no process shares."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray, as_array
+from .arrays import FloatArray, IntArray, as_array, as_list
 from .errors import InputError
 from .explanation import Explanation
 from .graph import Graph
@@ -52,12 +52,16 @@ def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
     """The targets as a list; tensors and arrays are read as arrays first, and masks as such."""
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
+        if array.ndim == 0:
+            raise InputError(
+                f"targets must be a list of targets, not {array}; call explain() for one"
+            )
         is_mask = array.dtype == bool and array.shape == (num_nodes,)
         return list(np.flatnonzero(array) if is_mask else array)
-    try:
-        return list(targets)
-    except TypeError:
-        raise InputError(f"targets must be a list of targets, not {targets!r}") from None
+    found = as_list(targets)
+    if found is None:
+        raise InputError(f"targets must be a list of targets, not {targets!r}")
+    return found
 
 
 def check_is_of(explanation: Any, graph: Graph, task: str) -> None:

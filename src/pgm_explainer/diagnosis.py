@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .effects import STAGES, Outcome, margin
+from .effects import STAGES, margin
 from .finding import Finding
 from .network import BayesianNetwork, ConditionalTable
-from .sampling import Samples, SamplingPlan
+from .sampling import Outcome, Samples, SamplingPlan
 from .selection import Neighbourhood
 
 __all__ = ["commonest", "thin_support", "weaknesses"]
@@ -20,7 +20,6 @@ __all__ = ["commonest", "thin_support", "weaknesses"]
 _FEW = 5
 _RARELY = 0.1
 _ONE_POINT = 0.01
-_NEARLY_ALWAYS = 0.95
 
 
 def weaknesses(
@@ -37,17 +36,14 @@ def weaknesses(
 
 
 def thin_support(samples: float) -> str | None:
-    """Return a sentence if an answer rests on too few samples; None if it rests on enough.
+    """Return a sentence if too few samples are behind an answer; None if there are enough.
 
     Args:
         samples: how many, in expectation; see :meth:`~pgm_explainer.Explanation.support`.
     """
     if samples >= _FEW:
         return None
-    return (
-        f"fewer than {_FEW} samples are expected to be like this, so the answer rests on next to "
-        f"nothing"
-    )
+    return f"fewer than {_FEW} samples are expected to be like this, too few to rely on the answer"
 
 
 def commonest(warnings: Sequence[str]) -> tuple[str, int]:
@@ -65,8 +61,8 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
 
 
 def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:
-    columns = [samples.table.column(int(node)) for node in near.candidates]
-    if not columns:
+    columns = samples.table.columns(near.candidates)
+    if not len(columns):
         yield "no other node can influence the target, so there is none to explain it by"
         return
     share = float(samples.changed_share[columns].mean())
@@ -79,15 +75,14 @@ def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPla
 
 def _about_movement(outcome: Outcome, probabilities: bool) -> Iterator[str]:
     """Below about one point the prediction hardly moves, and what moves it hardly matters."""
-    change = abs(outcome.change)
-    usual = float(np.quantile(change, _NEARLY_ALWAYS))
-    if not probabilities or not change.any() or usual >= _ONE_POINT:
-        return
-    yield (
-        f"the prediction hardly moves: in {_NEARLY_ALWAYS:.0%} of the samples the probability "
-        f"stays within {100 * usual:.2g} percentage points of {outcome.original:.4g} (at most "
-        f"{100 * float(change.max()):.2g} points away), so what changes it changes little"
-    )
+    furthest = float(abs(outcome.change).max())
+    if probabilities and 0 < furthest < _ONE_POINT:
+        low, high = outcome.values.min(), outcome.values.max()
+        yield (
+            f"the prediction hardly moves: in all samples the probability stays between {low:.6g} "
+            f"and {high:.6g}, within {100 * furthest:.2g} percentage points of "
+            f"{outcome.original:.6g}"
+        )
 
 
 def _about_precision(finding: Finding, samples: Samples) -> Iterator[str]:

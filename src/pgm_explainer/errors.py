@@ -7,6 +7,7 @@ __all__ = [
     "InputError",
     "JobError",
     "ModelError",
+    "ModelUnavailableError",
     "PGMExplainerError",
     "PGMExplainerWarning",
     "PerturbationError",
@@ -32,6 +33,10 @@ class JobError(PGMExplainerError, RuntimeError):
 
 class ModelError(PGMExplainerError, RuntimeError):
     """The explained model answered with something that cannot be used."""
+
+
+class ModelUnavailableError(ModelError):
+    """The explained model, somewhere else, cannot be reached or does not answer in time."""
 
 
 class PerturbationError(PGMExplainerError, RuntimeError):

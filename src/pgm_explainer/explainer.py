@@ -15,11 +15,11 @@ import numpy as np
 from .arrays import IntArray
 from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
-from .effects import STAGES, Outcome, estimate_effects, told_apart
+from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
 from .errors import InputError, PGMExplainerWarning
 from .explanation import Explanation
 from .finding import Finding
-from .holding import Neighbourhoods, in_blocks, kept
+from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .places import Places
@@ -29,6 +29,7 @@ from .progress import Progress
 from .sampling import (
     Change,
     CustomChange,
+    Outcome,
     Perturbation,
     Population,
     Question,
@@ -185,6 +186,8 @@ class PGMExplainer:
         progress: bool | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name in _OPTIONS}
+        if progress is not None and not isinstance(progress, bool):
+            raise InputError(f"progress must be True, False or None, not {progress!r}")
         self.settings = Settings(**options)
         source = read_source(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
@@ -307,9 +310,7 @@ class PGMExplainer:
         samples, far_sighted = self._draw(near)  # step 1
         related, plain = tee(near)
         dependents = select_variables(samples.table, related, self._selection)  # step 2
-        findings = (
-            self._find(each, samples, its) for each, its in zip(plain, dependents, strict=True)
-        )
+        findings = self._find_all(plain, samples, dependents)
         settled = (each for each in findings if all_of_them or each.is_settled)
         done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
         with Progress("learning networks", len(near.targets), self.show_progress) as progress:
@@ -376,29 +377,43 @@ class PGMExplainer:
             check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
             self._perturbation_checked = True
 
-    def _find(self, near: Neighbourhood, samples: Samples, dependents: Dependents) -> Finding:
-        """Bring together what changes a target's prediction and what depends on it."""
+    def _find_all(
+        self,
+        near: Iterable[Neighbourhood],
+        samples: Samples,
+        dependents: Iterable[Dependents],
+    ) -> Iterator[Finding]:
+        """Bring together what changes each target's prediction and what depends on it."""
+        for block in together(zip(near, dependents, strict=True)):
+            problems = [
+                EffectProblem(
+                    np.union1d(each.candidates, self._task.ends(each.target)),
+                    samples.outcome(each.target),
+                )
+                for each, _ in block
+            ]
+            effects = estimate_effects(samples.table, problems, self._effects)
+            for (each, its), problem, found in zip(block, problems, effects, strict=True):
+                yield self._find(each, samples, its, found, problem.outcome)
+
+    def _find(
+        self,
+        near: Neighbourhood,
+        samples: Samples,
+        dependents: Dependents,
+        effects: Effects,
+        outcome: Outcome,
+    ) -> Finding:
         column = samples.table.column(near.target)
         levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
-        values, original = samples.values.of(near.target)
-        size = 1.0 if samples.values.are_probabilities else abs(values).max(initial=abs(original))
-        moved = Outcome(values, original, _ROUNDING * float(size))
-        nodes = np.union1d(near.candidates, self._task.ends(near.target))
-        effects = estimate_effects(samples.table, nodes, moved, self._effects)
         ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
         if levels.any():
             chosen = choose_nodes(effects, dependents, self._choice)
         else:  # then there is no change that anything could depend on
             ranking = ranking.with_none_significant()
-        return Finding(
-            near,
-            ranking.with_selected(chosen),
-            effects,
-            chosen,
-            levels,
-            moved,
-            told_apart(effects, samples.values.are_probabilities),
-        )
+        settled = told_apart(effects, samples.values.are_probabilities)
+        selected = ranking.with_selected(chosen)
+        return Finding(near, selected, effects, chosen, levels, outcome, settled)
 
     def _learn(
         self, samples: Samples, findings: Sequence[Finding]
@@ -480,5 +495,3 @@ class PGMExplainer:
 
 
 _OPTIONS = frozenset(Settings.__dataclass_fields__)
-_ROUNDING = 1e-6
-"""Changes of a prediction up to this, relative to its size, are rounding errors of the model."""

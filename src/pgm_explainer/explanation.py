@@ -145,11 +145,11 @@ class Explanation:
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
-        """Return how many samples, in expectation, the answer to a query rests on.
+        """Return how many samples, in expectation, are behind the answer to a query.
 
         That is the network's probability of the evidence times ``num_samples``. What was hardly
         ever sampled is answered all the same, and where nothing was seen every state is taken as
-        equally likely; so an answer with a support below 5 rests on next to nothing.
+        equally likely; so do not rely on an answer with a support below 5.
 
         Args:
             evidence: what is known, as :meth:`query` takes it.
@@ -216,13 +216,15 @@ class Explanation:
         """Draw the explanation; needs matplotlib.
 
         Args:
-            kind: ``"neighbourhood"`` (the graph around the prediction, coloured by predicted
-                class), ``"network"`` (the Bayesian network), ``"both"`` of them side by side, or
-                ``"ranking"`` (every candidate's evidence, with the line of significance).
+            kind: ``"effects"`` (what perturbing each node does, with 95% intervals),
+                ``"neighbourhood"`` (the graph around the prediction, filled by predicted class and
+                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` of these two
+                side by side, or ``"ranking"`` (each candidate's evidence of dependence, with the
+                line of significance).
             options: ``max_shown``, how many nodes to draw at most (not of the network).
 
         Raises:
-            InputError: there is no such kind of plot.
+            InputError: there is no such kind of plot, or it has no such option.
         """
         from .report.plots import plot_explanation
 
@@ -250,13 +252,21 @@ class Explanation:
         return load_explanation(path)
 
     def to_pandas(self) -> DataFrame:
-        """Return the ranking as a ``pandas.DataFrame``, a row for each candidate."""
-        from .io.frames import ranking_to_pandas
+        """Return effects and dependence as a ``pandas.DataFrame``, a row for each node.
 
-        return ranking_to_pandas(self.ranking)
+        The strongest effect comes first; the target has a row too. Columns: ``node``, ``effect``,
+        ``low``, ``high``, ``strength``, ``log_p`` and ``significant`` as in :attr:`effects`; then
+        those of :attr:`ranking`, ``dependence_rank`` (from 1), ``dependence_statistic``,
+        ``dependence_dof``, ``dependence_log_p``, ``dependence_effect_size`` and
+        ``dependence_significant``, missing for the target of a node task; and ``selected``, whether
+        the node is in :attr:`nodes`.
+        """
+        from .io.frames import nodes_to_pandas
+
+        return nodes_to_pandas(self.effects, self.ranking)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
-        """Write one self-contained page that can be asked; without a path, return it as text.
+        """Write one self-contained, interactive page; without a path, return it as text.
 
         See :func:`pgm_explainer.to_html` for a page of many.
         """
@@ -279,9 +289,13 @@ class Explanation:
 
     def __eq__(self, other: object) -> bool:
         """Whether both found the same; the model's own last digits do not count."""
-        return isinstance(other, Explanation) and all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("target", "explained_class", "held", "ranking", "effects", "network")
+        return (
+            isinstance(other, Explanation)
+            and self.effects.agrees(other.effects)
+            and all(
+                getattr(self, name) == getattr(other, name)
+                for name in ("target", "explained_class", "held", "ranking", "network")
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import IntArray
-from .effects import Effects, Outcome
+from .effects import Effects
+from .sampling import Outcome
 from .selection import Neighbourhood, Ranking
 
 __all__ = ["Finding"]

@@ -13,11 +13,12 @@ from .arrays import IntArray
 from .effects import EFFECT_COLUMNS
 from .explanation import Explanation
 from .memory import readable
+from .network import BayesianNetwork, ConditionalTable
 from .sampling import VariableId
 from .scratch import Shelf
-from .selection import RANKING_COLUMNS, Neighbourhood
+from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
 
-__all__ = ["Neighbourhoods", "in_blocks", "kept"]
+__all__ = ["Neighbourhoods", "in_blocks", "kept", "together"]
 
 _logger = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ _BYTES_RANKED = 150
 _LARGE = 1 << 30
 """Bytes of explanations that a user may want to know of beforehand."""
 _AT_ONCE = 128
+_ESTIMATED_AT_ONCE = 1 << 14
+_TARGETS_AT_ONCE = 32
 Finding = TypeVar("Finding", bound=Sized)
 
 
@@ -66,14 +69,31 @@ class Neighbourhoods(Iterable[Neighbourhood]):
         if len(targets) > 1 and size * _BYTES_RANKED > max_memory:
             _logger.log(
                 logging.WARNING if size * _BYTES_RANKED >= _LARGE else logging.INFO,
-                "%d explanations with %d candidates in all will take about %s, most of it in "
-                "temporary files; explain_dataset() keeps only the first candidates of each",
+                "%d explanations with %d candidates in all will take about %s; what max_memory "
+                "leaves no room for goes to temporary files; explain_dataset() keeps only the "
+                "first candidates of each",
                 *(len(targets), size, readable(size * _BYTES_RANKED)),
             )
 
     def __iter__(self) -> Iterator[Neighbourhood]:
         yield from self._kept
         yield from map(self._find, self.targets[len(self._kept) :])
+
+
+def together(
+    found: Iterable[tuple[Neighbourhood, Dependents]],
+) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
+    """Group targets whose effects are estimated together: few enough candidates in all."""
+    block: list[tuple[Neighbourhood, Dependents]] = []
+    size = 0
+    for each in found:
+        block.append(each)
+        size += len(each[0].candidates)
+        if size >= _ESTIMATED_AT_ONCE or len(block) == _TARGETS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Finding]]:
@@ -97,14 +117,32 @@ def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Fin
 
 
 def kept(explanation: Explanation, shelf: Shelf) -> Explanation:
-    """Return the same explanation, its long columns on a shelf."""
+    """Return the same explanation; its arrays in a file, if there is no more room in memory."""
+    network, store = explanation.network, shelf.store
+    full = [] if network is None else [network.cpt(node) for node in network.nodes]
+    counted = [table for table in full if isinstance(table, ConditionalTable)]
+    long = [
+        *(getattr(explanation.ranking, name) for name in RANKING_COLUMNS),
+        *(getattr(explanation.effects, name) for name in EFFECT_COLUMNS),
+        *(array for table in counted for array in (table.values, table.counts)),
+        explanation.node_classes,
+    ]
+    if shelf.leaves(sum(array.nbytes for array in long)):
+        return explanation
 
-    def shelved(table: Any, names: Sequence[str]) -> Any:
-        return replace(table, **{name: shelf.keep(getattr(table, name)) for name in names})
+    def stored(table: Any, names: Sequence[str]) -> Any:
+        return replace(table, **{name: store(getattr(table, name)) for name in names})
 
+    if network is not None:
+        tables = [
+            stored(table, ("values", "counts")) if isinstance(table, ConditionalTable) else table
+            for table in full
+        ]
+        network = BayesianNetwork(network.variables, network.dag, tables, network.score)
     return replace(
         explanation,
-        ranking=shelved(explanation.ranking, RANKING_COLUMNS),
-        effects=shelved(explanation.effects, EFFECT_COLUMNS),
-        node_classes=shelf.keep(explanation.node_classes),
+        ranking=stored(explanation.ranking, RANKING_COLUMNS),
+        effects=stored(explanation.effects, EFFECT_COLUMNS),
+        network=network,
+        node_classes=store(explanation.node_classes),
     )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray, IntArray
-from .errors import PGMExplainerError
+from .errors import ModelUnavailableError, PGMExplainerError
 from .graph import Graph, Subgraph
 from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
 from .sampling import Population, SamplingPlan, VariableId, probe_features
@@ -66,7 +66,7 @@ class Places:
             return model, np.ones(len(model.before), dtype=bool)
         part = self.around(targets, recorded)
         model = self._model_on(part, targets, recorded)
-        far_sighted = self.far_sighted(part, targets, recorded, model.scores)
+        far_sighted = self.far_sighted(part, targets, recorded)
         if far_sighted.any():
             model = self._model_on(self.graph.whole, targets, recorded)
         return model, far_sighted
@@ -86,36 +86,39 @@ class Places:
         return self.graph.whole if centre is None else self.graph.cut(centre, self.num_layers)
 
     def far_sighted(
-        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray, scores: FloatArray
+        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray
     ) -> NDArray[np.bool_]:
         """Say of each recorded prediction whether it sees more than its part of the graph.
 
         Args:
             part: as :meth:`around` gives it.
-            scores: the model's raw scores there.
         """
-        unseen = np.zeros(len(scores), dtype=bool)
+        no_prediction = np.zeros(len(self.task.outcomes(targets, recorded, part)[1]), dtype=bool)
         centre = self._centre(targets, recorded)
         if centre is None:
-            return unseen
+            return no_prediction
         # One step more, and a node from elsewhere: neither should make a difference.
         elsewhere = self.graph.outside(part)
         wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
         beyond = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
         same = (len(wider.nodes), len(wider.edges)) == (len(part.nodes), len(part.edges))
         if same and not beyond.any():
-            return unseen
-        far_sighted = differing(scores[None], self._scores(wider, targets, recorded))
-        if not far_sighted.all():
-            narrow, wide = (
-                self._scores(each, targets, recorded, self._probes(each, perturbed))
-                for each, perturbed in ((part, np.zeros(len(part.nodes), bool)), (wider, beyond))
-            )
-            far_sighted = np.concatenate((far_sighted, differing(narrow, wide)))
-        return np.asarray(far_sighted.any(axis=0))
+            return no_prediction
+        narrow = self._probed(part, targets, recorded, np.zeros(len(part.nodes), dtype=bool))
+        wide = self._probed(wider, targets, recorded, beyond)
+        return np.asarray(differing(narrow, wide).any(axis=0))
 
-    def _probes(self, part: Subgraph, always: NDArray[np.bool_]) -> FloatArray:
-        return probe_features(self.population, part.nodes, self.sampling, always)
+    def _probed(
+        self,
+        part: Subgraph,
+        targets: Sequence[VariableId],
+        recorded: IntArray,
+        always: NDArray[np.bool_],
+    ) -> FloatArray:
+        """The raw scores on the features as they are and on the first samples."""
+        outcomes = self.task.outcomes(targets, recorded, part)[0]
+        probes = probe_features(self.population, part.nodes, self.sampling, always)
+        return scores_on(self.predictor, part, probes, outcomes)
 
     @cached_property
     def kind_of_scores(self) -> str:
@@ -128,6 +131,8 @@ class Places:
         try:
             x, output = self.population.x[part.nodes], self.output
             return settle_kind(answers_on(self.predictor, part, x, outcomes, output), output)
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return "auto"
 
@@ -139,8 +144,9 @@ class Places:
             return False
         part = self.around(targets, recorded)
         try:
-            scores = self._scores(part, targets, recorded)[0]
-            return bool(self.far_sighted(part, targets, recorded, scores).any())
+            return bool(self.far_sighted(part, targets, recorded).any())
+        except ModelUnavailableError:  # to ask again would be to wait again
+            raise
         except PGMExplainerError:
             return False
 
@@ -178,15 +184,3 @@ class Places:
         outcomes = self.task.outcomes(targets, recorded, part)[0]
         x, kind = self.population.x[part.nodes], self.kind_of_scores
         return LocalModel.observe(self.predictor, part, x, outcomes, kind, self.output)
-
-    def _scores(
-        self,
-        part: Subgraph,
-        targets: Sequence[VariableId],
-        recorded: IntArray,
-        x: FloatArray | None = None,
-    ) -> FloatArray:
-        """The raw scores ``[B, predictions, C]`` for features ``x``; for those that are there."""
-        outcomes = self.task.outcomes(targets, recorded, part)[0]
-        x = np.array(self.population.x[part.nodes][None]) if x is None else x
-        return scores_on(self.predictor, part, x, outcomes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .arrays import resolve
+from .arrays import call_own, resolve
 from .effects import STAGES, EffectPlan
 from .learning import LearningPlan
 from .memory import check_memory
@@ -15,7 +15,7 @@ from .structure import SEARCHES, as_score
 
 __all__ = ["choice_plan", "effect_plan", "learning_plan", "sampling_plan", "selection_plan"]
 
-_BYTES_PER_CELL = 128
+_BYTES_PER_CELL = 64
 
 
 def sampling_plan(settings: Settings, population: Population) -> SamplingPlan:
@@ -40,7 +40,7 @@ def selection_plan(settings: Settings) -> SelectionPlan:
         significance=float(settings.significance),
         correction=settings.correction,
         no_child=settings.no_child,
-        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 16), 1 << 22),
+        cells=min(max(check_memory(settings.max_memory) // _BYTES_PER_CELL, 1 << 20), 1 << 22),
     )
 
 
@@ -67,7 +67,10 @@ def learning_plan(settings: Settings) -> LearningPlan | None:
     named = resolve(search, "structure", SEARCHES)
     if named is not None:
         search = partial(named, score=settings.score, max_parents=settings.max_parents)
-    assert callable(search)  # settings have checked it
+    else:
+        assert callable(search)  # settings have checked it
+        usage = "(data [n, variables], cardinalities) -> DAG"
+        search = partial(call_own, search, what="the structure search", usage=usage)
     return LearningPlan(
         search=search,
         score=as_score(settings.score),

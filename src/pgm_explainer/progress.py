@@ -1,7 +1,8 @@
-"""A bar for anything longer than a second, where someone is looking."""
+"""A bar for anything longer than a second, where someone is looking; elsewhere a log line."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from types import TracebackType
@@ -9,8 +10,11 @@ from typing import TextIO
 
 __all__ = ["Progress", "duration", "is_watched"]
 
+_logger = logging.getLogger(__name__)
+
 _WIDTH = 30
 _PATIENCE = 1.0
+_LONG = 60.0
 _INTERVAL = 0.1
 
 
@@ -46,6 +50,9 @@ def duration(seconds: float) -> str:
 class Progress:
     """One line on standard error that shows how far a task has come; gone when it ends.
 
+    Where no bar is shown and the task will take more than a minute, that is logged once, early: as
+    a warning, or as information only where no bar is wanted (``show=False``).
+
     Args:
         what: what is being done.
         total: how many steps it takes.
@@ -61,6 +68,8 @@ class Progress:
         self._what, self._total, self._unit = what, total, unit
         self._stream = sys.stderr
         self._show = is_watched(self._stream) if show is None else show
+        self._level = logging.WARNING if show is None else logging.INFO
+        self._told = False
         self._done = 0
         self._started = time.monotonic()
         self._last_shown: float | None = None
@@ -73,6 +82,8 @@ class Progress:
         if self._show and now >= due:
             self._last_shown = now
             self._write(self._line(now - self._started))
+        elif not self._show and not self._told and now - self._started >= _PATIENCE:
+            self._say_if_long(now - self._started)
 
     def __enter__(self) -> Progress:
         return self
@@ -86,6 +97,16 @@ class Progress:
         if self._last_shown is not None:
             self._write(" " * 79)
             self._write("")
+
+    def _say_if_long(self, elapsed: float) -> None:
+        left = elapsed * (self._total / max(self._done, 1) - 1)
+        if left >= _LONG:
+            self._told = True
+            _logger.log(
+                self._level,
+                "%s: %d of %d done after %s, about %s left",
+                *(self._what, self._done, self._total, duration(elapsed), duration(left)),
+            )
 
     def _line(self, elapsed: float) -> str:
         share = min(self._done / max(self._total, 1), 1.0)

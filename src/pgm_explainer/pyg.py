@@ -34,7 +34,6 @@ from .errors import InputError
 from .explainer import PGMExplainer
 from .explanation import Explanation
 from .predictors.torch_module import TorchModulePredictor
-from .selection import Ranking
 
 __all__ = ["ByTarget", "PGMExplainerAlgorithm"]
 
@@ -72,12 +71,13 @@ class ByTarget:
 class PGMExplainerAlgorithm(ExplainerAlgorithm):
     """Explains predictions of nodes or of a graph by Bayesian networks.
 
-    The ``node_mask`` holds Cramér's V of the nodes that the prediction significantly depends on,
-    times the root of their reach, but for each less than for whoever is ranked before it; 1 for the
-    explained node itself, and 0 for all others; of many explained nodes the largest.
-    With ``node_mask_type="attributes"`` a node's value is spread over its features in proportion to
-    their own effects, found by perturbing them one by one. The explanation also carries ``pgm``,
-    our full explanations by target, with their Bayesian networks.
+    The ``node_mask`` holds the strength of each significant effect (from 0 to 1, see
+    :class:`~pgm_explainer.effects.Effects`), 1 for the explained node itself, and 0 for all others.
+    So it orders the other nodes as ``explanation.effects`` does. Where many nodes are explained, it
+    holds the largest of their values. With ``node_mask_type="attributes"`` the value of a node of
+    the network is spread over its features in proportion to their own effects, found by perturbing
+    them one by one; other nodes have 0 then. The explanation also has ``pgm``, our full
+    explanations by target, with their effects, rankings and Bayesian networks.
 
     Args:
         options: those of :class:`~pgm_explainer.PGMExplainer`, but for what the ``Explainer``
@@ -97,7 +97,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         self.options = options
 
     def supports(self) -> bool:
-        """Say whether this way of explaining is supported; PyTorch Geometric asks."""
+        """Say whether this way of explaining is supported; called by PyTorch Geometric."""
         supported = True
         if self.model_config.task_level not in (ModelTaskLevel.node, ModelTaskLevel.graph):
             supported = False
@@ -128,7 +128,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
             found = [explainer.explain()]
         else:
             explainer = self._explainer(model, x, edge_index, "node", target, inputs)
-            found = explainer.explain_many(_asked(index, len(x)))
+            found = explainer.explain_many(_targets(index, len(x)))
         mask = self._mask(explainer, found, x)
         by_target = ByTarget({each.target: each for each in found})
         return PygExplanation(node_mask=torch.from_numpy(mask).to(x), pgm=by_target)
@@ -164,27 +164,18 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         mask = np.zeros((x.shape[0], x.shape[1] if by_feature else 1))
         for explanation in found:
             strength = np.zeros((x.shape[0], 1))
-            strength[explanation.ranking.nodes, 0] = _strength(explanation.ranking)
+            effects = explanation.effects
+            strength[effects.nodes, 0] = np.where(effects.significant, effects.strength, 0)
             strength[explanation.ends, 0] = 1
             if by_feature:
-                effects = explainer.explain_features(explanation)
-                largest = effects.effect_size.max(axis=1, keepdims=True)
+                features = explainer.explain_features(explanation)
+                largest = features.effect_size.max(axis=1, keepdims=True)
                 spread = np.zeros_like(mask)
-                shares = effects.effect_size / np.where(largest > 0, largest, 1)
-                spread[np.ix_(effects.nodes, effects.features)] = shares
+                shares = features.effect_size / np.where(largest > 0, largest, 1)
+                spread[np.ix_(features.nodes, features.features)] = shares
                 strength = strength * spread
             mask = np.maximum(mask, strength)
         return mask
-
-
-def _strength(ranking: Ranking) -> NDArray[np.float64]:
-    """Return a value for each candidate that orders them as they are ranked.
-
-    Evidence, which ranks, and effects, which are told, differ where tables have other sizes.
-    """
-    effect = np.minimum.accumulate(ranking.effect_size * np.sqrt(ranking.reach))
-    falling = np.linspace(1, 0.999, len(ranking))
-    return np.where(ranking.significant, effect * falling, 0)
 
 
 def _check_one_graph(batch: Tensor | None) -> None:
@@ -192,9 +183,9 @@ def _check_one_graph(batch: Tensor | None) -> None:
         raise InputError(f"the batch holds {int(batch.max()) + 1} graphs; explain one at a time")
 
 
-def _asked(index: int | Tensor | None, num_nodes: int) -> list[int]:
+def _targets(index: int | Tensor | None, num_nodes: int) -> list[int]:
     """The nodes to explain: all, one, some by number, or some by a mask."""
     if index is None:
         return list(range(num_nodes))
-    asked = torch.as_tensor(index)
-    return (asked.nonzero() if asked.dtype == torch.bool else asked).flatten().tolist()
+    chosen = torch.as_tensor(index)
+    return (chosen.nonzero() if chosen.dtype == torch.bool else chosen).flatten().tolist()

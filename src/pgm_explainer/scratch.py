@@ -31,6 +31,7 @@ _SMALL = 16 << 20
 _LARGE = 1 << 30
 """Bytes in a file that a user may want to know of."""
 _CHUNK = 64 << 20
+_WORTH_STORING = 256
 _TOUCHED_AT_ONCE = 8 << 20
 _HAS_FILES = hasattr(os, "posix_fallocate") and hasattr(os, "preadv")
 """Elsewhere than on Linux everything is kept in memory."""
@@ -136,27 +137,38 @@ class Scratch:
 
 
 class Shelf:
-    """Keeps arrays as they are: the first in memory, up to a limit, all further ones in files.
+    """Keeps arrays in files, once those in memory have reached a limit.
 
-    Those in files are mapped, and take memory as they are read.
+    Arrays in files are mapped, and take memory as they are read.
+
+    Args:
+        limit: how many bytes may be in memory.
+        what: what the arrays hold, for messages.
     """
 
     def __init__(self, limit: int, what: str) -> None:
         self._left = max(limit, _SMALL)
         self._what = what
         self._pages: mmap.mmap | None = None
+        self._octets = np.empty(0, np.uint8)
         self._used = self._touched = 0
 
-    def keep(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array, or a copy of it in a file."""
-        self._left -= array.nbytes
-        if self._left >= 0 or not array.nbytes or not _HAS_FILES:
+    def leaves(self, size: int) -> bool:
+        """Say whether arrays of so many bytes together can stay in memory; then they count."""
+        self._left -= size
+        return self._left >= 0 or not _HAS_FILES
+
+    def store(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy in a file; of an array so small that it is not worth it, the array."""
+        if array.nbytes < _WORTH_STORING:
             return array
-        if self._pages is None or self._used + array.nbytes > len(self._pages):
+        if self._used + array.nbytes > len(self._octets):
             self._release()
             with _reserved(max(_CHUNK, array.nbytes), self._what) as file:
-                self._pages, self._used = mmap.mmap(file, 0), 0
-        copy = np.frombuffer(self._pages, array.dtype, array.size, self._used).reshape(array.shape)
+                self._pages = mmap.mmap(file, 0)
+            self._octets, self._used = np.frombuffer(self._pages, np.uint8), 0
+        place = self._octets[self._used : self._used + array.nbytes]
+        copy = place.view(array.dtype).reshape(array.shape)
         copy[...] = array
         self._used += -(-array.nbytes // 8) * 8  # so that the next one begins at a whole word
         self._touched += array.nbytes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Any
 
-from .arrays import check_whole_number, resolve
+import numpy as np
+
+from .arrays import check_fraction, check_not_negative, check_whole_number, described, resolve
 from .errors import InputError
 from .learning import TARGET_TABLES
 from .memory import check_memory
@@ -18,9 +19,10 @@ from .significance import CORRECTIONS
 from .structure import SEARCHES, Score, as_score
 from .tasks import TASKS
 
-__all__ = ["AUTO", "Settings"]
+__all__ = ["AUTO", "DEFAULT_SAMPLES", "Settings"]
 
 AUTO = "auto"
+DEFAULT_SAMPLES = 1000
 MIN_SAMPLES = 20
 """Five samples for each cell of the smallest table there is, 2 by 2."""
 
@@ -46,7 +48,7 @@ class Settings:
     task: str = "node"
     num_layers: int | None = None
     hops: int | None = None
-    num_samples: int | str = 1000
+    num_samples: int | str = DEFAULT_SAMPLES
     perturbation: str | Perturbation | Callable[..., Any] = "auto"
     perturb_probability: float = 0.1
     features: Sequence[int] | None = None
@@ -82,16 +84,14 @@ class Settings:
             )
         check_whole_number(self.seed, "seed", at_least=0)
         _check_samples(self.num_samples)
-        _check_fraction(self.perturb_probability, "perturb_probability")
-        _check_fraction(self.significance, "significance")
+        check_fraction(self.perturb_probability, "perturb_probability")
+        check_fraction(self.significance, "significance")
         if self.scores == "values" and self.explained_class is not None:
             raise InputError(
                 f"explained_class={self.explained_class!r} is for classes; a regression has none"
             )
         _check_class_names(self.class_names)
-        usable = isinstance(self.smoothing, Real) and not isinstance(self.smoothing, bool)
-        if not usable or not 0 <= float(self.smoothing) < _LARGEST:
-            raise InputError(f"smoothing must be a number of at least 0, not {self.smoothing!r}")
+        check_not_negative(self.smoothing, "smoothing")
         for option, least in _AT_LEAST.items():
             if getattr(self, option) is not None:
                 check_whole_number(getattr(self, option), option, at_least=least)
@@ -140,12 +140,6 @@ def _check_name(value: Any, what: str, known: Sequence[str]) -> None:
         raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
 
 
-def _check_fraction(value: Any, what: str) -> None:
-    usable = isinstance(value, Real) and not isinstance(value, bool)
-    if not usable or not 0 < float(value) < 1:
-        raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
-
-
 def _check_samples(count: Any) -> None:
     if isinstance(count, str):
         _check_name(count, "num_samples", (AUTO,))
@@ -156,13 +150,16 @@ def _check_samples(count: Any) -> None:
             f"num_samples={samples} is too small to test anything; draw at least "
             f"{MIN_SAMPLES}, and some hundreds for an explanation to rely on"
         )
+    if samples > _LARGEST:
+        raise InputError(f"num_samples must be at most {_LARGEST}, not {samples}")
 
 
 def _check_class_names(names: Any) -> None:
     if names is None:
         return
-    listed = [] if isinstance(names, str) else _plain(names)
-    if not isinstance(listed, list) or not listed or not all(isinstance(n, str) for n in listed):
+    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    usable = isinstance(listed, Sequence) and not isinstance(listed, str) and len(listed) > 0
+    if not usable or not all(isinstance(name, str) for name in listed):
         raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
 
 
@@ -173,4 +170,4 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if hasattr(value, "tolist"):
         return value.tolist()
-    return getattr(value, "__name__", None) or repr(value)
+    return described(value)

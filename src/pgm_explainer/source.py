@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
+from .arrays import (
+    FloatArray,
+    IntArray,
+    check_edge_index,
+    check_features,
+    check_node,
+    check_whole_number,
+)
 from .errors import InputError
 from .graph import FLOWS, Graph
 from .predictors import Predictor, as_predictor
@@ -54,7 +61,7 @@ class NodeNames(Sequence[VariableId]):
     def number(self, name: Any) -> int:
         """Return a node's number among all nodes, from ``(kind, number)`` or a number alone."""
         kind, within = name if isinstance(name, tuple) and len(name) == 2 else (self.default, name)
-        if kind not in self.kinds:
+        if not isinstance(kind, str) or kind not in self.kinds:
             raise InputError(f"there are no nodes of kind {kind!r}, only {', '.join(self.kinds)}")
         if kind != self.default:
             raise InputError(
@@ -94,7 +101,7 @@ def read_source(
     """Check what was handed over and bring it into one form."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
-    of_kinds = hasattr(x, "edge_index_dict") or hasattr(x, "node_types")
+    of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
     if of_kinds:
@@ -126,7 +133,9 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> S
         raise InputError(
             f"a graph with several kinds of nodes can be explained by node, not {task}"
         )
-    if target_type is None or target_type not in data.node_types:
+    if not data.node_types:
+        raise InputError("the HeteroData object holds no nodes: set x for each kind of node")
+    if not isinstance(target_type, str) or target_type not in data.node_types:
         raise InputError(
             f"target_type must say which kind of node is predicted: {', '.join(data.node_types)}; "
             f"it is {target_type!r}"
@@ -142,12 +151,14 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> S
 def _hops_of(predictor: Predictor) -> int:
     """Return how far messages travel in a model, as far as it tells."""
     told = getattr(predictor, "num_layers", None)
-    return _ASSUMED_HOPS if told is None else int(told)
+    if told is None:
+        return _ASSUMED_HOPS
+    return check_whole_number(told, "the model's num_layers", at_least=0)
 
 
 def _flow_of(predictor: Predictor) -> str:
     """Return which way messages go in a model, as far as it tells."""
     flow = getattr(predictor, "flow", FLOWS[0])
-    if flow not in FLOWS:
+    if not isinstance(flow, str) or flow not in FLOWS:
         raise InputError(f"the flow of a model must be one of {', '.join(FLOWS)}, not {flow!r}")
-    return str(flow)
+    return flow

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import IntArray, check_node
+from .arrays import IntArray, as_list, check_node
 from .errors import InputError
 from .graph import Graph, Subgraph
 from .predictors import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
@@ -89,7 +89,7 @@ class PairTask:
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
             raise InputError("an edge task needs a target: call explain((u, v))")
-        ends = list(target) if isinstance(target, Iterable) else []
+        ends = as_list(target) or []
         if len(ends) != 2:
             raise InputError(f"the target of an edge task is a pair of nodes, not {target!r}")
         return tuple(check_node(end, graph.num_nodes) for end in ends)

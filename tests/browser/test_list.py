@@ -109,10 +109,10 @@ def test_explanations_with_warnings_are_marked(read, many):
     some = [replace(each, warnings=()) for each in many[:4]]
     some[2] = replace(some[2], warnings=("it is thin",))
     page = read(some).page
-    assert page.locator("#entries .beware").count() == 1
+    assert page.locator("#entries .warned").count() == 1
     marked = page.get_by_role("button", name="with warnings")
     assert marked.locator("b").text_content() == "2"
-    assert page.locator("#entries .beware").get_attribute("title") == "it is thin"
+    assert page.locator("#entries .warned").get_attribute("title") == "it is thin"
 
 
 @pytest.mark.parametrize("width", [1280, 1000, 390])

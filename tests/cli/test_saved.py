@@ -55,23 +55,33 @@ def test_query_tells_before_and_after(saved, shell):
     assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
 
 
-def test_query_says_how_many_samples_an_answer_rests_on(saved, shell):
+def test_query_says_how_many_samples_are_behind_an_answer(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
     said = f"by the network, this is so in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
     words = shell("query", "one.json", "--given", "Bob=kept")[1]
     assert f"({said} of 200 samples)" in words
     assert "was so" not in words
-    assert "Beware" not in words
+    assert "Warning" not in words
 
 
-def test_query_warns_of_an_answer_that_rests_on_next_to_nothing(saved, shell):
+def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
     given = ("--given", "Bob=perturbed", "Dee=perturbed,kept")
     words = shell("query", "one.json", *given)[1]
     answer = json.loads(shell("query", "one.json", *given, "--json")[1])
     assert answer["support"] < 5
     assert f"about {answer['support']:.1f} of 200 samples" in words
-    assert words.endswith(f"Beware: {answer['warning']}.\n")
-    assert "rests on next to nothing" in answer["warning"]
+    assert " ".join(words.split()).endswith(f" Warning: {answer['warning']}.")
+    assert "too few to rely on" in answer["warning"]
+
+
+def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
+    explanation = load_explanations(saved[0])[0]
+    words = " ".join(shell("query", "one.json", "--given", "Bob=kept")[1].split())
+    assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. How li")
+    effect = next(each for each in explanation.effects if each.node == "Bob")
+    size = f"{-100 * effect.effect:.1f} percentage points"
+    assert f"Perturbing node Bob lowers the probability of class 1 by {size} (95%" in words
+    assert words.count("Perturbing node") == 1
 
 
 def test_several_facts_may_follow_one_given(saved, shell):

@@ -43,3 +43,13 @@ def test_both_ways_give_the_same_and_the_last_holds():
 def test_what_is_no_setting_is_named(text):
     with pytest.raises(argparse.ArgumentError, match="is no setting; write name=value"):
         settings("--set", text)
+
+
+@pytest.mark.parametrize("depth", [9, 500, 100_000])
+def test_lists_too_deep_are_told_in_one_line(shell, depth):
+    deep = "[" * depth + "]" * depth
+    usual = ("--model", "visits_model:model", "--graph", "graph.npz", "--target", "0")
+    code, _, err = shell("explain", *usual, "--set", f"features={deep}")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "has lists within lists, more than 8 deep" in err
+    assert len(err) < 400

@@ -191,7 +191,7 @@ def test_a_job_does_not_go_on_with_another_program(net, job):
         (["--model", "graph.npz", "--trust"], "is no model in TorchScript"),
         (["--model", "people.csv", "--trust"], "not a zip archive"),
         (["--model", "net.pt", "--weights", "net.pt"], "--weights is for a model named"),
-        (["--model", "visits_net:Net", "--weights", "no.pt"], "no.pt is not there"),
+        (["--model", "visits_net:Net", "--weights", "no.pt"], "no.pt cannot be read"),
         (["--model", "visits_net:Net", "--weights", "no.safetensors"], "cannot be read"),
         (["--model", "visits_net:Net", "--weights", "people.csv"], "is broken, or holds more"),
         (["--model", "visits_net:Net", "--weights", "wrong.pt"], "do not fit the model"),

@@ -51,29 +51,24 @@ def data(papers, tmp_path_factory):
     return explain_dataset(papers, None, tmp_path_factory.mktemp("papers"), features=True)
 
 
-def test_evidence_for_kinds_that_are_not_predicted_counts_in_full(model_and_graph):
-    """What an author's variable tells is whether it was perturbed: it cannot move along."""
-    deep = PGMExplainer(*model_and_graph, target_type="paper", num_layers=3, num_samples=300)
-    found = [one for each in deep.explain_many(range(PAPERS)) for one in each.ranking]
-    assert all(one.reach == 1 for one in found if one.node[0] == "author")
-    assert any(one.reach < 1 for one in found if one.node[0] == "paper")
-
-
-def test_what_is_direct_is_counted_by_kind(data):
+def test_causes_are_counted_by_kind(data):
     explanations = list(data)
     assert any(
         ("paper", number) in each.nodes and ("author", number) in each.nodes
         for each in explanations
         for number in range(AUTHORS)
     ), "or this test could not fail"
+    found = [{each.node for each in one.effects if each.significant} for one in explanations]
+    others = [nodes - {each.target} for nodes, each in zip(found, explanations, strict=True)]
     view = data.overview(top=1000)
-    counted = Counter(node for each in explanations for node in each.nodes)
-    direct = Counter(node for each in explanations for node in each.markov_blanket)
-    assert {each.what: each.explains for each in view.nodes} == counted
-    assert {each.what: each.direct for each in view.nodes if each.direct} == direct
+    counted = Counter(node for nodes in others for node in nodes)
+    assert {each.what: each.predictions for each in view.causes} == counted
+    assert view.own == sum(a != b for a, b in zip(found, others, strict=True)) > 0
+    kinds = Counter(kind for nodes in others for kind in {kind for kind, _ in nodes})
+    assert {each.what: each.predictions for each in view.kinds} == kinds
     for row, each in zip(data.rows(), explanations, strict=True):
-        kinds = zip(row["markov_blanket_kinds"], row["markov_blanket"], strict=True)
-        assert list(kinds) == each.markov_blanket
+        blanket = zip(row["markov_blanket_kinds"], row["markov_blanket"], strict=True)
+        assert list(blanket) == each.markov_blanket
 
 
 def test_features_are_those_of_their_kind(papers, data):

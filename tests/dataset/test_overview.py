@@ -1,10 +1,11 @@
 """The view over a whole data set: counted right, shown as text, picture and page."""
 
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from job_models import NODES, explainer, fails_near_marked
 
@@ -27,12 +28,12 @@ def test_it_counts_what_the_explanations_say(data):
     assert view.explained + view.failed == NODES == view.targets
     assert sum(view.errors.values()) == view.failed
     assert view.unchanged == sum(each.held == 1 for each in explanations)
-    assert view.unexplained == sum(each.held < 1 and not each.nodes for each in explanations)
-    counted = Counter(node for each in explanations for node in each.nodes)
-    assert {each.what: each.explains for each in view.nodes} == counted
-    direct = Counter(node for each in explanations for node in each.markov_blanket)
-    assert {each.what: each.direct for each in view.nodes if each.direct} == direct
-    assert [each.explains for each in view.nodes] == sorted(counted.values(), reverse=True)
+    found = [significant(each) for each in explanations]
+    assert view.unaffected == sum(not effects for effects in found)
+    assert view.own == sum(
+        each.target in effects for each, effects in zip(explanations, found, strict=True)
+    )
+    assert view.in_points
     sets = Counter(frozenset(each.nodes) for each in explanations if each.nodes)
     shared = {frozenset(each.nodes): len(each.targets) for each in view.shared}
     assert shared == {nodes: count for nodes, count in sets.items() if count > 1}
@@ -41,8 +42,76 @@ def test_it_counts_what_the_explanations_say(data):
     assert view.throughput == pytest.approx((view.explained + view.failed) / view.seconds)
 
 
+def significant(explanation):
+    """The significant effects that a data set keeps, by node."""
+    return {each.node: each.effect for each in explanation.effects if each.significant}
+
+
+def test_causes_are_counted_with_their_mean_effect(data):
+    sizes = defaultdict(list)
+    for explanation in data:
+        for node, effect in significant(explanation).items():
+            if node != explanation.target:
+                sizes[node].append(abs(effect))
+    view = data.overview(top=1000)
+    assert {each.what: each.predictions for each in view.causes} == {
+        node: len(some) for node, some in sizes.items()
+    }
+    for each in view.causes:
+        assert each.size == pytest.approx(np.mean(sizes[each.what]))
+    order = [(-each.predictions, -each.predictions * each.size) for each in view.causes]
+    assert order == sorted(order)
+
+
+def test_what_moves_along_is_in_networks_without_a_significant_effect(data):
+    sizes = defaultdict(list)
+    for explanation in data:
+        ranked = {each.node: each.effect_size for each in explanation.ranking}
+        for node in explanation.nodes:
+            if node not in significant(explanation):
+                sizes[node].append(ranked[node])
+    assert sizes, "or this test could not fail"
+    view = data.overview(top=1000)
+    assert {each.what: each.predictions for each in view.along} == {
+        node: len(some) for node, some in sizes.items()
+    }
+    for each in view.along:
+        assert each.size == pytest.approx(np.mean(sizes[each.what]))
+
+
+def test_effects_on_values_have_no_points(tmp_path):
+    made = explainer(scores="values", num_samples=100)
+    view = explain_dataset(made, range(10), tmp_path).overview()
+    assert view.causes
+    assert not view.in_points
+    assert "points" not in str(view)
+
+
+def test_the_rows_hold_the_effects(data):
+    """The column that any Parquet reader sees: a list of structs, the target's own among them."""
+    names = ("effect", "low", "high", "strength", "log_p", "significant")
+    rows = [row for row in data.rows(["target", "error", "effects"]) if row["error"] is None]
+    for row, explanation in zip(rows, data, strict=True):
+        assert row["effects"] == [
+            {"node": each.node, "kind": None, **{name: getattr(each, name) for name in names}}
+            for each in explanation.effects
+        ]
+        assert row["target"] in [each["node"] for each in row["effects"]]
+
+
+def test_of_many_effects_the_strongest_are_kept(tmp_path):
+    made = explainer(num_samples=200, max_nodes=2)
+    whole = made.explain(7)
+    kept = explain_dataset(made, [7], tmp_path, keep_candidates=3)[7]
+    assert len(kept.effects) < len(whole.effects)
+    assert kept.effects.left_out == len(whole.effects) - len(kept.effects)
+    assert [each.node for each in kept.effects][:3] == [each.node for each in whole.effects][:3]
+    assert {7, *whole.nodes} <= {each.node for each in kept.effects}
+    assert f"of {len(whole.effects)} nodes have a significant effect" in str(kept)
+
+
 def test_top_is_how_many(data):
-    assert len(data.overview(top=3).nodes) == 3
+    assert len(data.overview(top=3).causes) == 3
     with pytest.raises(InputError, match="top"):
         data.overview(top=0)
 
@@ -51,20 +120,25 @@ def test_the_words_say_what_stands_out(data):
     text = str(data.overview())
     assert f"{NODES} of {NODES}" in text
     assert "no service for the marked node" in text
-    assert "Nodes that explain most predictions" in text
+    assert "Nodes that change most predictions" in text
+    assert "Nodes that move along with most predictions" in text
+    first = data.overview().causes[0]
+    line = f"{first.what}  {first.predictions}; mean |effect| {100 * first.size:.1f} points"
+    assert line in " ".join(text.split(" ")).replace("   ", "  ")
 
 
 def test_the_picture_has_a_panel_for_each_question(data):
     figure = data.overview().plot()
     titles = [axes.get_title() for axes in figure.axes]
-    assert any("nodes that explain most" in title for title in titles)
-    assert any("features" in title for title in titles)
+    for words in ("Nodes that change", "Nodes that move along", "Features that matter"):
+        assert any(title.startswith(words) for title in titles)
 
 
 def test_a_data_set_that_says_nothing_can_be_shown_too(tmp_path):
     made = explainer(lambda x, edge_index: 0 * x)
     view = explain_dataset(made, [1, 2], tmp_path).overview()
-    assert (view.unchanged, view.nodes, view.shared) == (2, [], [])
+    assert (view.unchanged, view.unaffected) == (2, 2)
+    assert view.causes == view.along == view.shared == []
     assert "2 predictions" in str(view)
     assert len(view.plot().axes) == 1
     view.to_html(tmp_path / "page.html")
@@ -97,10 +171,13 @@ def view_of(name):
         failed=1,
         errors={name: 1},
         unchanged=0,
-        unexplained=0,
+        unaffected=0,
+        own=1,
         seconds=1.5,
-        nodes=[Influence(name, 3, 0.5, 2), Influence("b", 1, 0.5, 0)],
-        kinds=[Influence(name, 3, 0.5, 0)],
+        in_points=True,
+        causes=[Influence(name, 3, 0.5), Influence("b", 1, 0.5)],
+        along=[Influence(name, 1, 0.5)],
+        kinds=[Influence(name, 3, 0.5)],
         features=[Influence((name, 4), 2, 0.25)],
         shared=[Shared((name, "b"), (name, "c"))],
     )
@@ -115,8 +192,8 @@ def test_any_name_can_be_printed_and_drawn(name, tmp_path):
     lines = str(view).splitlines()
     assert len(lines) == len(str(plain).splitlines())
     assert all(line.isprintable() for line in lines)
-    first, second = [line for line in lines if "; mean effect" in line][:2]
-    assert width(first.partition("3, ")[0]) == width(second.partition("1; ")[0]) < 50
+    first, second = [line for line in lines if "; mean |effect|" in line][:2]
+    assert width(first.partition("3; ")[0]) == width(second.partition("1; ")[0]) < 50
     page = tmp_path / "page.html"
     view.to_html(page)
     assert all(line.isprintable() for line in page.read_text().splitlines() if "<td>" in line)
@@ -137,7 +214,7 @@ def test_the_page_is_whole_static_and_escaped(tmp_path):
     assert any("--target TARGET" in words for words in page.words)
     assert page.open == []
     assert page.tags["script"] == 0
-    assert page.tags["table"] == 5
+    assert page.tags["table"] == 6
     assert any(evil in words for words in page.words)
     assert any("and 94 more" in words for words in page.words)
 

@@ -32,11 +32,11 @@ def test_the_columns_say_what_the_explanations_say(data):
     assert len(frame) == NODES
     for explanation in data:
         row = frame.loc[explanation.target]
-        chosen = [ranked for ranked in explanation.ranking if ranked.selected]
+        ranked = {each.node: each for each in explanation.ranking}
+        chosen = [ranked[node] for node in explanation.nodes]
         assert list(row["nodes"]) == explanation.nodes
-        assert list(row["log_p"]) == [ranked.log_p for ranked in chosen]
-        assert list(row["effect_size"]) == [ranked.effect_size for ranked in chosen]
-        assert list(row["reach"]) == [ranked.reach for ranked in chosen]
+        assert list(row["log_p"]) == [each.log_p for each in chosen]
+        assert list(row["effect_size"]) == [each.effect_size for each in chosen]
         assert list(row["markov_blanket"]) == explanation.markov_blanket
         assert (row["probability"], row["held"]) == (explanation.probability, explanation.held)
         assert json.loads(row["settings"]) == explanation.settings
@@ -89,7 +89,7 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     )
     assert kept.ranking.num_candidates == len(whole.ranking)
     assert str(kept).splitlines()[0] == str(whole).splitlines()[0]
-    assert f"Of {len(whole.ranking)} nodes" in str(kept)
+    assert f" of {len(whole.effects)} nodes " in str(kept)
     path = tmp_path / "kept.json"
     kept.save(path)
     assert Explanation.load(path).ranking.left_out == kept.ranking.left_out > 0
@@ -191,7 +191,7 @@ def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
     assert data[3].nodes == made.explain(3).nodes
     view = data.overview()
     assert [each.what for each in view.kinds] == ["author"]
-    assert view.nodes[0].what[0] == "author"
+    assert view.causes[0].what[0] == "author"
     assert explain_dataset(made, [("paper", 1)], tmp_path / "one")[1].target == ("paper", 1)
     with pytest.raises(InputError, match="no prediction of"):
         explain_dataset(made, [("author", 1)], tmp_path / "two")
@@ -211,8 +211,10 @@ def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     assert str(made["account 7"]) == str(explainer().explain(7).named(names))
     assert {each.target for each in made} == {"account 3", "account 7"}
     assert set(made.to_pandas()["target"]) == {3, 7}
-    counted = {each.what for each in made.overview().nodes}
-    assert counted == {node for each in made for node in each.nodes} <= set(names)
+    counted = {each.what for each in made.overview().causes}
+    causes = {one.node for each in made for one in each.effects if one.significant}
+    assert counted <= causes <= set(names)
+    assert counted
     for wrong in (3, "3", ("foo", "account 3"), None):
         with pytest.raises(InputError, match="is no target"):
             made[wrong]
@@ -268,7 +270,7 @@ def test_a_job_that_does_not_say_all_is_damaged(tmp_path, field):
     job = json.loads((tmp_path / "job.json").read_text())
     del job[field]
     (tmp_path / "job.json").write_text(json.dumps(job))
-    with pytest.raises(FileError, match=r"job\.json is damaged"):
+    with pytest.raises(FileError, match=r"job\.json: this is damaged"):
         ExplanationDataset(tmp_path)
 
 

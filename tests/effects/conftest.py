@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import EffectPlan, Effects, Outcome, estimate_effects
-from pgm_explainer.sampling import SampleTable, Variable
+from pgm_explainer.effects import EffectPlan, EffectProblem, Effects, estimate_effects
+from pgm_explainer.sampling import Outcome, SampleTable, Variable
 
 P = 0.1
 
@@ -40,7 +40,8 @@ class Lab:
             }
         )
         outcome = Outcome(values, original, 1e-9)
-        return estimate_effects(self.table, np.arange(self.bits.shape[1]), outcome, choices)
+        problem = EffectProblem(np.arange(self.bits.shape[1]), outcome)
+        return estimate_effects(self.table, [problem], choices)[0]
 
 
 @pytest.fixture(scope="session")

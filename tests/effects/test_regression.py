@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from pgm_explainer.effects.bits import PerturbedSamples
-from pgm_explainer.effects.regression import fit
+from pgm_explainer.effects.regression import fit_all
 
 
 def fitted(samples, outcome):
     columns = np.arange(samples.bits.shape[1])
-    return fit(PerturbedSamples(samples.table, columns), outcome, 0.1)
+    bits = PerturbedSamples(samples.table, columns)
+    return fit_all(bits, [(columns, outcome)], 0.1)[0]
 
 
 def with_intercept(columns):

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch_geometric.nn import SimpleConv, global_add_pool
 
+from pgm_explainer.experiments import synthetic
 from pgm_explainer.experiments.rivals import Case
 
 
@@ -57,3 +59,17 @@ def planted() -> PlantedCases:
         answer=5,
         far=7,
     )
+
+
+@pytest.fixture
+def one_small_set():
+    """Syn 1 with a base of 30 nodes and 6 houses, and no other synthetic set."""
+    recipe = synthetic._Recipe(
+        lambda seed: nx.barabasi_albert_graph(30, 2, seed=seed), synthetic._HOUSE, 6
+    )
+    every = dict(synthetic.SYNTHETIC)
+    synthetic.SYNTHETIC.clear()
+    synthetic.SYNTHETIC["syn1"] = recipe
+    yield
+    synthetic.SYNTHETIC.clear()  # and in the same order again
+    synthetic.SYNTHETIC.update(every)

@@ -13,6 +13,7 @@ from pgm_explainer.experiments.metrics import (
     forecast_quality,
     jaccard,
     mean_quality,
+    robust_fidelity,
     stability,
 )
 from pgm_explainer.explanation import Explanation
@@ -47,6 +48,24 @@ def test_fidelities_are_means_over_targets(planted):
     found = faithfulness(planted.node, [planted.target, planted.target], [[planted.answer], [1]])
     assert (found.fidelity_plus, found.fidelity_minus) == (0.5, 0.5)
     assert found.characterization == pytest.approx(0.5)
+
+
+def test_robust_fidelity_takes_random_parts(planted):
+    case = planted.node
+    edges = torch.from_numpy(case.edge_index)
+    without = case.x.copy()
+    without[planted.answer] = 0
+    before, after = (
+        float(torch.softmax(case.model(torch.from_numpy(x), edges)[planted.target], 0)[1])
+        for x in (case.x, without)
+    )
+    plus, minus = robust_fidelity(case, planted.target, [planted.answer], samples=4000)
+    assert plus == pytest.approx(0.1 * (before - after), rel=0.15)
+    assert abs(minus) < 0.01
+    plus, minus = robust_fidelity(case, planted.target, [1], samples=4000)
+    assert abs(plus) < 0.01
+    assert minus == pytest.approx(0.1 * (before - after), rel=0.15)
+    assert robust_fidelity(planted.graph, None, [planted.answer])[0] > 0
 
 
 def test_unfaithfulness_is_what_is_documented_here(planted):

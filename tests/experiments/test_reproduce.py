@@ -4,14 +4,12 @@ import json
 import os
 import re
 
-import networkx as nx
 import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.cli import main
 from pgm_explainer.cli.reproduce import NAMES
-from pgm_explainer.experiments import synthetic
 from pgm_explainer.experiments.data import DataError
 from pgm_explainer.experiments.node_data import NodeDataset
 from pgm_explainer.experiments.reproduce import beyond, cells, digits, mnist
@@ -26,20 +24,6 @@ needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),
     reason="PGM_EXPLAINER_DATA does not name a folder with MNIST",
 )
-
-
-@pytest.fixture
-def one_small_set():
-    """Syn 1 with a base of 30 nodes and 6 houses, and no other synthetic set."""
-    recipe = synthetic._Recipe(
-        lambda seed: nx.barabasi_albert_graph(30, 2, seed=seed), synthetic._HOUSE, 6
-    )
-    every = dict(synthetic.SYNTHETIC)
-    synthetic.SYNTHETIC.clear()
-    synthetic.SYNTHETIC["syn1"] = recipe
-    yield
-    synthetic.SYNTHETIC.clear()  # and in the same order again
-    synthetic.SYNTHETIC.update(every)
 
 
 def small_plan(folder, **options):

@@ -15,17 +15,31 @@ from pgm_explainer.experiments.rivals import (
     Chance,
     Degree,
     Gradient,
+    IntegratedGradients,
     LearntMask,
+    LossGradient,
+    Occlusion,
+    Output,
     Pgm,
     Proximity,
     Shapley,
+    SignedRival,
+    TrainedMask,
     top_nodes,
 )
 from pgm_explainer.predictors.torch_module import TorchModulePredictor
 
 PGM = Pgm(num_samples=200, perturb_probability=0.25, perturbation="mean")
-ASKING = [Shapley(num_queries=100), LearntMask(), Gradient(), PGM]
-RIVALS = [*ASKING, Chance(), Degree(), Proximity()]
+SIGNED = [
+    Shapley(num_queries=100),
+    IntegratedGradients(steps=20),
+    IntegratedGradients(steps=20, log_probability=True),
+    Occlusion(),
+    Occlusion("permute", num_queries=100),
+]
+ASKING = [*SIGNED, LearntMask(), Gradient(), PGM]
+RIVALS = [*ASKING, LossGradient(), Chance(), Degree(), Proximity()]
+ALL = [*RIVALS, TrainedMask(epochs=3)]  # one that learns from its targets together
 
 
 def by_name(rivals):
@@ -43,7 +57,7 @@ def test_who_asks_the_model_finds_the_planted_node(rival, planted):
     assert top_nodes(importance(rival, planted.graph, None), 1) == [planted.answer]
 
 
-@by_name(RIVALS)
+@by_name(ALL)
 def test_only_candidates_are_part_of_an_explanation(rival, planted):
     found = importance(rival, planted.node, planted.target)
     assert found.shape == (8,)
@@ -51,13 +65,13 @@ def test_only_candidates_are_part_of_an_explanation(rival, planted):
     assert found[planted.target] == found[planted.far] == -np.inf
 
 
-@by_name(RIVALS)
+@by_name(ALL)
 def test_candidates_may_be_nearer_than_the_model_sees(rival, planted):
     near = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=1)
     assert set(top_nodes(importance(rival, near, planted.target), 8)) <= {1, 2, 3}
 
 
-@by_name([Shapley(num_queries=300), Gradient()])
+@by_name([Shapley(num_queries=300), Gradient(), IntegratedGradients(), Occlusion()])
 def test_candidates_beyond_what_the_model_sees_are_worth_nothing(rival, planted):
     wide = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=3)
     found = importance(rival, wide, planted.target)
@@ -76,7 +90,7 @@ def legacy_state():
     return np.random.get_state()[1].copy()  # noqa: NPY002
 
 
-@by_name(RIVALS)
+@by_name(ALL)
 def test_generators_and_the_model_come_back_as_they_were(rival, planted):
     numpy_before, torch_before = legacy_state(), torch.get_rng_state()
     planted.node.model.train()
@@ -145,6 +159,86 @@ def test_the_gradient_is_that_of_autograd(planted):
         jacobian.abs().sum(dim=1).numpy()[candidates],
         rtol=1e-6,
     )
+
+
+@by_name(SIGNED)
+def test_what_speaks_for_the_prediction_has_a_positive_sign(rival, planted):
+    case = planted.node
+    x = case.x.copy()
+    x[6] = (1.0, -1.0)  # lowers what arrives, and with it the probability of the predicted class
+    (found,) = rival.attributions(Case(case.model, x, case.edge_index), [planted.target])
+    assert found[planted.answer] > 0 > found[6]
+    assert isinstance(rival, SignedRival)
+
+
+def test_integrated_gradients_add_up_to_the_difference_from_nothing(planted):
+    case = planted.node
+    (found,) = IntegratedGradients(steps=200).attributions(case, [planted.target])
+    edges = torch.from_numpy(case.edge_index)
+    now, nothing = (
+        case.model(torch.from_numpy(x), edges)[planted.target, 1]
+        for x in (case.x, np.zeros_like(case.x))
+    )
+    assert found.sum() == pytest.approx(float(now - nothing), rel=1e-3)
+    logs = IntegratedGradients(steps=200, log_probability=True).attributions(case, [planted.target])
+    now, nothing = (
+        case.model(torch.from_numpy(x), edges)[planted.target].log_softmax(0)[1]
+        for x in (case.x, np.zeros_like(case.x))
+    )
+    assert next(logs).sum() == pytest.approx(float(now - nothing), rel=1e-3)
+
+
+def test_the_papers_gradient_is_the_signed_sum_of_that_of_the_loss(planted):
+    case = planted.node
+    edges = torch.from_numpy(case.edge_index)
+
+    def loss(x):
+        return -torch.log_softmax(case.model(x, edges)[planted.target], 0)[1]
+
+    jacobian = torch.autograd.functional.jacobian(loss, torch.from_numpy(case.x))
+    candidates = case.candidates(planted.target)
+    found = importance(LossGradient(), case, planted.target)[candidates]
+    np.testing.assert_allclose(found, jacobian.sum(dim=1).numpy()[candidates], rtol=1e-5)
+    # What speaks most for the prediction comes last: the sign is kept.
+    assert candidates[found.argmin()] == planted.answer
+
+
+def test_occlusion_is_the_fall_of_the_probability_and_costs_what_it_says(planted, monkeypatch):
+    case, asked = planted.node, []
+    answer = Output.__call__
+
+    def counting(self, x):
+        asked.append(len(x))
+        return answer(self, x)
+
+    monkeypatch.setattr(Output, "__call__", counting)
+    (found,) = Occlusion().attributions(case, [planted.target])
+    assert sum(asked) == Occlusion().forwards(case, planted.target) == 8
+    x = case.x.copy()
+    x[planted.answer] = 0
+    edges = torch.from_numpy(case.edge_index)
+    before, after = (
+        torch.softmax(case.model(torch.from_numpy(each), edges)[planted.target], 0)[1]
+        for each in (case.x, x)
+    )
+    assert found[planted.answer] == pytest.approx(float(before - after), abs=1e-6)
+    asked.clear()
+    often = Occlusion("permute", num_queries=100)
+    importance(often, case, planted.target)
+    assert sum(asked) == often.forwards(case, planted.target) == 99
+
+
+def test_a_trained_mask_learns_from_its_targets_and_is_the_same_again(planted):
+    rival = TrainedMask(epochs=3)
+    first, again = (
+        list(rival.importances(planted.node, [planted.target, planted.answer])) for _ in range(2)
+    )
+    assert all(map(np.array_equal, first, again))
+    inside = first[0][planted.node.candidates(planted.target)]
+    assert ((inside >= 0) & (inside <= 1)).all()
+    assert inside.max() > 0
+    (whole,) = rival.importances(planted.graph, [None])
+    assert np.isfinite(whole).all()
 
 
 def test_degrees_are_those_of_networkx(planted):

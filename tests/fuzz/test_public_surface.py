@@ -60,7 +60,7 @@ OPTIONS = st.fixed_dictionaries(
         "correction": st.sampled_from(["none", "benjamini_hochberg"]),
         "max_nodes": st.integers(1, 6),
         "only_significant": st.booleans(),
-        "rank_by": st.sampled_from(["reach", "dependence", "influence"]),
+        "target_table": st.sampled_from(["auto", "full"]),
         "no_child": st.booleans(),
         "structure": st.sampled_from(["auto", "hill_climb", "exact", None]),
         "score": st.sampled_from(["bic", "aic", "bdeu", "log_likelihood"]),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.effects import EFFECT_COLUMNS, PairEffect
 from pgm_explainer.graph import Subgraph
 from pgm_explainer.io import explanation_to_dict
 from pgm_explainer.network import BayesianNetwork
@@ -47,7 +48,11 @@ def explanations(toy):
     values = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_samples=60, scores="values")
     bare = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_samples=60, structure=None)
     one = node.explain(3)
-    certain = np.where(one.ranking.nodes == one.ranking.nodes[0], -np.inf, one.ranking.log_p)
+    certain, sure = (
+        replace(table, log_p=np.where(np.arange(len(table)) == 0, -np.inf, table.log_p))
+        for table in (one.ranking, one.effects)
+    )
+    both = PairEffect(tuple(one.effects.nodes[:2].tolist()), 0.1 + 0.2, -0.25, -0.5, 5e-324, -9.0)
     return {
         "node": one,
         "graph": graph.explain(),
@@ -58,8 +63,9 @@ def explanations(toy):
         "never changed": node.explain(15),
         "named": one.named(Names()),
         "no graph": replace(one, graph=None),
-        "certain": replace(one, ranking=replace(one.ranking, log_p=certain)),
+        "certain": replace(one, ranking=certain, effects=sure),
         "cut": replace(one, ranking=replace(one.ranking, left_out=7)),
+        "pairs": replace(one, effects=replace(one.effects, pairs=(both,), left_out=3)),
         "weak": replace(one, warnings=('a "warning"', "</script>\u2028")),
         "tiny": replace(one, values=(5e-324, 0.1 + 0.2, -0.0, np.inf, 1 - 2**-53)),
     }
@@ -71,9 +77,9 @@ def _same_arrays(one, other):
     )
 
 
-def _same_columns(one, other):
+def _same_columns(one, other, names):
     return one.left_out == other.left_out and all(
-        _same_arrays(getattr(one, name), getattr(other, name)) for name in RANKING_COLUMNS
+        _same_arrays(getattr(one, name), getattr(other, name)) for name in names
     )
 
 
@@ -102,7 +108,10 @@ def _identical(one, other):
         repr([getattr(one, name) for name in plain])
         == repr([getattr(other, name) for name in plain])
         and repr(one.values) == repr(other.values)
-        and _same_columns(one.ranking, other.ranking)
+        and _same_columns(one.ranking, other.ranking, RANKING_COLUMNS)
+        and _same_columns(one.effects, other.effects, EFFECT_COLUMNS)
+        and repr(one.effects.pairs) == repr(other.effects.pairs)
+        and one.effects.parts == other.effects.parts
         and [each.node for each in one.ranking] == [each.node for each in other.ranking]
         and _same_networks(one.network, other.network)
         and _same_parts(one.neighbourhood, other.neighbourhood)

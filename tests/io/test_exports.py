@@ -7,15 +7,30 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+OF_NODES = ("node", "selected")
 
-def test_the_ranking_as_a_data_frame(explanations):
+
+@pytest.mark.parametrize("kind", ["node", "named", "pair", "graph"])
+def test_effects_and_dependence_as_a_data_frame(explanations, kind):
     pandas = pytest.importorskip("pandas")
-    for kind in ("node", "named"):
-        explanation = explanations[kind]
-        frame = explanation.to_pandas()
-        assert isinstance(frame, pandas.DataFrame)
-        expected = [asdict(each) for each in explanation.ranking]
-        assert frame.to_dict("records") == expected
+    explanation = explanations[kind]
+    frame = explanation.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    names = ["node", "effect", "low", "high", "strength", "log_p", "significant"]
+    assert frame[names].to_dict("records") == [asdict(each) for each in explanation.effects]
+    ranked = {each.node: (at, each) for at, each in enumerate(explanation.ranking, start=1)}
+    for row in frame.to_dict("records"):
+        if row["node"] not in ranked:
+            assert row["node"] == explanation.target
+            assert all(pandas.isna(row[name]) for name in row if name.startswith("dependence_"))
+            assert not row["selected"]
+            continue
+        rank, each = ranked[row["node"]]
+        found = {name: row[f"dependence_{name}"] for name in asdict(each) if name not in OF_NODES}
+        assert found == {name: getattr(each, name) for name in found}
+        assert (row["dependence_rank"], row["selected"]) == (rank, each.selected)
+    assert (frame["dependence_significant"].dtype, frame["selected"].dtype) == ("boolean", bool)
+    assert len(frame) == len(explanation.ranking) + (explanation.task == "node")
 
 
 def test_tables_as_data_frames(explanations):

@@ -12,6 +12,7 @@ from pgm_explainer.io import explanation_from_dict, explanation_to_dict
 from pgm_explainer.io.bif import network_from_bif, network_to_bif
 from pgm_explainer.io.json_file import parse_explanations
 from pgm_explainer.io.xmlbif import network_from_xmlbif, network_to_xmlbif
+from pgm_explainer.report.html.payload import page_payload
 
 ANYTHING = st.recursive(
     st.one_of(
@@ -36,6 +37,8 @@ def places(value, way=()):
 def use(explanation):
     """What a user does with an explanation; all of it must work on one that was accepted."""
     str(explanation)
+    explanation._repr_html_()
+    page_payload([explanation])
     explanation_to_dict(explanation)
     if explanation.network is not None:
         assert 0 <= explanation.query() <= 1 + 1e-9

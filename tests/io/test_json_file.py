@@ -5,7 +5,6 @@ import os
 import stat
 from copy import deepcopy
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,7 @@ from pgm_explainer.report.html import to_html
 
 KINDS = (
     *("node", "graph", "pair", "levels", "regression", "no network", "never changed"),
-    *("named", "no graph", "certain", "weak", "tiny"),
+    *("named", "no graph", "certain", "pairs", "weak", "tiny"),
 )
 
 
@@ -77,7 +76,7 @@ def test_many_in_one_file(explanations, identical, tmp_path):
     loaded = load_explanations(path)
     assert all(map(identical, loaded, explanations.values()))
     assert len(loaded) == len(explanations)
-    with pytest.raises(FileError, match=r"all\.json holds 13 explanations, not one"):
+    with pytest.raises(FileError, match=r"all\.json holds 14 explanations, not one"):
         Explanation.load(path)
 
 
@@ -97,41 +96,12 @@ def test_versions_are_those_it_was_made_with(explanations):
     assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
 
 
-def test_files_of_version_1_are_read_for_ever():
-    """The file was written when version 1 was new; never write it anew."""
-    path = Path(__file__).parent / "version-1.json"
-    named, graph = load_explanations(path)
-    assert named.target == "ü€ 3"
-    assert named.nodes == [1002, 1008, ("kind", 13)]
-    assert named.query({1002: "kept"}) == pytest.approx(0.43659382468583763)
-    assert graph.target == "graph"
-    written = json.loads(path.read_text())
-    for document in written:
-        document["version"] = 3
-        document["ranking"]["reach"] = [1.0] * len(document["ranking"]["nodes"])  # since version 2
-        document["ranking"]["left_out"] = 0  # since version 3
-    assert [explanation_to_dict(each) for each in (named, graph)] == written
-
-
-def test_files_of_version_2_are_read_for_ever():
-    """The file was written when version 2 was new; never write it anew."""
-    path = Path(__file__).parent / "version-2.json"
-    (explanation,) = load_explanations(path)
-    assert explanation.nodes == [5, 1, 9, 8, 6]
-    assert explanation.ranking.reach.min() == 0.5555555555555555
-    (written,) = json.loads(path.read_text())
-    written["version"] = 3
-    written["ranking"]["left_out"] = 0  # since version 3
-    assert explanation_to_dict(explanation) == written
-
-
-def test_files_of_version_3_are_read_for_ever():
-    """The file was written when version 3 was new; never write it anew."""
-    path = Path(__file__).parent / "version-3.json"
-    (explanation,) = load_explanations(path)
-    assert explanation.nodes == [6, 8]
-    assert explanation.ranking.left_out == 3
-    assert explanation_to_dict(explanation) == json.loads(path.read_text())[0]
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_older_files_have_no_effects_and_are_refused(document, version):
+    document["version"] = version
+    del document["effects"]
+    with pytest.raises(FileError, match=f"is of version {version}, and this .* explain again"):
+        explanation_from_dict(document)
 
 
 def test_what_cannot_be_saved(explanations, tmp_path):
@@ -163,12 +133,30 @@ def put(document, place, value):
 WRONG = [
     (("format",), "other", "is not an explanation: it has no field 'format' that says"),
     (("format",), ..., "is not an explanation"),
-    (("version",), 4, "version 4, and this pgm-explainer reads up to version 3: install a newer"),
-    (("version",), 1, r"\.ranking has a field 'reach', which this version does not know"),
-    (("version",), 2, r"\.ranking has a field 'left_out', which this version does not know"),
-    (("ranking", "reach", 0), 0, r"\.ranking\.reach\[0\] should be above 0"),
+    (("version",), 5, "of version 5, and this pgm-explainer reads version 4: install a newer one"),
+    (("version",), 3, "of version 3, and this pgm-explainer reads version 4: explain again and"),
+    (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
-    (("ranking", "reach", 0), 1.5, r"\.ranking\.reach\[0\] should be from 0 to 1"),
+    (("effects",), ..., "has no field 'effects': the file is not complete"),
+    (("effects", "nodes", 0), 999, r"\.effects\.nodes must be the nodes of the ranking and the ta"),
+    (("effects", "nodes", 0), 8, r"\.effects\.nodes must be the nodes .* each once"),
+    (("effects", "nodes", 0), ..., r"\.effects\.nodes should have \d+ items, not \d+"),
+    (
+        ("effects", "effect", 0),
+        "nan",
+        r"\.effects\.effect\[0\] should be a number, but it is 'nan'",
+    ),
+    (("effects", "low", 0), "-inf", r"\.effects\.low\[0\] should be a number"),
+    (("effects", "high"), [], r"\.effects\.high should have \d+ items, not 0"),
+    (("effects", "low", 0), 9, r"\.effects\.effect must be from low to high for every node"),
+    (("effects", "high", 0), -9, r"\.effects\.effect must be from low to high for every node"),
+    (("effects", "strength", 0), 1.5, r"\.effects\.strength\[0\] should be from 0 to 1"),
+    (("effects", "log_p", 0), 0.1, r"\.effects\.log_p\[0\] should be a number up to 0"),
+    (("effects", "log_p", 0), "nan", r"\.effects\.log_p\[0\] should be a number up to 0"),
+    (("effects", "significant", 0), 1, r"\.effects\.significant\[0\] should be true or false"),
+    (("effects", "left_out"), -1, r"\.effects\.left_out should be a whole number"),
+    (("effects", "pairs"), {}, r"\.effects\.pairs should be a list"),
+    (("effects", "pairs"), [{}], r"\.pairs\[0\] has no field 'nodes'"),
     (("version",), "1", r"\.version should be a whole number of at least 1, but it is '1'"),
     (("version",), ..., "has no field 'version'"),
     (("node_classes", 0), -2, r"\.node_classes\[0\] should be a whole number of at least -1"),
@@ -196,7 +184,7 @@ WRONG = [
     (("ranking", "selected", 0), 1, r"\.selected\[0\] should be true or false"),
     (("ranking", "nodes", 0), 8, r"\.ranking\.nodes names a node twice"),
     (("names", 0, 0), 999, r"\.names must give every node of the ranking and the target a name"),
-    (("names", 0, 1), "someone", r"\.network is about .* but the explaining nodes are \['someone"),
+    (("names", 0, 1), "someone", r"\.network is about .* but the selected nodes are .*'someone"),
     (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is 'x+\.\.\.x+'"),
     (("network", "variables", 0, "levels"), 10**9, r"\.probabilities should have \d+ items"),
     (("network", "variables", 0, "levels"), 0, r"\.levels should be a whole number of at least 1"),
@@ -226,6 +214,25 @@ def test_what_does_not_fit_is_refused(document, place, value, message, tmp_path)
     assert str(caught.value).startswith(f"{path}: $")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("nodes", [0, 999], r"\.pairs\[0\]\.nodes are 0 and 999, of which one is no node of the e"),
+        ("nodes", [0], r"\.pairs\[0\]\.nodes should have 2 items, not 1"),
+        ("joint", "nan", r"\.pairs\[0\]\.joint should be a number, but it is 'nan'"),
+        ("excess", None, r"\.pairs\[0\]\.excess should be a number"),
+        ("high", "inf", r"\.pairs\[0\]\.high should be a number"),
+        ("log_p", 1, r"\.pairs\[0\]\.log_p should be a number up to 0"),
+    ],
+)
+def test_a_pair_that_does_not_fit_is_refused(explanations, field, value, message):
+    document = deepcopy(explanation_to_dict(explanations["pairs"]))
+    explanation_from_dict(document)
+    document["effects"]["pairs"][0][field] = value
+    with pytest.raises(FileError, match=message):
+        explanation_from_dict(document)
+
+
 @pytest.mark.parametrize("place", [("held",), ("target",), ("settings", "change"), ("network",)])
 def test_what_is_nested_deep_is_refused(document, place):
     deep = []
@@ -233,6 +240,30 @@ def test_what_is_nested_deep_is_refused(document, place):
         deep = [deep]
     put(document, place, deep)
     with pytest.raises(FileError, match=rf"\.{place[-1]}.* should be"):
+        explanation_from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "called"),
+    [
+        ("never changed", 3, 15),
+        ("regression", "3", 3),
+        ("pair", [5, 2], (2, 5)),
+        ("graph", "another", "graph"),
+    ],
+)
+def test_a_target_that_its_ends_and_names_deny_is_refused(explanations, kind, target, called):
+    document = deepcopy(explanation_to_dict(explanations[kind]))
+    document["target"] = target
+    document["network"] = None
+    with pytest.raises(FileError, match=r"\.target is .* by its ends and names it is") as caught:
+        explanation_from_dict(document)
+    assert repr(called) in str(caught.value)
+
+
+def test_two_nodes_of_one_name_are_refused(document):
+    document["names"][0][1] = document["names"][1][1]
+    with pytest.raises(FileError, match=r"\.names gives two nodes the same name"):
         explanation_from_dict(document)
 
 
@@ -312,6 +343,27 @@ def test_a_failed_write_leaves_what_was_there(explanations, tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(FileError, match="cannot be written"):
         explanations["node"].save(tmp_path / "no such folder" / "why.json")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o666, 0o640])
+def test_a_file_that_is_replaced_keeps_its_permissions(explanations, tmp_path, mode):
+    path = tmp_path / "why.json"
+    path.touch()
+    path.chmod(mode)
+    explanations["node"].save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert Explanation.load(path) == explanations["node"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_neither_read_nor_replaced(explanations, tmp_path, make):
+    path = tmp_path / "why.json"
+    make(path)
+    for call in (Explanation.load, explanations["node"].save):
+        with pytest.raises(FileError, match=r"cannot be (read|written)"):
+            call(path)
+    assert not path.is_file()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_may_be_read_by_whom_others_may_be(explanations, tmp_path):

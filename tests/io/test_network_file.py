@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import BayesianNetwork, FileError
+from pgm_explainer.io import tables
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # both warn while they are imported
@@ -300,3 +301,31 @@ def test_xmlbif_that_does_not_fit_is_refused(explanations, old, new, message, tm
     with pytest.raises(FileError, match=message) as caught:
         load_xml(text.replace(old, new), tmp_path)
     assert str(caught.value).startswith(str(tmp_path / "it.xml"))
+
+
+def independent(count):
+    """So many variables in BIF, none of which depends on another."""
+    variables = (f"variable v{at} {{ type discrete [ 2 ] {{ kept, changed }}; }}\n" for at in count)
+    tables = (f"probability ( v{at} ) {{ table 0.5, 0.5; }}\n" for at in count)
+    return "".join(("network other {}\n", *variables, *tables))
+
+
+def test_a_network_may_have_only_so_many_variables(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "NETWORK_VARIABLES", 20)
+    path = tmp_path / "net.bif"
+    path.write_text(independent(range(20)))
+    network = BayesianNetwork.load(path)
+    network.save(tmp_path / "net.xmlbif")
+    assert len(BayesianNetwork.load(tmp_path / "net.xmlbif").nodes) == 20
+    path.write_text(independent(range(21)))
+    monkeypatch.setattr(tables, "NETWORK_VARIABLES", 19)
+    for name in ("net.bif", "net.xmlbif"):
+        with pytest.raises(FileError, match=rf"{name}: a network may have 19 variables"):
+            BayesianNetwork.load(tmp_path / name)
+
+
+def test_a_network_may_have_only_so_many_bytes(tmp_path):
+    path = tmp_path / "net.bif"
+    path.write_bytes(b" " * (8 * 2**20 + 1))
+    with pytest.raises(FileError, match="it has 8 MB, and a file of this kind may have 8 MB"):
+        BayesianNetwork.load(path)

@@ -28,7 +28,8 @@ def test_the_page_names_every_field(explanations):
     from pgm_explainer.io import explanation_to_dict
 
     document = explanation_to_dict(explanations["node"])
-    inner = [document["ranking"], document["neighbourhood"], document["network"]]
+    parts = ("effects", "ranking", "neighbourhood", "network")
+    inner = [document[name] for name in parts]
     fields = [*document, *(name for each in inner for name in each)]
     fields += document["network"]["variables"][0]
     assert [name for name in fields if f"`{name}`" not in PAGE.read_text()] == []

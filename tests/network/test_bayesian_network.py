@@ -289,3 +289,53 @@ def test_a_table_can_be_fitted_alone():
     table = ConditionalTable.fit(B, [A], CODES[:, :2], 0.0)
     assert table == chain().cpt("b")
     assert repr(table) == "P(b | a) (2, 3)"
+
+
+@pytest.mark.parametrize("nodes", [None, [None], 1.5, np.array(1), "a", [[0]], int], ids=repr)
+def test_what_is_no_variable_is_refused(nodes, random_network):
+    with pytest.raises(QueryError, match="is not in the network; it holds 0, 1, 2"):
+        random_network(0, 3).query(nodes)
+
+
+@pytest.mark.parametrize("evidence", [[], 3, "kept", {1}, np.zeros(2)], ids=repr)
+def test_evidence_is_a_mapping(evidence, random_network):
+    network = random_network(0, 3)
+    for ask in (network.probability, lambda known: network.query(0, known)):
+        with pytest.raises(QueryError, match="evidence is a mapping from variables"):
+            ask(evidence)
+
+
+@pytest.mark.parametrize("data", [[[0]], [0, 0, 0], None, [["a", "b", "c"]], [[0, 0, 9]]], ids=repr)
+def test_the_likelihood_of_data_that_do_not_fit_is_refused(data, random_network):
+    with pytest.raises(InputError, match="data"):
+        random_network(0, 3).log_likelihood(data)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"variables": None},
+        {"variables": "abc"},
+        {"variables": [0, 1, 2]},
+        {"dag": None},
+        {"dag": DAG(2)},
+        {"dag": [(0, 1)]},
+        {"smoothing": None},
+        {"smoothing": "1"},
+        {"smoothing": float("nan")},
+        {"score": 3},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_fitted_is_refused(change):
+    variables = [Variable(each, False, 2) for each in range(3)]
+    given = {"variables": variables, "dag": DAG(3), "codes": np.zeros((5, 3), int), **change}
+    with pytest.raises(InputError):
+        BayesianNetwork.fit(**given)
+
+
+def test_new_names_are_a_mapping_to_names(random_network):
+    network = random_network(0, 3)
+    for names in (None, ["a"], {0: ["a"]}):
+        with pytest.raises(InputError, match=r"names must be a mapping|called by a number"):
+            network.renamed(names)

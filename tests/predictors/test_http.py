@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError, ModelError, PGMExplainer
+from pgm_explainer.errors import ModelUnavailableError
 from pgm_explainer.graph import Graph
 from pgm_explainer.predictors.http import HttpPredictor
 
@@ -212,7 +213,7 @@ def test_a_port_where_nobody_listens_is_an_error_that_says_so():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
-        with pytest.raises(ModelError, match=r"1 try; .*ConnectionRefusedError"):
+        with pytest.raises(ModelError, match=r"1 try in .*ConnectionRefusedError"):
             quick(url, retries=0)(X, PART)
 
 
@@ -224,6 +225,133 @@ def test_a_silent_server_is_waited_for_no_longer_than_said():
     ):
         ask(service, timeout=0.1, retries=1)
     assert time.monotonic() - started < 3
+
+
+@contextmanager
+def scripted(behave: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that does anything with a connection; it forgets the request."""
+
+    def serve() -> None:
+        while True:
+            try:
+                connection = listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=suffer, args=(connection,), daemon=True).start()
+
+    def suffer(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            behave(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def drip(connection: socket.socket) -> None:
+    for octet in b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + bytes(1000):
+        connection.sendall(bytes([octet]))
+        time.sleep(0.05)
+
+
+def drip_body(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+    while True:
+        connection.sendall(b"x")
+        time.sleep(0.05)
+
+
+def drip_chunks(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"1\r\nx\r\n")
+        time.sleep(0.05)
+
+
+def go_on_for_ever(connection: socket.socket) -> None:
+    while True:
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def go_on_slowly(connection: socket.socket) -> None:
+    while True:
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("behave", [drip, drip_body, drip_chunks, go_on_for_ever, go_on_slowly])
+def test_a_server_that_is_never_silent_and_never_done_is_given_up_at_the_deadline(behave):
+    started = time.monotonic()
+    with (
+        scripted(behave) as url,
+        pytest.raises(ModelError, match=r"1 try in .*deadline \(0\.8 s\)"),
+    ):
+        quick(url, timeout=2, deadline=0.8)(X, PART)
+    assert time.monotonic() - started < 5
+    assert quick(url, timeout=2).deadline == 8
+
+
+def test_an_answer_may_take_longer_than_the_timeout_but_not_than_the_deadline():
+    def slow(connection: socket.socket) -> None:
+        body = npy(X)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body))
+        for at in range(0, len(body), 16):
+            connection.sendall(body[at : at + 16])
+            time.sleep(0.06)
+
+    with scripted(slow) as url:
+        predictor = quick(url, timeout=1, deadline=20)
+        np.testing.assert_array_equal(predictor(X, PART), X)
+        predictor.close()
+        with pytest.raises(ModelError, match="deadline"):
+            quick(url, timeout=1, deadline=0.25)(X, PART)
+
+
+def test_an_answer_that_ends_the_connection_is_read_to_its_end():
+    def close(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + npy(X))
+
+    with scripted(close) as url:
+        predictor = quick(url)
+        for _ in range(2):
+            np.testing.assert_array_equal(predictor(X, PART), X)
+        predictor.close()
+
+
+@pytest.mark.parametrize("send_graph", [False, True])
+def test_a_server_that_is_down_is_waited_for_once(toy, send_graph):
+    tries = []
+
+    def silent(connection: socket.socket) -> None:
+        tries.append(time.monotonic())
+        time.sleep(2)
+
+    with scripted(silent) as url:
+        predictor = quick(url, timeout=0.2, retries=1, send_graph=send_graph)
+        explainer = PGMExplainer(predictor, toy.x, toy.edge_index, num_layers=2)
+        with pytest.raises(ModelUnavailableError, match="2 tries"):
+            explainer.explain(3)
+        while len(tries) < 2:
+            time.sleep(0.01)
+    assert len(tries) == 2
+
+
+def test_a_server_that_was_down_at_first_changes_nothing_later(toy):
+    """What the model's scores are is not settled by its silence."""
+    predicted = toy.whole(toy.x[None])[0]
+    probabilities = np.exp(predicted) / np.exp(predicted).sum(axis=-1, keepdims=True)
+    model = serving(lambda x: np.broadcast_to(probabilities, (len(x), *probabilities.shape)))
+    with running(Service(model, drop=1)) as service:
+        predictor = quick(service.url, retries=0)
+        explainer = PGMExplainer(predictor, toy.x, toy.edge_index, num_layers=2)
+        with pytest.raises(ModelUnavailableError):
+            explainer.explain(3)
+        assert explainer.predict(3) == pytest.approx(probabilities[3])
+        predictor.close()
 
 
 def test_pauses_between_tries_grow(monkeypatch):
@@ -339,12 +467,21 @@ def test_a_url_that_cannot_be_used_is_an_error(url):
     [
         {"timeout": 0},
         {"timeout": "soon"},
+        {"deadline": 0},
+        {"deadline": "soon"},
+        {"deadline": float("inf")},
         {"backoff": -1},
         {"retries": -1},
         {"retries": 1.5},
         {"max_answer": 0},
         {"headers": {"X": "a\r\nY: b"}},
         {"headers": {"": "a"}},
+        {"headers": "abc"},
+        {"headers": np.zeros(2)},
+        {"headers": {"X": 3}},
+        {"headers": {3: "a"}},
+        {"timeout": np.zeros(2)},
+        {"send_graph": "yes"},
     ],
 )
 def test_options_that_cannot_be_used_are_errors(options):

@@ -151,7 +151,7 @@ def test_threads_that_look_at_different_parts_try_each_part_once():
     calls = []
     model.register_forward_pre_hook(lambda *_: calls.append(1))
     for part in parts * 5:
-        predictor(X.numpy()[None, part.nodes].repeat(8, 0), part)
+        predictor(X.numpy()[None, part.nodes].repeat(4, 0), part)
     tried = 3  # twice alone, once together
     assert len(calls) == len(parts) * tried + 5 * len(parts)
 
@@ -227,7 +227,7 @@ def one_call():
     model.first.cached = True
     model(X, EDGES)
     predictor, part = TorchModulePredictor(model), Graph(EDGES.numpy(), NODES).whole
-    x = X.numpy()[None].repeat(5, 0)  # enough to try how they can be batched
+    x = X.numpy()[None].repeat(2, 0)
     return model, lambda: predictor(x.copy(), part)
 
 

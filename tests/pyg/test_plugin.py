@@ -182,25 +182,8 @@ def test_inputs_that_are_no_tensors_reach_the_model_too(graph):
     assert marked(explainer(Scaled())(*graph, index=0, scale=1.0)) == {0, 1, 2}
 
 
-def test_the_mask_tells_effects_and_orders_nodes_as_the_ranking_does():
-    """Evidence grows with the square of an effect, so what it counts for does with the root."""
-    generator = torch.Generator().manual_seed(1)
-    x = torch.rand((NODES, 3), generator=generator)
-    # Node 0 hears four, and one of these hears the rest.
-    edges = torch.tensor([(v, 0 if v < 5 else 1) for v in range(1, NODES)]).T
-    model = TwoLayers()
-    found = explainer(model)(x, edges, index=0)
-    ranking = PGMExplainer(model, x, edges, num_samples=300).explain(0).ranking
-    assert ranking.reach[ranking.significant].min() < 1
-    mask = found.node_mask[ranking.nodes, 0].numpy()
-    weighed = ranking.effect_size * ranking.reach**0.5
-    assert mask[0] == pytest.approx(weighed[0])
-    assert (mask <= weighed + 1e-6).all()
-    assert not mask[~ranking.significant].any()
-
-
-def test_the_mask_ranks_whatever_the_sizes_of_tables():
-    """Evidence and effects order nodes differently here; the mask follows the evidence."""
+def test_the_mask_holds_the_strengths_of_significant_effects():
+    """It orders nodes as the effects do, where the dependence would order them otherwise."""
     torch.manual_seed(0)
     edges = torch.randint(0, 40, (2, 120))
     x, layers = torch.randn(40, 3), [GraphConv(3, 8), GraphConv(8, 8), GraphConv(8, 3)]
@@ -208,44 +191,31 @@ def test_the_mask_ranks_whatever_the_sizes_of_tables():
     differs = 0
     for target in range(8):
         found = explainer(model)(x, edges, index=target)
-        ranking = found.pgm[target].ranking
-        mask = found.node_mask[ranking.nodes, 0].numpy()[ranking.significant]
-        assert (np.diff(mask) < 0).all()
-        differs += (
-            np.diff((ranking.effect_size**2 * ranking.reach)[ranking.significant]) > 0
-        ).any()
+        effects, ranking = found.pgm[target].effects, found.pgm[target].ranking
+        mask = found.node_mask[:, 0].numpy()
+        assert mask[target] == 1
+        others = effects.nodes != target
+        expected = np.where(effects.significant, effects.strength, 0)[others]
+        np.testing.assert_allclose(mask[effects.nodes[others]], expected, rtol=1e-6)
+        assert (np.diff(mask[effects.nodes[others & effects.significant]]) <= 0).all()
+        assert mask.sum() == pytest.approx(1 + expected.sum(), rel=1e-5)
+        along = ranking.significant & ~np.isin(ranking.nodes, effects.nodes[effects.significant])
+        assert not mask[ranking.nodes[along]].any()
+        differs += (np.diff(mask[ranking.nodes[ranking.significant]]) > 0).any()
     assert differs, "or this test could not fail"
 
 
 def test_a_prediction_that_never_changes_marks_nobody_else():
     class Constant(torch.nn.Module):
-        """Node 0 has always the same score; the others hear it."""
+        """Node 0 has always the same score; the others depend on their neighbours."""
 
         def forward(self, x, edge_index):
-            heard = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
-            heard[0] = 1
-            return torch.stack((heard[:, 0], 1 - heard[:, 0]), dim=1)
+            total = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
+            total[0] = 1
+            return torch.stack((total[:, 0], 1 - total[:, 0]), dim=1)
 
     others = torch.arange(1, 6)
     edges = torch.cat((torch.stack((0 * others, others)), torch.stack((others, 0 * others))), dim=1)
     found = explainer(Constant())(torch.rand((6, 3)), edges, index=0)
     assert found.pgm[0].held == 1
     assert marked(found) == {0}
-
-
-class TwoLayers(torch.nn.Module):
-    """Sums of sums of feature 0, against nothing."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList(
-            [GraphConv(1, 1, bias=False), GraphConv(1, 1, bias=False)]
-        )
-        for each in self.layers.parameters():
-            torch.nn.init.ones_(each)
-
-    def forward(self, x, edge_index):
-        h = x[:, :1]
-        for layer in self.layers:
-            h = layer(h, edge_index)
-        return torch.cat([h, 0 * h], dim=1) / 4

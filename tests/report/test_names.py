@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,13 @@ def test_a_shortened_name_fits_and_keeps_both_ends(text, columns):
         head, tail = short.split("…", 1) if text.count("…") == 0 else (short[0], short[-1])
         assert text.startswith(head)
         assert text.endswith(tail)
+
+
+def test_a_name_of_any_length_is_shortened_at_once():
+    started = time.perf_counter()
+    assert shorten("a" + "東" * 200_000 + "b", 11) == "a東東…東東b"
+    assert shorten("x" * 200_000, 5) == "xx…xx"
+    assert time.perf_counter() - started < 5
 
 
 @given(st.text())

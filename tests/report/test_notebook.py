@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import pytest
-
 from pgm_explainer.report.notebook import to_notebook_html
 
 HARMLESS = {
@@ -69,7 +67,28 @@ def test_it_is_small_and_is_what_a_notebook_asks_for(kinds):
     assert all(len(to_notebook_html(each)) < 20_000 for each in kinds.values())
 
 
-@pytest.mark.parametrize("kind", ["constant", "no network"])
-def test_without_a_network_there_are_words_only(kinds, kind):
-    tree = parsed(kinds[kind])
-    assert [each.tag for each in tree] == ["p"] * (2 + len(kinds[kind].warnings))
+def test_it_shows_what_changes_the_prediction_and_what_moves_along(kinds):
+    explanation = kinds["node"]
+    effects, pairs, _ = parsed(explanation).iter("table")
+    assert "What changes the prediction:" in "".join(effects.find("caption").itertext())
+    rows = [["".join(cell.itertext()) for cell in row] for row in effects.find("tbody")]
+    found = [each for each in explanation.effects if each.significant]
+    assert [row[:2] for row in rows] == [
+        [str(each.node), f"{100 * each.effect:+.1f}"] for each in found
+    ]
+    assert len(list(pairs.find("tbody"))) == 3
+    text = " ".join("".join(parsed(explanation).itertext()).split())
+    assert "What moves along: No further node" in text
+
+
+def test_where_nothing_changes_it_there_are_words_only(kinds):
+    tree = parsed(kinds["constant"])
+    assert {each.tag for each in tree} == {"p"}
+    assert "None of 9 nodes has a significant effect" in "".join(tree.itertext())
+    assert "Warning: " in "".join(tree.itertext())
+
+
+def test_effects_need_no_network(kinds):
+    tree = parsed(kinds["no network"])
+    assert tree.find(".//svg") is None
+    assert len(list(tree.iter("table"))) == 2

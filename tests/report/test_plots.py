@@ -13,7 +13,17 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
-from pgm_explainer.report.colours import CHANGED, CLASSES, KEPT, class_colours, ink_on
+from pgm_explainer.report.colours import (
+    CHANGED,
+    CLASSES,
+    FALLS,
+    GREY,
+    INK,
+    KEPT,
+    RISES,
+    class_colours,
+    ink_on,
+)
 from pgm_explainer.report.plots import plot_superpixels
 from pgm_explainer.report.plots.superpixels import draw_superpixels
 
@@ -50,7 +60,7 @@ def overlap(boxes):
 
 @pytest.mark.parametrize("kind", ["children", "levels", "graph", "edge", "values", "alone"])
 def test_every_kind_of_explanation_can_be_drawn_in_every_way(kinds, kind):
-    for plot in ("both", "ranking"):
+    for plot in ("both", "effects", "ranking"):
         kinds[kind].plot(plot).draw_without_rendering()
 
 
@@ -77,7 +87,72 @@ def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
     expected = sorted(to_rgb(CLASSES[classes[node]]) for node in around)
     assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
     shown = [names[number] for number in sorted(set(classes[around].tolist()))]
-    assert legend_of(axes) == ["target", "explaining node", *shown]
+    verbs = [f"{verb} the probability of class <b>" for verb in ("lowers", "raises")]
+    assert legend_of(axes) == ["target", "node of the network", *verbs, *shown]
+
+
+def test_marks_are_as_large_as_effects_are_strong_and_outlined_by_direction(kinds):
+    explanation = kinds["node"]
+    axes = explanation.plot("neighbourhood").axes[0]
+    drawn = dict(zip(explanation.neighbourhood.nodes.tolist(), marks(axes), strict=True))
+    found = {each.node: each for each in explanation.effects if each.significant}
+    sizes = {node: drawn[node].get_sizes()[0] for node in explanation.nodes}
+    strengths = {node: found[node].strength for node in explanation.nodes}
+    assert sorted(sizes, key=sizes.get) == sorted(strengths, key=strengths.get)
+    outlines = {node: to_hex(drawn[node].get_edgecolor()[0]).upper() for node in explanation.nodes}
+    for node, outline in outlines.items():
+        low, high = found[node].low, found[node].high
+        assert outline == (FALLS if high < 0 else RISES if low > 0 else INK)
+    assert {FALLS, RISES, INK} == set(outlines.values())
+
+
+def test_nodes_without_a_class_are_filled_by_direction(kinds):
+    explanation = kinds["graph"]
+    axes = explanation.plot("neighbourhood").axes[0]
+    filled = [to_hex(mark.get_facecolor()[0]).upper() for mark in marks(axes)]
+    falls = [each for each in explanation.effects if each.high < 0]
+    lowering = [each for each in falls if each.significant and each.node in explanation.nodes]
+    assert filled.count(FALLS) == len(lowering) > 0
+    assert "lowers the probability of class 2" in legend_of(axes)
+
+
+def bars(axes):
+    return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+@pytest.mark.parametrize("kind", ["node", "values", "graph", "edge"])
+def test_effects_are_bars_with_intervals(kinds, kind):
+    explanation = kinds[kind]
+    axes = explanation.plot("effects").axes[0]
+    factor = 1 if kind == "values" else 100
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in bars(axes)], factor * explanation.effects.effect
+    )
+    ends = [whisker.get_segments()[0][:, 0] for whisker in axes.collections]
+    expected = np.stack((explanation.effects.low, explanation.effects.high), axis=1)
+    np.testing.assert_allclose(ends, factor * expected)
+    colours = [to_hex(bar.get_facecolor()).upper() for bar in bars(axes)]
+    for colour, each in zip(colours, explanation.effects, strict=True):
+        significant = FALLS if each.effect < 0 else RISES
+        assert colour == (significant if each.significant else GREY)
+    marked = [text.get_text() for text in axes.get_yticklabels() if "(target)" in text.get_text()]
+    assert len(marked) == len(explanation.ends)
+
+
+def test_falls_and_rises_differ_in_grey_print_too(kinds):
+    axes = kinds["node"].plot("effects").axes[0]
+    significant = [bar for bar in bars(axes) if to_hex(bar.get_facecolor()).upper() != GREY]
+    assert {bool(bar.get_hatch()) for bar in significant if bar.get_width() < 0} == {True}
+    assert {bool(bar.get_hatch()) for bar in significant if bar.get_width() > 0} == {False}
+
+
+def test_of_many_effects_the_strongest_are_drawn_and_the_targets_own(crowd):
+    explanation = crowd(80)
+    axes = explanation.plot("effects", max_shown=6).axes[0]
+    assert len(bars(axes)) == 7
+    assert axes.get_yticklabels()[-1].get_text() == "0 (target)"
+    assert "73 more are not drawn" in axes.get_title()
+    assert len(bars(explanation.plot("effects").axes[0])) in (20, 21)
 
 
 def test_more_classes_than_colours_leave_the_rest_grey():
@@ -116,7 +191,7 @@ def test_any_number_of_neighbours_can_be_read(crowd, size):
     axes = explanation.plot("neighbourhood").axes[0]
     assert len(marks(axes)) == min(size, 60)
     hidden = f"; not drawn: {size - 60}" if size > 60 else ""
-    title = f"(explaining: {len(explanation.nodes)} of {size - 1} nodes{hidden})"
+    title = f"(in the network: {len(explanation.nodes)} of {size - 1} nodes{hidden})"
     assert axes.get_title().endswith(title)
     figure = drawn(axes.figure)
     assert overlap([text.get_window_extent() for text in axes.texts]) < 0.3
@@ -172,7 +247,7 @@ def test_the_line_separates_the_significant_ones(crowd, correction, size):
     axes = explanation.plot("ranking", max_shown=100).axes[0]
     bars = np.array([patch.get_width() for patch in axes.patches])
     np.testing.assert_allclose(bars, -ranking.log_p / np.log(10))
-    line = axes.lines[0].get_xdata()[::2]
+    line = axes.lines[0].get_xdata()[0]
     np.testing.assert_array_equal(bars > line, ranking.significant)
 
 
@@ -191,11 +266,12 @@ def test_a_ranking_says_how_much_of_it_is_not_drawn(crowd, kinds):
     assert "14 – 2" in kinds["edge"].plot("ranking").axes[0].get_title()
 
 
+@pytest.mark.parametrize("kind", ["ranking", "effects"])
 @pytest.mark.parametrize("names", [range(600), LONG])
 @pytest.mark.parametrize("size", [3, 6, 80])
-def test_the_legend_of_a_ranking_covers_nothing_and_all_is_on_the_page(crowd, size, names):
+def test_the_legend_covers_nothing_and_all_is_on_the_page(crowd, size, names, kind):
     explanation = crowd(size, 7 if size > 6 else 2, max_nodes=2).named(names[:size])
-    axes = drawn(explanation.plot("ranking")).axes[0]
+    axes = drawn(explanation.plot(kind)).axes[0]
     shown, title = axes.get_legend().get_window_extent(), axes.title.get_window_extent()
     label = axes.xaxis.label.get_window_extent()
     assert shown.y1 <= label.y0 < axes.get_window_extent().y0
@@ -212,7 +288,7 @@ def test_a_ranking_says_what_depends_on_what(crowd):
 
 def test_a_picture_of_nothing_learnt_says_why(kinds):
     assert "the prediction never changed" in texts(kinds["constant"].plot("network").axes[0])[0]
-    assert "none was asked for" in texts(kinds["no network"].plot("network").axes[0])[0]
+    assert "structure is None" in texts(kinds["no network"].plot("network").axes[0])[0]
 
 
 @pytest.fixture
@@ -254,3 +330,17 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
         draw_superpixels(axes, image[:-1], segments)
     with pytest.raises(InputError, match="no pixel belongs to node 99"):
         draw_superpixels(axes, image, segments, [99])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "named"),
+    [
+        ("network", {"max_shown": 3}, "'network' takes no max_shown"),
+        ("ranking", {"colour": "red"}, "'ranking' takes no colour; there is max_shown"),
+        ("both", {"max_shown": 0}, "at least 1, not 0"),
+        ("neighbourhood", {"max_shown": "all"}, "a whole number, not 'all'"),
+    ],
+)
+def test_options_that_a_plot_does_not_have_are_refused(crowd, kind, options, named):
+    with pytest.raises(InputError, match=named):
+        crowd(6, 2).plot(kind, **options)

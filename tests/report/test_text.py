@@ -28,6 +28,14 @@ def row_of(words: str, name: str) -> str:
     return next(line for line in table.splitlines() if line.split()[:1] == [name])
 
 
+def effect_lines(explanation) -> list[str]:
+    """The lines of the table of effects."""
+    lines = str(explanation).splitlines()
+    head = next(at for at, line in enumerate(lines) if "95% interval  strength" in line)
+    end = next(at for at, line in enumerate(lines) if line.startswith(("effect: ", "… and")))
+    return lines[head + 1 : end]
+
+
 @pytest.mark.parametrize("kind", BEGINNINGS)
 def test_they_begin_with_what_was_predicted(kinds, kind):
     assert summarise(kinds[kind]).startswith(BEGINNINGS[kind])
@@ -36,7 +44,7 @@ def test_they_begin_with_what_was_predicted(kinds, kind):
 def test_they_fit_a_screen(kinds, crowd):
     for explanation in [*kinds.values(), crowd(30, 9, max_nodes=9, num_samples=3000)]:
         lines = str(explanation).splitlines()
-        assert len(lines) <= 40
+        assert len(lines) <= 60
         assert max(width(line) for line in lines) <= 88
 
 
@@ -47,7 +55,7 @@ def test_the_table_holds_what_the_network_answers(kinds):
     for node in explanation.nodes:
         row = row_of(words, str(node)).split()
         expected = [explanation.query({node: fact}) for fact in ("original", "perturbed")]
-        assert row[4:6] == [f"{chance:.1%}" for chance in expected]
+        assert row[3:5] == [f"{chance:.1%}" for chance in expected]
     own = row_of(words, "(the")
     assert f"{explanation.query({14: 'original'}):.1%}" in own
     assert f"{explanation.query({14: 'perturbed'}):.1%}" in own
@@ -58,7 +66,10 @@ def test_the_columns_of_the_table_are_explained_below_it(kinds):
     lines = str(kinds["node"]).splitlines()
     last = next(at for at, line in enumerate(lines) if line.startswith("log p: "))
     assert lines[last - 1] == row_of("\n".join(lines), str(kinds["node"].nodes[-1]))
-    assert "Cramér's V" in lines[last]
+    assert "Cramér's V" in " ".join(lines[last : last + 2])
+    last = next(at for at, line in enumerate(lines) if line.startswith("effect: mean change"))
+    assert lines[last - 1] in effect_lines(kinds["node"])
+    assert "in percentage points" in lines[last]
 
 
 def test_tasks_without_predictions_of_nodes_know_of_perturbations_only(kinds):
@@ -69,19 +80,21 @@ def test_tasks_without_predictions_of_nodes_know_of_perturbations_only(kinds):
 
 def test_what_weakens_the_answer_is_said(kinds):
     warned = replace(kinds["node"], warnings=("the tables are thin",))
-    assert str(warned).endswith("Beware: the tables are thin.")
+    assert str(warned).endswith("Warning: the tables are thin.")
 
 
 def test_they_do_without_a_network(kinds):
     found = kinds["no network"]
-    assert f"it depends most on {found.nodes[0]}" in str(found)
-    assert "Network" not in str(found)
-    assert "Network" not in str(kinds["constant"])
+    assert f"structure is None); it would hold {found.nodes[0]}" in " ".join(str(found).split())
+    assert "Network:" not in str(found)
+    assert "etwork" not in str(kinds["constant"]).partition("Warning: ")[0]
+    assert effect_lines(found) == effect_lines(kinds["node"])
 
 
 def test_a_node_that_stands_alone(kinds):
     words = str(kinds["alone"])
     assert "not found to depend on any other node" in words
+    assert [line.split()[:2] for line in effect_lines(kinds["alone"])] == [["15", "(target)"]]
     assert "0.0%  if 15 is perturbed" in words
 
 
@@ -119,9 +132,54 @@ def test_columns_stay_in_line_whatever_the_names(kinds):
     words = str(explanation.named(dict(zip(ids, odd, strict=True))))
     assert "\x1b" not in words
     lines = words.splitlines()
-    head = next(at for at, line in enumerate(lines) if line.lstrip().startswith("node "))
-    widths = {width(line) for line in lines[head : head + 2 + len(explanation.nodes)]}
-    assert len(widths) == 1
+    head = next(at for at, line in enumerate(lines) if line.endswith("  if changed"))
+    rows = lines[head + 2 : head + 2 + len(explanation.nodes)]
+    assert {width(row) for row in rows} == {width(lines[head])}
+
+
+def test_the_effects_are_those_of_the_explanation(kinds):
+    explanation = kinds["node"]
+    found = [each for each in explanation.effects if each.significant]
+    assert 3 < len(found) <= 8
+    lines = effect_lines(explanation)
+    assert len(lines) == len(found)
+    for line, each in zip(lines, found, strict=True):
+        effect, low, high = (f"{100 * n:+.1f}" for n in (each.effect, each.low, each.high))
+        assert line.split()[:5] == [str(each.node), effect, low, "to", high]
+        assert f"{each.strength:.2f}" in line
+
+
+def test_effects_of_a_regression_are_values(kinds):
+    explanation = kinds["value"]
+    first = explanation.effects[0]
+    assert f"lowers the predicted value by {-first.effect:.2f} (95% " in str(explanation)
+    assert f"{first.low:+.2f} to {first.high:+.2f}" in effect_lines(explanation)[0]
+    assert "points" not in str(explanation)
+
+
+def test_at_most_eight_effects_have_a_line(kinds):
+    explanation = kinds["graph"]
+    found = int(explanation.effects.significant.sum())
+    assert found > 8
+    assert len(effect_lines(explanation)) == 8
+    assert f"… and {found - 8} more: see explanation.effects" in str(explanation)
+
+
+def test_pairs_have_lines_of_their_own(kinds):
+    explanation = kinds["node"]
+    assert explanation.effects.pairs
+    lines = str(explanation).splitlines()
+    start = lines.index("Pairs whose joint effect is not the sum of both:")
+    shown = explanation.effects.pairs[:3]
+    assert lines[start + 5] == "… and 1 more: see explanation.effects.pairs"
+    for line, pair in zip(lines[start + 2 : start + 5], shown, strict=True):
+        numbers = (pair.joint, pair.joint - pair.excess, pair.excess, pair.low, pair.high)
+        joint, total, excess, low, high = (
+            f"{100 * n:+.1f}".replace("+0.0", "0.0") for n in numbers
+        )
+        first, second = map(str, pair.nodes)
+        assert line.split() == [first, "and", second, joint, total, excess, low, "to", high]
+    assert "Pairs whose" not in str(kinds["alone"])
 
 
 def test_many_nodes_are_counted_not_listed(crowd):

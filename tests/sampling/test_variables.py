@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from pgm_explainer import QueryError
+from pgm_explainer import InputError, QueryError
 from pgm_explainer.sampling import GRAPH, Variable
 
 NODE = Variable(7, perturbable=True, levels=2)
@@ -101,3 +102,24 @@ def test_what_cannot_be_so_is_named(variable, known):
 def test_an_unknown_word_lists_those_that_may_be_said():
     with pytest.raises(QueryError, match="'original' or 'perturbed' or 'kept' or 'changed'"):
         NODE.matching("intact")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"id": [1]}, "called by a number, a text or a tuple"),
+        ({"id": (1, [2])}, "called by a number, a text or a tuple"),
+        ({"perturbable": "yes"}, "perturbable must be True or False, not 'yes'"),
+        ({"levels": 0}, "levels must be at least 1, not 0"),
+        ({"levels": "two"}, "levels must be a whole number, not 'two'"),
+        ({"levels": 2**40}, "at most"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_variable_is_refused(given, named):
+    with pytest.raises(InputError, match=named):
+        Variable(**{"id": 0, "perturbable": True, "levels": 2, **given})
+
+
+def test_levels_become_a_plain_number():
+    assert type(Variable(0, True, np.int64(2)).levels) is int

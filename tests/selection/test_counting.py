@@ -100,3 +100,13 @@ def test_unseen_combinations_have_no_stratum():
     counts = stratified_counts(left, right, given, 4)
     assert len(counts) == 2
     assert counts.sum(axis=(1, 2)).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("conditions", [0, 1, 3, 12])
+@pytest.mark.parametrize("least", [2, 5, 40])
+def test_rare_combinations_can_be_left_out(conditions, least):
+    left, right = codes(4, 300, 1, 3)[:, 0], codes(5, 300, 1, 3)[:, 0]
+    given = (codes(6, 300, conditions, 12) // 11).astype(np.uint8)
+    counts = stratified_counts(left, right, given, 3)
+    often = counts[counts.sum(axis=(1, 2)) >= least]
+    assert stratified_counts(left, right, given, 3, least).tolist() == often.tolist()

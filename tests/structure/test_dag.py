@@ -1,5 +1,7 @@
 """Directed acyclic graphs: what they hold and what they refuse."""
 
+import time
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -100,3 +102,33 @@ def test_a_graph_cannot_be_changed():
     dag = DAG(2, [(0, 1)])
     with pytest.raises(AttributeError):
         dag.edges = ()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DAG(None),
+        lambda: DAG(-1),
+        lambda: DAG(2.5),
+        lambda: DAG(3, None),
+        lambda: DAG(3, 7),
+        lambda: DAG(3, [None]),
+        lambda: DAG(3).parents(3),
+        lambda: DAG(3).children("a"),
+        lambda: DAG(3).markov_blanket(None),
+    ],
+)
+def test_what_is_no_number_and_no_list_is_refused(make):
+    with pytest.raises(InputError):
+        make()
+
+
+def test_ordering_many_variables_takes_no_time_to_speak_of():
+    started = time.perf_counter()
+    assert DAG(50_000, [(1, 0)]).order[:3] == (1, 0, 2)
+    assert time.perf_counter() - started < 5, "by looking for the smallest each time it is 30 s"
+
+
+def test_a_cycle_through_many_is_told_in_short():
+    with pytest.raises(InputError, match=r"variables \[0, 1, .* 19, …\]$"):
+        DAG(1000, [(at, (at + 1) % 1000) for at in range(1000)])

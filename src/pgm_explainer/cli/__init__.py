@@ -58,6 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PGMExplainerError as error:
         print(f"pgm-explainer: error: {_one_line(error)}", file=sys.stderr)
         return _WRONG
+    except MemoryError as error:
+        print(
+            f"pgm-explainer: error: there is not enough memory; lower max_memory or "
+            f"samples_per_call, or use a machine with more ({_one_line(error)})",
+            file=sys.stderr,
+        )
+        return _WRONG
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:  # whoever read our output, such as head, has seen enough

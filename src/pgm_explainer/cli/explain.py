@@ -35,8 +35,9 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Explain predictions of a model on a graph: which nodes each depends on, and how. Without "
-        "--output the explanations are printed in words."
+        "Explain predictions of a model on a graph: what perturbing each node does to it, which "
+        "nodes move along, and a Bayesian network of them. Without --output the explanations are "
+        "printed in words."
     )
     parser.usage = "%(prog)s --model MODEL --graph PATH --target TARGET ... [options]"
     parser.epilog = _EPILOG
@@ -49,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write this file instead of words: .html (can be asked), .json (can be read again), "
+        help="write this file instead of words: .html (interactive), .json (can be read again), "
         ".png, .pdf or .svg (one target only); repeatable",
     )
     output.add_argument("--json", action="store_true", help="print JSON, for machines")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..dataset.recipe import load_attribute
 from ..errors import FileError, InputError, PGMExplainerWarning
+from ..io.array_file import NpzArrays
 from ..sampling import VariableId
 from .torch_files import load_program, load_tensors, load_weights
 
@@ -29,7 +30,8 @@ class GraphInput:
         x: node features, or a data object of PyTorch Geometric.
         edge_index: the edges; None with a data object, which has its own.
         names: what the nodes are called, if not by their numbers.
-        more: further arrays of the file by name; those that the model takes go to it.
+        more: arrays of the file by name; further ones that the model takes go to it, and only
+            those are read.
     """
 
     x: Any
@@ -41,8 +43,8 @@ class GraphInput:
         """Return those further arrays that the model takes by name, such as ``edge_weight``."""
         if not self.more or not hasattr(model, "forward"):
             return {}
-        taken = inspect.signature(model.forward).parameters
-        return {name: value for name, value in self.more.items() if name in taken}
+        taken = set(inspect.signature(model.forward).parameters) - {"x", "edge_index", "names"}
+        return {name: self.more[name] for name in self.more if name in taken}
 
 
 def read_model(place: str, weights: Path | None, trust: bool) -> Any:
@@ -119,34 +121,27 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
         return _npz(path)
     data = load_tensors(path, trust)
     try:
-        content = data.to_dict()
-    except (AttributeError, RuntimeError):  # something else, or a data object made by hand
+        content, count = data.to_dict(), data.num_nodes
+    except Exception:  # something else, or a data object that is not whole: anything may come
         content = {}
     if not content:
         raise FileError(
             f"{path} holds a {type(data).__name__} without a graph: save one Data object, such as "
             f"dataset[0], with torch.save"
         )
-    return GraphInput(data, names=_names(content.get("names"), data.num_nodes, path))
+    return GraphInput(data, names=_names(content.get("names"), count, path))
 
 
 def _npz(path: Path) -> GraphInput:
-    try:
-        # By its name, not its bytes: a graph may be large, and should not be held twice.
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error}") from error
-    except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
-        raise FileError(f"{path} is no .npz file of plain arrays: {error}") from error
+    arrays = NpzArrays(path)
     missing = [name for name in ("x", "edge_index") if name not in arrays]
     if missing:
         held = ", ".join(arrays) or "nothing"
         raise FileError(f"{path} has no array {missing[0]!r}, only {held}")
-    x, edge_index = arrays.pop("x"), arrays.pop("edge_index")
-    names = arrays.pop("names", None)
+    x, names = arrays["x"], arrays.get("names")
     listed = None if names is None else names.tolist()
-    return GraphInput(x, edge_index, _names(listed, np.size(x, 0) if x.ndim else 0, path), arrays)
+    called = _names(listed, np.size(x, 0) if x.ndim else 0, path)
+    return GraphInput(x, arrays["edge_index"], called, arrays)
 
 
 def _names(names: Any, num_nodes: int, path: Path) -> list[VariableId] | None:

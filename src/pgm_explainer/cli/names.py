@@ -8,15 +8,14 @@ from difflib import get_close_matches
 from shlex import quote
 
 from ..errors import InputError
+from ..limits import DIGITS, SHOWN
 from ..report.names import shorten
 from ..sampling import VariableId
 
 __all__ = ["find", "read_targets", "some", "spelled", "whole_number"]
 
 _MOST_LISTED = 8
-_SHOWN = 60
-_DIGITS = "[0-9]{1,600}"
-"""No node's number has more, and of many thousands Python refuses to make one."""
+_DIGITS = f"[0-9]{{1,{DIGITS}}}"
 
 
 def spelled(name: VariableId) -> str:
@@ -137,7 +136,7 @@ def _is_node(text: str, number: Callable[[str], int]) -> bool:
 
 
 def _quoted(text: str) -> str:
-    return repr(shorten(text, _SHOWN))
+    return repr(shorten(text, SHOWN))
 
 
 def _instead(text: str, known: Sequence[str]) -> str:

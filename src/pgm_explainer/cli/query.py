@@ -1,4 +1,4 @@
-"""``pgm-explainer query``: ask a saved explanation."""
+"""``pgm-explainer query``: query the network of a saved explanation."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["configure", "run"]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Ask a saved explanation how likely the prediction holds, before and after something is "
-        "known of the nodes in its network. What is known of a node is whether its features are "
-        "original or perturbed and, in a node task, whether its own prediction is kept or changed."
+        "Compute how likely the prediction holds by the network of a saved explanation, before "
+        "and after something is known of its nodes: whether their features are original or "
+        "perturbed and, in a node task, whether their own predictions are kept or changed."
     )
     parser.usage = "%(prog)s FILE [--target TARGET] [--given NODE=WHAT ...] [--json]"
     parser.epilog = """\
@@ -48,7 +48,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, choose, ask and print."""
+    """Read, choose, query and print."""
     explanations = chosen(options)
     if len(explanations) != 1:
         raise InputError(
@@ -69,7 +69,7 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
     from ..report.facts import Fact
 
     network = explanation.network
-    assert network is not None  # or the explanation would have refused to be asked
+    assert network is not None  # or query() would have raised
     known = []
     for text in given:
         name, equals, words = text.rpartition("=")
@@ -82,19 +82,21 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.text import fact_words, summarise, support_words
+    from ..report import text
 
-    print(summarise(explanation).partition(". ")[0] + ".")
+    print(text.paragraph(text.predicted(explanation)))
     print("How likely does the prediction hold?")
     print(f"  {before:6.1%}  when nothing is known")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)
-    print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
-    print(f"          ({support_words(support, explanation.settings['num_samples'])})")
+    print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
+    print(f"          ({text.support_words(support, explanation.settings['num_samples'])})")
+    for said in text.effects_of(explanation, fact.evidence):
+        print(text.paragraph(said))
     weakness = thin_support(support)
     if weakness is not None:
-        print(f"Beware: {weakness}.")
+        print(text.paragraph(f"Warning: {weakness}."))
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:

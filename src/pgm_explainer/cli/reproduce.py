@@ -18,11 +18,12 @@ _EPILOG = """\
 examples:
   pgm-explainer reproduce table2 --no-rivals
   pgm-explainer reproduce table1 table2 table3 --rival-seeds 1
+  pgm-explainer reproduce faithfulness
   pgm-explainer reproduce all --quick
 """
 _TRAINED_ON = 55_000  # the other 5,000 choose the epoch
 _HOPS = {"paper": (1,), "strict": (3,), "both": (1, 3)}
-NAMES = ("table1", "table2", "table3", "figures", "mnist", "beyond", "ablation")
+NAMES = ("table1", "table2", "table3", "figures", "mnist", "beyond", "ablation", "faithfulness")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=(*NAMES, "all"),
         help=f"what to reproduce: {', '.join(NAMES)}, or all; several go on one page",
     )
-    parser.add_argument("--seeds", type=_count, default=5, help="how many seeds (default: 5)")
+    parser.add_argument(
+        "--seeds", type=_count, help="how many seeds (default: 5, and 1 for faithfulness)"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="one seed, few targets for rivals, few digits"
     )
@@ -58,6 +61,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--rival-seeds",
         type=_count,
         help="seeds for SHAP and GNNExplainer (default: as many as --seeds)",
+    )
+    parser.add_argument(
+        "--targets",
+        type=_count,
+        default=8,
+        help="faithfulness: targets of each model and group (default: 8)",
+    )
+    parser.add_argument(
+        "--sets",
+        nargs="+",
+        metavar="SET",
+        help="faithfulness: these sets only, such as marked, infection, community, syn1 or cora",
     )
     parser.add_argument(
         "--train", action="store_true", help="mnist: train the network anew (half an hour)"
@@ -118,6 +133,8 @@ def _plan(options: argparse.Namespace) -> Plan:
             "digits": 20,
             "test_digits": 500,
             "bitcoin_ablation": False,
+            "targets": min(2, options.targets),
+            "faithful_seeds": 1,
         }
         if options.quick
         else {}
@@ -125,7 +142,10 @@ def _plan(options: argparse.Namespace) -> Plan:
     return Plan(
         **{
             "place": Place(options.output, options.data),
-            "seeds": options.seeds,
+            "seeds": options.seeds or 5,
+            "faithful_seeds": options.seeds or 1,
+            "faithful_sets": options.sets,
+            "targets": options.targets,
             "rivals": not options.no_rivals,
             "rival_seeds": options.rival_seeds,
             "rival_targets": options.rival_targets,
@@ -155,12 +175,17 @@ def _train(options: argparse.Namespace) -> None:
 def _command(options: argparse.Namespace) -> str:
     """What to type for the same page; where things are does not matter."""
     parts = ["pgm-explainer reproduce", *options.names]
-    parts += ["--quick"] if options.quick else [f"--seeds {options.seeds}"]
+    seeds = [] if options.seeds is None else [f"--seeds {options.seeds}"]
+    parts += ["--quick"] if options.quick else seeds
     parts += ["--no-rivals"] * options.no_rivals
     if options.rival_seeds is not None:
         parts.append(f"--rival-seeds {options.rival_seeds}")
     if options.rival_targets != 40:
         parts.append(f"--rival-targets {options.rival_targets}")
+    if options.targets != 8:
+        parts.append(f"--targets {options.targets}")
+    if options.sets is not None:
+        parts.append(f"--sets {' '.join(options.sets)}")
     if options.protocol != "both":
         parts.append(f"--protocol {options.protocol}")
     return " ".join(parts)

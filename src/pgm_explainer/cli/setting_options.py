@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from ..limits import NESTING, SHOWN
 from ..settings import Settings
 from ..tasks import TASKS
 
@@ -77,9 +78,32 @@ def read_setting(text: str) -> tuple[str, Any]:
             f"{text!r} is no setting; write name=value, with a name of: {known}"
         )
     try:
-        return name, json.loads(value)
+        read = json.loads(value)
     except ValueError:
         return name, value
+    except RecursionError:
+        raise _too_deep(text) from None
+    if _depth(read) > NESTING:
+        raise _too_deep(text)
+    return name, read
+
+
+def _too_deep(text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(
+        f"{text[:SHOWN]!r} and so on has lists within lists, more than {NESTING} deep"
+    )
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested; read one level at a time, however many there are."""
+    depth, level = 0, [value]
+    while level:
+        inner = [each for each in level if isinstance(each, (list, dict))]
+        level = [
+            each for held in inner for each in (held.values() if isinstance(held, dict) else held)
+        ]
+        depth += bool(inner)
+    return depth
 
 
 def _change(text: str) -> str | float:

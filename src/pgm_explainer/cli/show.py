@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 examples:
   pgm-explainer show why.json                              in words
   pgm-explainer show many.json --target 304                one of many
-  pgm-explainer show many.json --output why.html           a page to ask
+  pgm-explainer show many.json --output why.html           an interactive page
   pgm-explainer show why.json --output why.png             a picture
   pgm-explainer show why.json --json | jq .held            for machines
   pgm-explainer show explanations                          what a data set says as a whole

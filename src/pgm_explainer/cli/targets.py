@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, InputError
+from ..io.array_file import parse_npy
 from ..io.files import as_text, read_file
 from ..sampling import VariableId
 from .explainers import NamedExplainer
@@ -73,11 +73,8 @@ def _listed(path: Path, names: Sequence[VariableId]) -> list[str]:
 
 def _array(document: bytes, names: Sequence[VariableId]) -> list[str]:
     """The targets in an array: as they are called, or True for each node that is one."""
-    try:
-        array = np.load(io.BytesIO(document), allow_pickle=False)
-    except Exception as error:  # NumPy and zipfile each have errors of their own
-        raise FileError(f"this is no .npy file of plain values: {error}") from error
-    shape = getattr(array, "shape", ())  # an archive of several arrays has none
+    array = parse_npy(document)
+    shape = array.shape
     is_mask = bool(shape) and array.dtype.kind == "b"
     if is_mask and shape == (len(names),):
         return [spelled(names[at]) for at in np.flatnonzero(array).tolist()]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import is_zipfile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from ..errors import FileError, InputError, PGMExplainerError
+from ..io.array_file import check_fits_memory
+from ..io.files import check_file
+from ..limits import EXPANDED_BYTES, NESTING, as_size
 
 if TYPE_CHECKING:
     from torch import nn
@@ -34,11 +38,11 @@ def load_tensors(path: Path, trust: bool) -> Any:
     need_torch(f"reading {path}")
     import torch
 
-    if not path.is_file():
-        raise FileError(f"{path} is not there")
+    check_file(path)
+    _check_archive(path)
     try:
         with torch.serialization.safe_globals(_data_classes()):
-            return torch.load(path, map_location="cpu", weights_only=not trust)
+            loaded = torch.load(path, map_location="cpu", weights_only=not trust)
     except Exception as error:  # torch raises all sorts of things on files that are broken
         if trust:
             raise FileError(f"{path} cannot be read: {error}") from error
@@ -47,6 +51,56 @@ def load_tensors(path: Path, trust: bool) -> Any:
             f"could execute code: save model.state_dict() or a Data object instead, or, if you "
             f"trust whoever made the file, say --trust"
         ) from error
+    try:
+        for name, tensor in _tensors(loaded, "its content"):
+            _check_not_repeated(tensor, f"{path}: {name}")
+    except FileError:
+        raise
+    except Exception as error:  # of a data object that is not whole anything may come
+        raise FileError(f"{path} holds an object that is not whole: {error}") from error
+    return loaded
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse an archive whose members expand to more than memory holds."""
+    try:
+        with ZipFile(path) as archive:
+            size = sum(each.file_size for each in archive.infolist())
+    except (BadZipFile, OSError, ValueError, NotImplementedError):
+        return  # older than archives, or damaged, which torch will tell
+    try:
+        check_fits_memory(size)
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _tensors(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """All tensors in what was loaded, with the name of each."""
+    if hasattr(value, "untyped_storage"):
+        yield name, value
+    elif depth < NESTING:
+        if callable(getattr(value, "to_dict", None)):
+            value = value.to_dict()
+        items: Iterable[tuple[Any, Any]] = ()
+        if isinstance(value, (dict, list, tuple)):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in items:
+            yield from _tensors(each, f"{key!s:.60}", depth + 1)
+
+
+def _check_not_repeated(tensor: Any, place: str) -> None:
+    """Refuse a tensor that repeats the few numbers it has until it is very large."""
+    try:
+        held = tensor.untyped_storage().nbytes()
+    except (NotImplementedError, RuntimeError):  # sparse: it says what it holds
+        return
+    size = tensor.numel() * tensor.element_size()
+    if size > max(held, EXPANDED_BYTES):
+        raise FileError(
+            f"{place} repeats {as_size(held)} of numbers until they are {as_size(size)}; a tensor "
+            f"that repeats itself may have {as_size(EXPANDED_BYTES)}: save a tensor made by "
+            f"contiguous()"
+        )
 
 
 def _data_classes() -> list[Any]:
@@ -82,6 +136,7 @@ def _safetensors(path: Path) -> dict[str, Any]:
         from safetensors.torch import load_file
     except ImportError as error:
         raise PGMExplainerError(f"{path} needs safetensors: pip install safetensors") from error
+    check_file(path)
     try:
         return dict(load_file(path))
     except Exception as error:  # its own error class is not to be had from all versions

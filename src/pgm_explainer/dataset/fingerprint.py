@@ -6,8 +6,7 @@ so it is known by those: what it says of a few targets before anything is pertur
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,9 @@ import numpy as np
 from ..arrays import IntArray
 from ..errors import JobError, PGMExplainerError
 from ..explainer import PGMExplainer
+from ..limits import SHOWN
 from ..versions import current_versions
+from .identity import NoIdentityError, digest, identity
 
 __all__ = ["check_unchanged", "fingerprint"]
 
@@ -23,27 +24,54 @@ _PROBES = 3
 _SAME_WITHIN = 1e-4
 """Answers to the same question on another machine differ by rounding; other weights by more."""
 
+_OWN = ("perturbation", "change", "test", "structure", "score")
+"""Options that may be a function or an object of the caller's own."""
+
+_NO_MATTER = ("max_memory", "samples_per_call")
+"""Settings that change how an explanation is made, and not the explanation."""
+
 
 def fingerprint(
-    explainer: PGMExplainer, shards: Sequence[IntArray], storing: Mapping[str, Any]
+    explainer: PGMExplainer, targets: IntArray, storing: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what must not change while a data set is made, as plain values.
 
     Args:
-        shards: the targets, as they are split.
+        explainer: makes the explanations.
+        targets: all of them, ascending.
         storing: how explanations are stored.
+
+    Raises:
+        JobError: an option has no identity, so that nobody could tell whether it changed.
     """
     edges, x = explainer.graph.edge_index, explainer.population.x
+    settings = explainer.plain_settings
     return {
         "program": current_versions()["pgm_explainer"],
-        "model": _model(explainer, shards),
-        "edges": _digest([("edge_index", edges)]),
-        "features": _digest([("x", x)]),
-        "inputs": _digest(sorted(getattr(explainer.predictor, "inputs", {}).items())),
-        "settings": explainer.plain_settings,
-        "targets": _digest((str(at), shard) for at, shard in enumerate(shards)),
+        "model": _model(explainer, targets),
+        "edges": digest([("edge_index", edges)]),
+        "features": digest([("x", x)]),
+        "inputs": digest(sorted(getattr(explainer.predictor, "inputs", {}).items())),
+        "settings": {name: settings[name] for name in settings if name not in _NO_MATTER},
+        "own": {name: _own(name, getattr(explainer.settings, name)) for name in _OWN},
+        "targets": digest([("targets", targets)]),
         "storing": dict(storing),
     }
+
+
+def _own(option: str, value: Any) -> str | None:
+    """The identity of what the caller passed; None for a name or numbers, which settings tell."""
+    if value is None or isinstance(value, (str, int, float, list, tuple)):
+        return None
+    try:
+        return identity(value)
+    except NoIdentityError as error:
+        raise JobError(
+            f"{option}={value!r:.80} has no identity by which a job that goes on could know it "
+            f"again, because of {error}: use a function of a module, a functools.partial of one "
+            f"with plain arguments, or an object whose state is plain data (or that has a text "
+            f"'name', or a '__reduce__' that returns plain data)"
+        ) from error
 
 
 def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
@@ -64,16 +92,22 @@ def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
 
 def _differences(what: str, before: Any, now: Any) -> list[str]:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
-        if before.keys() != now.keys():
-            return [f"the {what} is of another sort"]
+        if what == "model" and before.keys() != now.keys():
+            return ["the model is of another sort"]
         return [
-            each for name in now for each in _differences(f"{what} {name}", before[name], now[name])
+            each
+            for name in (*now, *(name for name in before if name not in now))
+            for each in _differences(f"{what} {name}", before.get(name), now.get(name))
+        ]
+    if what.startswith("own ") and before != now:
+        return [
+            f"the {what.removeprefix('own ')} that you passed has other code, arguments or state"
         ]
     if before == now or (what == "model answers" and _alike(before, now)):
         return []
     if what in ("settings explained_class", "model answers") or _is_digest(now):
         return [f"the {what.removesuffix(' weights').removesuffix(' answers')} changed"]
-    return [f"{what} was {before!r} and is {now!r}"]
+    return [f"{what} was {before!r:.{SHOWN}} and is {now!r:.{SHOWN}}"]
 
 
 def _is_digest(value: Any) -> bool:
@@ -92,13 +126,13 @@ def _alike(before: Any, now: Any) -> bool:
         return False
 
 
-def _model(explainer: PGMExplainer, shards: Sequence[IntArray]) -> dict[str, Any]:
+def _model(explainer: PGMExplainer, targets: IntArray) -> dict[str, Any]:
     module = _module(explainer.predictor)
     weights = {} if module is None else module.state_dict()
     if weights:
-        return {"weights": _digest([("architecture", repr(module)), *weights.items()])}
-    probes = [shard[0] for shard in shards[:_PROBES]]
-    return {"answers": [_answer(explainer, probe) for probe in probes]}
+        return {"weights": digest([("architecture", repr(module)), *weights.items()])}
+    probes = np.unique(np.linspace(0, len(targets) - 1, _PROBES).astype(int))
+    return {"answers": [_answer(explainer, targets[probe]) for probe in probes]}
 
 
 def _module(predictor: Any) -> Any:
@@ -112,17 +146,3 @@ def _answer(explainer: PGMExplainer, probe: Any) -> list[float]:
         return list(explainer.predict(probe))
     except PGMExplainerError:  # that target will fail by itself, and say why
         return []
-
-
-def _digest(parts: Iterable[tuple[str, Any]]) -> str:
-    digest = hashlib.sha256()
-    for name, value in parts:
-        if hasattr(value, "detach"):  # a tensor
-            value = value.detach().cpu()
-            value = value.float().numpy() if "bfloat16" in str(value.dtype) else value.numpy()
-        if not isinstance(value, np.ndarray):
-            digest.update(f"{name}: {value!r}\n".encode())
-            continue
-        digest.update(f"{name}: {value.dtype.str} {value.shape}\n".encode())
-        digest.update(np.ascontiguousarray(value).data)
-    return digest.hexdigest()

@@ -18,19 +18,35 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import FileError, JobError
-from ..io.files import PathLike, as_path, as_text, read_file, write_bytes, write_text
+from ..io.files import (
+    PART,
+    PathLike,
+    as_path,
+    as_text,
+    read_bytes,
+    read_file,
+    write_bytes,
+    write_text,
+)
+from ..io.json_text import parse_json
+from ..limits import SHARD_BYTES, SHARD_ROWS
+from .job_file import JobFile, NamesEntry, names_bytes
 
-__all__ = ["FORMAT", "VERSION", "DatasetFolder", "Entry", "NamesEntry"]
+__all__ = ["DatasetFolder", "Entry"]
 
-FORMAT = "pgm-explainer data set"
-VERSION = 3
+_LEFTOVER = re.compile(re.escape(PART).replace(r"\{\}", "[0-9a-f]+"))
+_SHA256 = re.compile("[0-9a-f]{64}")
+_AGAIN = "run the job again to make it anew"
 
 
 @dataclass(frozen=True)
@@ -43,18 +59,6 @@ class Entry:
     seconds: float
     size: int
     sha256: str
-
-
-@dataclass(frozen=True)
-class NamesEntry:
-    """What ``job.json`` says of the names: how many there are, and the checksum of their file."""
-
-    count: int
-    sha256: str
-
-    @classmethod
-    def of(cls, names: Sequence[str | int]) -> NamesEntry:
-        return cls(len(names), hashlib.sha256(_names_bytes(names)).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,8 @@ class DatasetFolder:
             raise JobError("jobs lock their folder, which needs Linux, macOS or a BSD") from error
         try:
             (self.path / "shards").mkdir(parents=True, exist_ok=True)
-            lock = (self.path / "lock").open("a")
-        except OSError as error:
+            lock = _append_to(self.path / "lock")
+        except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
             raise JobError(f"{self.path} cannot be written: {error}") from error
         with lock:
             try:
@@ -93,47 +97,17 @@ class DatasetFolder:
                 ) from error
             yield
 
-    def read_job(self) -> dict[str, Any] | None:
+    def read_job(self) -> JobFile | None:
         """Return what ``job.json`` says; None if there is none.
 
         Raises:
-            FileError: it is there, but is not of a data set, or of a newer version.
+            FileError: it is there, but is not of a data set, of another version, or damaged.
         """
         path = self.path / "job.json"
-        if not path.exists():
-            return None
-        try:
-            job = json.loads(read_file(path, as_text))
-        except (ValueError, RecursionError) as error:
-            raise FileError(f"{path} is not JSON: {error}") from None
-        if not isinstance(job, dict) or job.get("format") != FORMAT:
-            raise FileError(f"{path} does not describe a data set of explanations")
-        if job.get("version") != VERSION:
-            raise FileError(
-                f"{path} is of version {job.get('version')!r}, and this pgm-explainer knows "
-                f"version {VERSION}: explain into another folder, or with the package of then"
-            )
-        return job
+        return read_file(path, JobFile.parse) if _is_there(path) else None
 
-    def write_job(self, job: dict[str, Any]) -> None:
-        text = json.dumps({"format": FORMAT, "version": VERSION, **job}, indent=1)
-        write_text(self.path / "job.json", f"{text}\n")
-
-    def known_names(self, job: Mapping[str, Any]) -> NamesEntry | None:
-        """Return what ``job.json`` says of the names; None if nodes are called by their numbers.
-
-        Raises:
-            FileError: it cannot be understood.
-        """
-        known = job.get("names", "nowhere")  # a field that is not there says nothing, not "none"
-        if known is None:
-            return None
-        if not isinstance(known, dict) or {name: type(each) for name, each in known.items()} != {
-            "count": int,
-            "sha256": str,
-        }:
-            raise FileError(f"{self.path / 'job.json'} is damaged: names are {known!r:.60}")
-        return NamesEntry(**known)
+    def write_job(self, job: JobFile) -> None:
+        write_text(self.path / "job.json", job.text())
 
     def read_names(self, known: NamesEntry) -> list[str | int]:
         """Return what the nodes are called.
@@ -144,29 +118,59 @@ class DatasetFolder:
         path = self.path / "names.json"
         document = _bytes_with(path, known.sha256)
         try:
-            names = json.loads(document)
-        except (ValueError, RecursionError) as error:
-            raise FileError(f"{path} is not JSON: {error}") from None
+            names = parse_json(as_text(document), _AGAIN)
+        except FileError as error:
+            raise FileError(f"{path}: {error}") from None
         if not isinstance(names, list) or not all(type(name) in (str, int) for name in names):
-            raise FileError(f"{path} is no list of names")
+            raise FileError(f"{path} is no list of names; {_AGAIN}")
         if not len(names) == len(set(names)) == known.count:
-            raise FileError(f"{path} should have {known.count} names, all different")
+            raise FileError(f"{path} should have {known.count} names, all different; {_AGAIN}")
         return names
 
     def write_names(self, names: Sequence[str | int]) -> None:
-        write_bytes(self.path / "names.json", _names_bytes(names))
+        write_bytes(self.path / "names.json", names_bytes(names))
 
-    def journal(self) -> dict[int, Entry]:
-        """Return the last line of each shard; a line cut short by a crash counts as none."""
+    def check_no_other_names(self, names: Sequence[str | int]) -> None:
+        """Refuse to write over a ``names.json`` that no job of ours has written.
+
+        Raises:
+            JobError: there is one. (The same names may be left of a job that was killed.)
+        """
+        path = self.path / "names.json"
+        if _is_there(path) and read_bytes(path) != names_bytes(names):
+            raise JobError(
+                f"{path} is there already, and no job.json says that it belongs to a data set: "
+                f"move it away, or choose another folder"
+            )
+
+    def journal(self, job: JobFile | None = None) -> dict[int, Entry]:
+        """Return the last line of each shard; a line cut short by a crash counts as none.
+
+        Args:
+            job: whose shards they are; None to take any.
+
+        Raises:
+            FileError: there is a shard that the job does not have.
+        """
         path = self.path / "journal.jsonl"
-        if not path.exists():
+        if not _is_there(path):
             return {}
-        found = (_entry(line) for line in path.read_bytes().split(b"\n"))
-        return {entry.shard: entry for entry in found if entry is not None}
+        found = (_entry(line) for line in read_bytes(path).split(b"\n"))
+        entries = {entry.shard: entry for entry in found if entry is not None}
+        for entry in entries.values():
+            if job is not None and not (
+                entry.shard < job.shards and entry.rows == job.rows(entry.shard)
+            ):
+                raise FileError(
+                    f"{path} names shard {entry.shard} of {entry.rows} rows, which the job of "
+                    f"{job.targets} targets in shards of {job.shard_size} does not have: remove "
+                    f"that line, or choose another folder"
+                )
+        return entries
 
-    def finished(self) -> dict[int, Entry]:
+    def finished(self, job: JobFile) -> dict[int, Entry]:
         """Return the shards that are there, whole and as they were written."""
-        return {shard: entry for shard, entry in self.journal().items() if self._is_whole(entry)}
+        return {shard: entry for shard, entry in self.journal(job).items() if self._whole(entry)}
 
     def write_shard(self, shard: int, data: bytes, rows: int, failed: int, seconds: float) -> Entry:
         """Write a shard, then its line; a crash in between costs the shard, and no more."""
@@ -175,7 +179,7 @@ class DatasetFolder:
         write_bytes(self.shard(shard), data)
         path = self.path / "journal.jsonl"
         try:
-            with path.open("ab") as file:
+            with _append_to(path) as file:
                 # A line of its own, even after one that a crash has cut short.
                 file.write(b"\n" + json.dumps(asdict(entry)).encode())
                 file.flush()
@@ -190,17 +194,26 @@ class DatasetFolder:
         Raises:
             FileError: they are not those that were written.
         """
-        return _bytes_with(self.shard(entry.shard), entry.sha256)
+        return _bytes_with(self.shard(entry.shard), entry.sha256, SHARD_BYTES)
 
     def shard(self, number: int) -> Path:
         return self.path / "shards" / f"{number:06d}.parquet"
 
-    def clear_leftovers(self) -> None:
-        """Remove what a crash left half-written."""
-        for path in [*self.path.glob(".*.part"), *self.path.glob("shards/.*.part")]:
-            path.unlink(missing_ok=True)
+    def has_shards(self) -> bool:
+        """Say whether there are files that a job would write over."""
+        return any((self.path / "shards").glob("*.parquet"))
 
-    def _is_whole(self, entry: Entry) -> bool:
+    def clear_leftovers(self) -> None:
+        """Remove what a job that was killed left half-written, and nothing else.
+
+        Only for a folder that ``job.json`` says is ours.
+        """
+        for folder in (self.path, self.path / "shards"):
+            for path in folder.iterdir():
+                if _LEFTOVER.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                    path.unlink(missing_ok=True)
+
+    def _whole(self, entry: Entry) -> bool:
         try:
             self.read_shard(entry)
         except FileError:
@@ -208,31 +221,50 @@ class DatasetFolder:
         return True
 
 
-def _bytes_with(path: Path, sha256: str) -> bytes:
-    """The bytes of a file that must have this checksum."""
+def _is_there(path: Path) -> bool:
+    """Whether anything of this name is there, even if it is no file; reading it will tell."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error}") from error
+        path.lstat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _append_to(path: Path) -> IO[bytes]:
+    """Open a file to write at its end; a pipe would keep us waiting, so it is refused."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path.name} is a pipe or a device, not a file")
+    return os.fdopen(descriptor, "ab")
+
+
+def _bytes_with(path: Path, sha256: str, limit: int | None = None) -> bytes:
+    """The bytes of a file that must have this checksum."""
+    data = read_bytes(path) if limit is None else read_bytes(path, limit)
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise FileError(
-            f"{path} is damaged: it is not what was written; run the job again to make it anew"
-        )
+        raise FileError(f"{path} is damaged: it is not what was written; {_AGAIN}")
     return data
 
 
-def _names_bytes(names: Sequence[str | int]) -> bytes:
-    return json.dumps(names, ensure_ascii=False).encode()
-
-
 def _entry(line: bytes) -> Entry | None:
+    """A line of the journal; None where it is damaged, and then the shard is done again."""
     kinds = {"shard": int, "rows": int, "failed": int, "seconds": float, "size": int, "sha256": str}
     try:
-        fields = json.loads(line)
+        fields: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or fields.keys() != kinds.keys():
         return None
     if not all(type(fields[name]) is kind for name, kind in kinds.items()):
         return None
-    return Entry(**fields) if min(fields["shard"], fields["rows"], fields["failed"]) >= 0 else None
+    entry = Entry(**fields)
+    sound = (
+        entry.shard >= 0
+        and 0 <= entry.failed <= entry.rows
+        and 1 <= entry.rows <= SHARD_ROWS
+        and isfinite(entry.seconds)
+        and entry.seconds >= 0
+        and _SHA256.fullmatch(entry.sha256)
+    )
+    return entry if sound else None

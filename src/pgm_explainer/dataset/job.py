@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arrays import check_whole_number
@@ -14,10 +14,12 @@ from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
 from ..io.files import PathLike
+from ..limits import SHARD_ROWS
 from ..progress import Progress, duration
 from ..sampling import VariableId
 from .fingerprint import check_unchanged, fingerprint
-from .folder import DatasetFolder, NamesEntry
+from .folder import DatasetFolder
+from .job_file import JobFile, NamesEntry
 from .planning import plan_shards, read_names, read_targets
 from .reading import ExplanationDataset
 from .recipe import Recipe
@@ -48,9 +50,11 @@ def explain_dataset(
 ) -> ExplanationDataset:
     """Explain many targets into a folder of Parquet files, one row an explanation.
 
-    The job may be stopped by anything. Called again in the same way it does what is missing, and
-    the data set is in the end the same, byte for byte, as if it had never been stopped; so it is
-    for any engine. A target that fails is recorded with its error and the rest goes on.
+    The job may be stopped by anything. Called again in the same way it does what is missing. On one
+    machine the data set is in the end the same, byte for byte, for any engine and number of
+    workers, however often the job was stopped and however often workers died by chance, fewer than
+    three times over one group of targets. A target that fails is recorded with its error, and the
+    rest goes on.
 
     Args:
         explainer: an explainer; or a function that makes one, or the place of such a function
@@ -92,59 +96,71 @@ def explain_dataset(
     for name, value in (("features", features), ("retry_failed", retry_failed)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, not {value!r}")
-    chosen, recipe = as_engine(engine), Recipe(explainer)
+    on, recipe = as_engine(engine), Recipe(explainer)
     made = recipe.explainer
-    shards = plan_shards(made, read_targets(made, targets), size)
+    chosen_targets = read_targets(made, targets)
+    if min(size, len(chosen_targets)) > SHARD_ROWS:
+        raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
+    shards = plan_shards(made, chosen_targets, size)
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
+    place.read_job()  # before anything is made in a folder of something else
+    storing = {"shard_size": size, "keep_candidates": keep, "features": features}
+    with one_thread():
+        now = fingerprint(made, chosen_targets, storing)
     with place.locked():
-        place.clear_leftovers()
-        storing = {"shard_size": size, "keep_candidates": keep, "features": features}
-        with one_thread():
-            now = fingerprint(made, shards, storing)
         job = _open_job(
             place,
-            now,
+            JobFile(
+                task=made.settings.task,
+                targets=len(chosen_targets),
+                target_type=None if made.names is None else made.names.default,
+                shard_size=size,
+                max_memory=made.max_memory,
+                names=None if called is None else NamesEntry.of(called),
+                fingerprint=now,
+            ),
             called,
-            task=made.settings.task,
-            targets=sum(map(len, shards)),
-            target_type=None if made.names is None else made.names.default,
-            max_memory=made.max_memory,
         )
-        # What is free differs from run to run; what the model sees at once should not.
-        bound = made.max_memory if made.settings.max_memory else job["max_memory"]
-        finished = place.finished()
+        place.clear_leftovers()
+        finished = place.finished(job)
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
         pieces = [Piece(at, each) for at, each in enumerate(shards) if at not in done]
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
+        # What is free differs from run to run; what the model sees at once should not.
+        bound = made.max_memory if made.settings.max_memory else job.max_memory
         work = ExplainPieces(recipe, keep, features, bound)
-        _Job(place, chosen, work, made.settings.task).run(pieces, progress)
+        _Job(place, on, work, made.settings.task).run(pieces, progress)
     return ExplanationDataset(folder)
 
 
-def _open_job(
-    place: DatasetFolder, now: dict[str, Any], names: Sequence[str | int] | None, **about: Any
-) -> dict[str, Any]:
+def _open_job(place: DatasetFolder, now: JobFile, names: Sequence[str | int] | None) -> JobFile:
     """Begin a job in a new folder; in one that holds a job already, check that it is the same.
 
     Returns:
         What ``job.json`` says.
     """
-    known = None if names is None else NamesEntry.of(names)
     before = place.read_job()
     if before is not None:
-        check_unchanged(before.get("fingerprint", {}), now, place.path)
-        _check_names(place.known_names(before), known, place.path)
-    elif place.journal():
-        raise JobError(f"{place.path} has finished shards but no job.json to say of what")
+        check_unchanged(before.fingerprint, now.fingerprint, place.path)
+        _check_names(before.names, now.names, place.path)
+        if replace(now, max_memory=before.max_memory, fingerprint=before.fingerprint) != before:
+            raise JobError(
+                f"{place.path / 'job.json'} is damaged, it contradicts itself: restore it from a "
+                f"copy, or choose another folder"
+            )
+    elif place.has_shards() or place.journal():
+        raise JobError(
+            f"{place.path} has shards of explanations, but no job.json that says of what: restore "
+            f"job.json from a copy, or choose another folder"
+        )
+    if before is None and names is not None:
+        place.check_no_other_names(names)
     if names is not None:  # first, so that no job.json ever speaks of names that are not there
         place.write_names(names)
-    if before is not None:
-        return before
-    told = None if known is None else asdict(known)
-    begun = {**about, "names": told, "fingerprint": now}
-    place.write_job(begun)
-    return begun
+    if before is None:
+        place.write_job(now)
+    return before or now
 
 
 def _check_names(before: NamesEntry | None, now: NamesEntry | None, folder: Any) -> None:

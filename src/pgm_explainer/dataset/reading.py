@@ -47,11 +47,7 @@ class ExplanationDataset:
         if job is None:
             raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
         self._job = job
-        known = job.get("task") in ("node", "edge") and isinstance(job.get("targets"), int)
-        if not known or not isinstance(job.get("target_type", 0), str | None):
-            raise FileError(f"{self._folder.path / 'job.json'} is damaged")
-        self._known_names = self._folder.known_names(job)
-        self.entries = sorted(self._folder.journal().values(), key=lambda entry: entry.shard)
+        self.entries = sorted(self._folder.journal(job).values(), key=lambda entry: entry.shard)
 
     @property
     def path(self) -> Any:
@@ -61,12 +57,17 @@ class ExplanationDataset:
     @property
     def task(self) -> str:
         """``"node"`` or ``"edge"``."""
-        return str(self._job["task"])
+        return self._job.task
+
+    @property
+    def target_type(self) -> str | None:
+        """The kind of node that is explained; None where nodes are of one kind."""
+        return self._job.target_type
 
     @property
     def num_targets(self) -> int:
         """How many targets the job has, finished or not."""
-        return int(self._job["targets"])
+        return self._job.targets
 
     @property
     def complete(self) -> bool:
@@ -84,7 +85,7 @@ class ExplanationDataset:
         Explanations, targets, failures and the overview have the names; the columns of
         :meth:`rows`, :meth:`tables` and :meth:`to_pandas` the numbers.
         """
-        known = self._known_names
+        known = self._job.names
         return None if known is None else self._folder.read_names(known)
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -195,7 +196,7 @@ class ExplanationDataset:
             if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
                 raise TypeError("a pair has two ends, in an order")
             return [self._node(end) for end in target]
-        kind = self._job.get("target_type")
+        kind = self.target_type
         if kind is not None and isinstance(target, tuple):
             if len(target) != 2 or target[0] != kind:
                 raise LookupError(target)
@@ -210,6 +211,10 @@ class ExplanationDataset:
     def _explanation(self, row: dict[str, Any]) -> Explanation:
         place = f"target {self.called(row['target'])!r} of {self.path}"
         explanation = as_explanation(row, place)
+        number = row["target"] if self.task == "node" else tuple(row["target"])
+        kind = self._job.target_type
+        if explanation.target != (number if kind is None else (kind, number)):
+            raise FileError(f"{place} holds an explanation of {explanation.target!r:.60} instead")
         return explanation if self.names is None else explanation.named(self.names)
 
     @cached_property

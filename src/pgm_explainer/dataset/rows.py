@@ -13,7 +13,9 @@ from ..effects import Effect
 from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..io import explanation_from_dict, explanation_to_dict
+from ..io.json_text import parse_json
 from ..selection import FeatureEffects, Ranking
+from .bounded import read_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,15 +149,12 @@ def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.
     """Return a Parquet file's table.
 
     Raises:
-        FileError: it is no such file.
+        FileError: it is no such file, or expands to more than such a file may.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        return pq.read_table(pa.BufferReader(data), columns=columns)
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise FileError(f"{place} is no Parquet file of a data set: {error}") from None
+        return read_parquet(data, columns)
+    except FileError as error:
+        raise FileError(f"{place}: {error}") from None
 
 
 def joined(parts: Sequence[tuple[bytes, Sequence[int]]], task: str) -> bytes:
@@ -184,9 +183,9 @@ def as_explanation(row: Row, place: str) -> Explanation:
     if row["error"] is not None:
         raise FileError(f"{place} could not be explained: {row['error']}")
     try:
-        document = json.loads(row["explanation"])
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{place} is no JSON: {error}") from None
+        document = parse_json(row["explanation"] or "", "run the job again in another folder")
+    except FileError as error:
+        raise FileError(f"{place}: {error}") from None
     explanation = explanation_from_dict(document, place)
     ranking = explanation.ranking
     if not ranking.left_out:

@@ -1,6 +1,6 @@
 """What perturbing does to a prediction: the effect of every node, from the samples of step 1."""
 
-from .estimate import EffectPlan, Outcome, estimate_effects
+from .estimate import EffectPlan, EffectProblem, estimate_effects
 from .precision import STAGES, margin, told_apart
 from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect
 
@@ -9,8 +9,8 @@ __all__ = [
     "STAGES",
     "Effect",
     "EffectPlan",
+    "EffectProblem",
     "Effects",
-    "Outcome",
     "PairEffect",
     "estimate_effects",
     "margin",

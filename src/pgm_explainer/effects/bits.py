@@ -1,6 +1,8 @@
-"""Which samples each part is perturbed in, for sums over them."""
+"""Which samples each node is perturbed in, for sums over them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,15 +24,18 @@ class PerturbedSamples:
 
     Attributes:
         count: in how many samples each column is perturbed, ``[V]``.
+        variance: the sum of squares of each centred column; infinite where it is constant.
     """
 
     def __init__(self, table: SampleTable, columns: IntArray) -> None:
         self._table, self._columns = table, columns
         self.num_samples = table.num_samples
         self._step = max(1, _CELLS_AT_ONCE // table.num_samples)
-        whole = len(columns) <= self._step
-        self._kept = self._sparse(columns) if whole else None
-        self.count = self.sums(np.ones((self.num_samples, 1)))[:, 0]
+        self._kept = self._sparse(columns) if len(columns) <= self._step else None
+        counts = [np.diff(block.indptr) for block in self._blocks()]
+        self.count = np.concatenate([np.empty(0), *counts])
+        variance = self.count * (1 - self.count / self.num_samples)
+        self.variance = np.where(variance > 0, variance, np.inf)
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -38,25 +43,32 @@ class PerturbedSamples:
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums ``[V, k]`` of ``values [n, k]`` over each column's perturbed samples.
 
-        A column's sums have the same bits whatever other columns there are.
+        A column's sums have the same bits whatever other columns and values there are.
         """
-        if self._kept is not None:
-            return np.asarray(self._kept @ values)
-        blocks = [
-            self._sparse(self._columns[at : at + self._step]) @ values
-            for at in range(0, len(self), self._step)
-        ]
-        return np.concatenate(blocks)
+        return np.concatenate([block @ values for block in self._blocks()])
 
-    def dense(self, places: NDArray[np.integer]) -> NDArray[np.float64]:
+    def dense(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the bits ``[n, len(places)]`` of a few columns as numbers."""
-        return self._bits(self._columns[places]).astype(np.float64)
+        if self._kept is None:
+            return self._bits(self._columns[places]).astype(np.float64)
+        dense = np.zeros((len(places), self.num_samples))
+        starts, samples = self._kept.indptr, self._kept.indices
+        for row, place in zip(dense, places.tolist(), strict=True):
+            row[samples[starts[place] : starts[place + 1]]] = 1.0
+        return dense.T
+
+    def _blocks(self) -> Iterator[sp.csr_array]:
+        if self._kept is not None:
+            yield self._kept
+            return
+        for at in range(0, len(self), self._step):
+            yield self._sparse(self._columns[at : at + self._step])
 
     def _bits(self, columns: IntArray) -> NDArray[np.bool_]:
         return self._table.codes(columns) >= self._table.levels[columns].astype(np.uint8)
 
     def _sparse(self, columns: IntArray) -> sp.csr_array:
-        bits = self._bits(columns)
-        samples = np.nonzero(bits.T)[1].astype(np.int32)
-        starts = np.concatenate(([0], np.cumsum(np.count_nonzero(bits, axis=0))))
-        return sp.csr_array((np.ones(len(samples)), samples, starts), (len(columns), len(bits)))
+        bits = np.ascontiguousarray(self._bits(columns).T)
+        samples = np.nonzero(bits)[1].astype(np.int32)
+        starts = np.concatenate(([0], np.cumsum(np.count_nonzero(bits, axis=1)))).astype(np.int32)
+        return sp.csr_array((np.ones(len(samples)), samples, starts), bits.shape)

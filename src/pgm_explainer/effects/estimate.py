@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from ..arrays import IntArray
-from ..sampling import SampleTable
+from ..sampling import Outcome, SampleTable
 from ..significance import significant
 from .bits import PerturbedSamples
 from .pairs import pair_effects
-from .randomization import atoms, log_tails, normal_log_p
-from .regression import Fit, fit
+from .randomization import OpenTests, normal_log_p
+from .regression import Fit, fit_all
 from .table import Effects, PairEffect
 
-__all__ = ["EffectPlan", "Outcome", "estimate_effects"]
+__all__ = ["EffectPlan", "EffectProblem", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
@@ -25,7 +26,6 @@ _CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is good enough."""
 _IN_PAIRS = 6
-_ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -43,64 +43,82 @@ class EffectPlan:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a prediction was in every sample.
+class EffectProblem:
+    """The effects of some nodes (ascending) on one prediction."""
 
-    Attributes:
-        values: the explained class's probability, or the predicted value, ``[n]``.
-        original: the same without any perturbation.
-        resolution: changes of no more than this are rounding errors of the model.
-    """
-
-    values: Vector
-    original: float
-    resolution: float
-
-    @property
-    def change(self) -> Vector:
-        """By how much it changed, rounding errors left out."""
-        change = self.values - self.original
-        return np.where(abs(change) > self.resolution, change, 0.0)
+    nodes: IntArray
+    outcome: Outcome
 
 
 def estimate_effects(
-    table: SampleTable, nodes: IntArray, outcome: Outcome, plan: EffectPlan
-) -> Effects:
-    """Estimate the effect of each of some nodes on one prediction.
+    table: SampleTable, problems: Sequence[EffectProblem], plan: EffectPlan
+) -> list[Effects]:
+    """Estimate effects on some predictions from one set of samples.
 
     *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
     equal variances, and Student's t for the rarer of perturbed and other samples. *Strengths* are
-    those of a fit of the square root of the absolute change: rare large changes would drown the
-    others otherwise. *P-values* test both by the randomisation (:mod:`.randomization`) and take
-    twice the smaller one.
+    coefficients of a fit of squared ranks of the absolute change: few large changes would drown all
+    others otherwise. A node whose effect is certainly large is strong in any case. *P-values* test
+    both fits by the randomisation (:mod:`.randomization`) and take twice the smaller one.
 
-    Args:
-        table: which nodes are perturbed in which samples.
-        nodes: ascending.
-        outcome: what became of the prediction.
-        plan: how to judge it.
+    Each answer is the same alone and among others.
     """
-    columns = np.array([table.column(node) for node in nodes.tolist()], dtype=np.int64)
-    bits = PerturbedSamples(table, columns)
-    change = outcome.change
-    alone, signed = fit(bits, change, plan.probability)
-    _, moved = fit(bits, np.sqrt(abs(change)), plan.probability)
-    left = (alone.residual, alone.residual**2, signed.residual, moved.residual)
-    sums = bits.sums(np.stack(left, axis=1))
-    effect, margin = _effects(bits, alone, sums[:, 0], sums[:, 1])
-    strength = _coefficients(bits, moved, sums[:, 3])
-    log_p = np.minimum(
-        _log_p(bits, signed, sums[:, 2], plan.probability),
-        _log_p(bits, moved, sums[:, 3], plan.probability),
-    )
-    log_p = np.minimum(log_p + np.log(2.0), 0.0)
+    union = np.unique(np.concatenate([each.nodes for each in problems]))
+    bits = PerturbedSamples(table, table.columns(union))
+    outcomes = []
+    for each in problems:
+        columns, change = np.searchsorted(union, each.nodes), each.outcome.change
+        outcomes += [(columns, change), (columns, _movement(change))]
+    fits = fit_all(bits, outcomes, plan.probability)
+    paired = [with_pairs for _, with_pairs in fits]
+    signed = [alone for alone, _ in fits[::2]]
+    left = [each.residual for each in (*paired, *signed)]
+    squares = [each.residual**2 for each in signed]
+    sizes = [abs(each.outcome.change) for each in problems]
+    sums = bits.sums(np.stack((*left, *squares, *sizes), axis=1))
+    tests = _log_p_values(bits, paired, sums, plan.probability)
+    found = []
+    for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
+        log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
+        own = len(paired) + at
+        effect, margin = _effects(bits, alone, sums[:, own], sums[:, own + len(signed)])
+        moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
+        size = (
+            sums[alone.columns, own + 2 * len(signed)]
+            - bits.count[alone.columns] * sizes[at].mean()
+        )
+        size = float((size / bits.variance[alone.columns]).max(initial=0.0))
+        strength = _strengths(moved, abs(effect) - margin, size)
+        found.append(_table(each.nodes, effect, margin, strength, log_p, alone, bits, plan))
+    return found
+
+
+def _table(
+    nodes: IntArray,
+    effect: Vector,
+    margin: Vector,
+    strength: Vector,
+    log_p: Vector,
+    alone: Fit,
+    bits: PerturbedSamples,
+    plan: EffectPlan,
+) -> Effects:
+    """The effects in order, with the pairs among the strongest."""
     found = significant(log_p, plan.significance, plan.correction)
-    # Perturbing it makes the prediction steadier, at most: that is no strength of its own.
-    strength = np.maximum(strength, 0.0)
-    strongest = float(strength.max(initial=0.0))
-    if strongest > 0:
-        strength = strength / strongest
     order = np.lexsort((nodes, -abs(effect), -strength))
+    strongest = order[found[order]][:_IN_PAIRS]
+    pairs: tuple[PairEffect, ...] = ()
+    if len(strongest) > 1:
+        dense = bits.dense(alone.columns[strongest])
+        names = nodes[strongest].tolist()
+        pairs = pair_effects(
+            names,
+            dense,
+            alone.residual,
+            effect[strongest],
+            plan.probability,
+            plan.significance,
+        )
     return Effects(
         nodes[order],
         effect[order],
@@ -109,20 +127,34 @@ def estimate_effects(
         strength[order],
         log_p[order],
         found[order],
-        _pairs(bits, nodes, order[found[order]][:_IN_PAIRS], alone, effect, plan),
+        pairs,
     )
 
 
-def _variances(bits: PerturbedSamples) -> Vector:
-    """The sum of squares of each centred column; infinite where it is constant."""
-    variance = bits.count * (1 - bits.count / bits.num_samples)
-    return np.where(variance > 0, variance, np.inf)
+def _movement(change: Vector) -> Vector:
+    """How far the prediction moved in each sample: squared ranks from 0 to 1."""
+    return np.square(stats.rankdata(abs(change)) / len(change))
+
+
+def _strengths(moved: Vector, certain: Vector, size: float) -> Vector:
+    """How strong each node is, from 0 to 1.
+
+    Args:
+        moved: coefficients of the ranks of the change; below 0 for what makes it steadier at most.
+        certain: the least effect that each node has for certain.
+        size: how far the node that moves the prediction most moves it on average.
+    """
+    strongest = max(float(moved.max(initial=0.0)), 1e-300)
+    largest = max(size, float(certain.max(initial=0.0)), 1e-300)
+    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
 def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
-    """The coefficient of every column: fitted, or of the column added to the fit."""
-    coefficients = (sums - bits.count * found.residual.mean()) / _variances(bits)
-    coefficients[found.active] = found.coefficients
+    """The coefficient of every candidate: fitted, or of the candidate added to the fit."""
+    columns = found.columns
+    coefficients = sums[columns] - bits.count[columns] * found.residual.mean()
+    coefficients /= bits.variance[columns]
+    coefficients[np.searchsorted(columns, found.active)] = found.coefficients
     return coefficients
 
 
@@ -133,62 +165,43 @@ def _effects(
 
     Standard errors come from the spread within perturbed and within other samples.
     """
-    total = float((found.residual**2).sum())
-    share = bits.count / bits.num_samples
+    squares, share = squares[found.columns], bits.count[found.columns] / bits.num_samples
+    total = float(found.residual @ found.residual)
     spread = squares * (1 - share) ** 2 + (total - squares) * share**2
-    error = np.sqrt(np.maximum(spread, 0)) / _variances(bits)
-    rarer = np.minimum(bits.count, bits.num_samples - bits.count)
-    return (
-        _coefficients(bits, found, sums),
-        special.stdtrit(np.maximum(rarer - 1, 1), _CONFIDENCE) * error,
-    )
+    error = np.sqrt(np.maximum(spread, 0)) / bits.variance[found.columns]
+    rarer = np.minimum(share, 1 - share) * bits.num_samples
+    margin = special.stdtrit(np.maximum(rarer - 1, 1), _CONFIDENCE) * error
+    return _coefficients(bits, found, sums), margin
 
 
-def _log_p(bits: PerturbedSamples, found: Fit, sums: Vector, probability: float) -> Vector:
-    """The log p-value of every column, tested on what all other columns leave unexplained."""
-    mean = float(found.residual.mean())
-    residual, variance = found.residual - mean, _variances(bits)
-    totals, explained = sums - bits.count * mean, np.zeros(len(bits))
-    # What a fitted column explains itself belongs to its own test.
-    totals[found.active] = found.coefficients * variance[found.active]
-    explained[found.active] = found.coefficients**2 * variance[found.active]
-    spread = np.sqrt(probability * (1 - probability) * (float((residual**2).sum()) + explained))
-    z = np.divide(totals, spread, out=np.zeros(len(bits)), where=spread > 0)
-    log_p = normal_log_p(z)
-    in_question = np.flatnonzero(abs(z) > _IN_QUESTION)
-    added = in_question[~np.isin(in_question, found.active)]
-    common = atoms(residual)
-    for at in range(0, len(added), _ROWS_AT_ONCE):
-        some = added[at : at + _ROWS_AT_ONCE]
-        log_p[some] = log_tails(totals[some], *common, probability)
-    fitted = np.flatnonzero(np.isin(found.active, in_question))
-    if len(fitted):
-        columns = found.active[fitted]
-        centred = bits.dense(columns) - bits.count[columns] / bits.num_samples
-        rows = [
-            atoms(each) for each in (residual[:, None] + centred * found.coefficients[fitted]).T
-        ]
-        values, weights = (np.stack(each) for each in zip(*rows, strict=True))
-        log_p[columns] = log_tails(totals[columns], values, weights, probability)
-    return log_p
-
-
-def _pairs(
-    bits: PerturbedSamples,
-    nodes: IntArray,
-    strongest: NDArray[np.int64],
-    found: Fit,
-    effect: Vector,
-    plan: EffectPlan,
-) -> tuple[PairEffect, ...]:
-    """The pairs among the strongest whose joint effect is not the sum of the two."""
-    if len(strongest) < 2:
-        return ()
-    return pair_effects(
-        nodes[strongest].tolist(),
-        bits.dense(strongest),
-        found.residual,
-        effect[strongest],
-        plan.probability,
-        plan.significance,
-    )
+def _log_p_values(
+    bits: PerturbedSamples, fits: Sequence[Fit], sums: Vector, probability: float
+) -> list[Vector]:
+    """The log p-values of all candidates of each fit, tested on what the others leave."""
+    answers: list[Vector] = []
+    open_tests = OpenTests(probability)
+    for number, each in enumerate(fits):
+        columns, active = each.columns, np.searchsorted(each.columns, each.active)
+        mean = float(each.residual.mean())
+        total = sums[columns, number] - bits.count[columns] * mean
+        explained = np.zeros(len(columns))
+        # What a fitted column explains itself belongs to its own test.
+        variance = bits.variance[each.active]
+        total[active] = each.coefficients * variance
+        explained[active] = each.coefficients**2 * variance
+        residual = each.residual - mean
+        coin = probability * (1 - probability)
+        spread = np.sqrt(coin * (float(residual @ residual) + explained))
+        z = np.divide(total, spread, out=np.zeros(len(columns)), where=spread > 0)
+        answers.append(normal_log_p(z))
+        in_question = abs(z) > _IN_QUESTION
+        fitted = np.flatnonzero(in_question[active])
+        in_question[active] = False
+        open_tests.add(answers[-1], np.flatnonzero(in_question), total, residual[None])
+        if len(fitted):
+            share = bits.count[each.active[fitted]] / bits.num_samples
+            centred = bits.dense(each.active[fitted]).T - share[:, None]
+            own = residual + centred * each.coefficients[fitted][:, None]
+            open_tests.add(answers[-1], active[fitted], total, own)
+    open_tests.close()
+    return answers

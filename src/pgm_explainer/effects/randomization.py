@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["atoms", "log_tails", "normal_log_p"]
+__all__ = ["OpenTests", "atoms", "log_tails", "normal_log_p"]
 
 FloatVector = NDArray[np.float64]
 
 _EXTREMES = 48
 _BINS = 64
 _STEPS = 40
+_ROWS_AT_ONCE = 2048
 _FURTHEST = 300.0
 """Beyond this tilt every coin is as good as certain."""
 _CLOSE = 1e-9
@@ -32,23 +33,22 @@ def normal_log_p(z: FloatVector) -> FloatVector:
 
 
 def atoms(values: FloatVector) -> tuple[FloatVector, FloatVector]:
-    """Return at most 160 values and weights that stand for many values.
+    """Return at most 160 values ``[..., a]`` and weights ``[a]`` that stand for many ``[..., n]``.
 
     The largest and the smallest, which decide a tail, stay as they are. Between them, neighbours
     are replaced by their mean.
     """
-    ordered = np.sort(values)
-    if len(ordered) <= 2 * _EXTREMES + _BINS:
-        return ordered, np.ones(len(ordered))
-    middle = ordered[_EXTREMES:-_EXTREMES]
-    starts = np.linspace(0, len(middle), _BINS, endpoint=False).astype(np.int64)
-    weights = np.diff(np.append(starts, len(middle))).astype(np.float64)
-    means = np.add.reduceat(middle, starts) / weights
+    ordered = np.sort(values, axis=-1)
+    count = ordered.shape[-1]
+    if count <= 2 * _EXTREMES + _BINS:
+        return ordered, np.ones(count)
+    middle = ordered[..., _EXTREMES:-_EXTREMES]
+    starts = np.arange(_BINS) * middle.shape[-1] // _BINS
+    weights = np.diff(np.append(starts, middle.shape[-1])).astype(np.float64)
+    means = np.add.reduceat(middle, starts, axis=-1) / weights
     ones = np.ones(_EXTREMES)
-    return (
-        np.concatenate((ordered[:_EXTREMES], means, ordered[-_EXTREMES:])),
-        np.concatenate((ones, weights, ones)),
-    )
+    chosen = (ordered[..., :_EXTREMES], means, ordered[..., -_EXTREMES:])
+    return np.concatenate(chosen, axis=-1), np.concatenate((ones, weights, ones))
 
 
 def log_tails(
@@ -59,7 +59,7 @@ def log_tails(
     Args:
         totals: sums ``[k]`` of (coin - probability) * value over all samples.
         values: the values ``[a]`` of the samples, or ``[k, a]`` where each total has its own.
-        weights: how many samples each value stands for, of the same shape.
+        weights: how many samples each value stands for, ``[a]``.
         probability: that a coin is 1.
 
     Examples:
@@ -77,6 +77,46 @@ def log_tails(
     sign = np.where(totals < 0, -1.0, 1.0)
     upper = _log_upper(sign * totals, sign[:, None] * values, weights, probability)
     return np.minimum(np.log(2.0) + upper, 0.0)
+
+
+class OpenTests:
+    """Tests whose p-values are worked out together, since many at once take little longer."""
+
+    def __init__(self, probability: float) -> None:
+        self._probability = probability
+        self._answers: list[tuple[FloatVector, NDArray[np.int64]]] = []
+        self._totals: list[FloatVector] = []
+        self._values: list[FloatVector] = []
+        self._weights: FloatVector = np.empty(0)
+
+    def add(
+        self,
+        answers: FloatVector,
+        places: NDArray[np.int64],
+        totals: FloatVector,
+        outcomes: FloatVector,
+    ) -> None:
+        """Test totals at places against outcomes, one for all of them or one for each."""
+        for start in range(0, len(places), _ROWS_AT_ONCE):
+            some = places[start : start + _ROWS_AT_ONCE]
+            own = outcomes if len(outcomes) == 1 else outcomes[start : start + _ROWS_AT_ONCE]
+            values, self._weights = atoms(own)
+            self._answers.append((answers, some))
+            self._totals.append(totals[some])
+            self._values.append(np.broadcast_to(values, (len(some), values.shape[1])))
+            if sum(map(len, self._totals)) >= _ROWS_AT_ONCE:
+                self.close()
+
+    def close(self) -> None:
+        """Put the p-values where they belong."""
+        if not self._totals:
+            return
+        totals, values = np.concatenate(self._totals), np.concatenate(self._values)
+        tails = log_tails(totals, values, self._weights, self._probability)
+        ends = np.cumsum([len(each) for each in self._totals])[:-1]
+        for (answers, places), its in zip(self._answers, np.split(tails, ends), strict=True):
+            answers[places] = its
+        self._answers, self._totals, self._values = [], [], []
 
 
 def _log_upper(
@@ -113,7 +153,7 @@ def _saddlepoint(
     start = totals - probability * mass.sum(axis=1)
     tilt = np.clip(start / np.maximum(variance, 1e-300), 0.0, _FURTHEST / 2)
     odds = (1 - probability) / probability
-    curvature = variance
+    curvature, found = variance, np.zeros(len(totals), dtype=bool)
     for _ in range(_STEPS):
         chance = 1 / (1 + odds * np.exp(-tilt[:, None] * values))
         part = mass * chance
@@ -124,7 +164,9 @@ def _saddlepoint(
         newton = tilt + (totals - slope) / np.maximum(curvature, 1e-300)
         inside = (newton > low) & (newton < high)
         after = np.where(inside, newton, (low + high) / 2)
-        if np.all(abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)):
+        found |= abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)
+        if found.all():
             break
-        tilt = after
+        # What is found stays as it is, however many steps the others take.
+        tilt = np.where(found, tilt, after)
     return tilt, curvature

@@ -1,112 +1,154 @@
-"""Least squares of an outcome on which parts are perturbed, for any number of parts.
+"""Least squares of outcomes on which nodes are perturbed, for any number of nodes.
 
-The coins are independent of each other, so the coefficient of a part is its average effect over
+The coins are independent of each other, so the coefficient of a node is its average effect over
 random states of all the others, whatever the model looks like; adjusting for the others only
-removes noise. Parts that hardly matter would add noise instead, so only those that stand out
-are adjusted for.
+removes noise. Nodes that hardly matter would add noise instead, so only those that stand out are
+adjusted for.
 
-Products of the strongest two by two remove more noise, and tests use that. Effects and their
-intervals do not: what three parts do together is hardly ever sampled by default, and with products
+Products of the strongest, two by two, remove more noise, and tests use that. Effects and their
+intervals do not: what three nodes do together is hardly ever sampled by default, and with products
 the intervals would be as narrow as if it were known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
-from .randomization import atoms, log_tails
+from .randomization import OpenTests
 
-__all__ = ["Fit", "fit"]
+__all__ = ["Fit", "fit_all"]
 
 Vector = NDArray[np.float64]
 
 _ROUNDS = 4
-_STANDS_OUT = 3.0
-_BY_CHANCE = 0.1
-"""How likely it may be that any part that does nothing is adjusted for. What stands out in skewed
+_STANDS_OUT = _IN_QUESTION = 3.0
+_BY_CHANCE = 0.02
+"""How likely it may be that any node that does nothing is adjusted for. What stands out of skewed
 samples by chance would explain them too well, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
-"""At most one adjusted part for ten samples: more would fit noise."""
+"""At most one adjusted node for ten samples: more would fit noise."""
 _IN_PAIRS = 6
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What was adjusted for, and what it left.
+    """An outcome, what it was adjusted for, and what that left.
 
     Attributes:
-        active: the columns that were adjusted for.
-        coefficients: one for each of them.
-        residual: what they do not explain, ``[n]``, scaled up for the terms that were used.
+        columns: the candidates, as columns of the perturbed samples.
+        active: those of them that were adjusted for.
+        coefficients: one for each of these.
+        residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
     """
 
+    columns: NDArray[np.int64]
     active: NDArray[np.int64]
     coefficients: Vector
     residual: Vector
 
 
-def fit(bits: PerturbedSamples, outcome: Vector, probability: float) -> tuple[Fit, Fit]:
-    """Fit an outcome ``[n]`` by the parts that stand out: by them alone, and with pairs."""
-    most = max(1, int(_SHARE_OF_SAMPLES * len(outcome)))
-    centred = outcome - outcome.mean()
-    active = np.empty(0, dtype=np.int64)
-    alone = paired = Fit(active, np.empty(0), centred)
+def fit_all(
+    bits: PerturbedSamples,
+    outcomes: Sequence[tuple[NDArray[np.int64], Vector]],
+    probability: float,
+) -> list[tuple[Fit, Fit]]:
+    """Fit each outcome ``[n]`` by those of its candidate columns that stand out.
+
+    Returns:
+        Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
+    """
+    growing = [_Growing(columns, outcome - outcome.mean()) for columns, outcome in outcomes]
+    waiting = growing
     for _ in range(_ROUNDS):
-        log_p = _chances(bits, paired.residual, probability)
-        log_p[active] = 0
-        new = np.flatnonzero(log_p < np.log(_BY_CHANCE / len(bits)))
-        new = new[np.lexsort((new, log_p[new]))][: most - len(active)]
-        if not len(new):
+        if not waiting:
             break
-        active = np.append(active, new)
-        alone, paired = _solve(bits.dense(active), centred, active)
-    return alone, paired
+        sums = bits.sums(np.stack([each.fit.residual for each in waiting], axis=1))
+        tests = OpenTests(probability)
+        for each, its in zip(waiting, sums.T, strict=True):
+            each.test(bits, its, probability, tests)
+        tests.close()
+        waiting = [each for each in waiting if each.grow(bits)]
+    return [each.with_pairs(bits) for each in growing]
 
 
-def _chances(bits: PerturbedSamples, residual: Vector, probability: float) -> Vector:
-    """The log p-value of each column that stands out; 0 of the others."""
-    scores = bits.sums(residual[:, None])[:, 0]
-    noise = np.sqrt(probability * (1 - probability) * (residual**2).sum())
-    log_p = np.zeros(len(bits))
-    some = np.flatnonzero(abs(scores) > _STANDS_OUT * noise)
-    log_p[some] = log_tails(scores[some], *atoms(residual), probability)
-    return log_p
+class _Growing:
+    """A fit that grows by the columns that stand out from what it leaves."""
+
+    def __init__(self, columns: NDArray[np.int64], outcome: Vector) -> None:
+        self._outcome = outcome
+        self.fit = Fit(columns, columns[:0], np.empty(0), outcome)
+        self._some = columns[:0]
+        self._log_p = np.empty(0)
+
+    def test(
+        self, bits: PerturbedSamples, sums: Vector, probability: float, tests: OpenTests
+    ) -> None:
+        """Have the columns tested that may stand out, given each column's sum of the residual."""
+        columns, residual = self.fit.columns, self.fit.residual
+        coin = probability * (1 - probability)
+        noise = coin * float(residual @ residual)
+        self._some = columns[sums[columns] ** 2 > _IN_QUESTION**2 * noise]
+        if len(self.fit.active):
+            self._some = self._some[~np.isin(self._some, self.fit.active)]
+        self._log_p = np.zeros(len(self._some))
+        everywhere = np.arange(len(self._some))
+        tests.add(self._log_p, everywhere, sums[self._some], residual[None])
+
+    def grow(self, bits: PerturbedSamples) -> bool:
+        """Adjust for the columns that stand out; say whether there were any."""
+        active = self.fit.active
+        room = max(1, int(_SHARE_OF_SAMPLES * bits.num_samples)) - len(active)
+        new = np.flatnonzero(self._log_p < np.log(_BY_CHANCE / max(1, len(self.fit.columns))))
+        new = new[np.argsort(self._log_p[new], kind="stable")][: max(0, room)]
+        if not len(new):
+            return False
+        active = np.append(active, self._some[new])
+        self.fit = _solved(self._design(bits, active), self._outcome, self.fit.columns, active)
+        return True
+
+    def with_pairs(self, bits: PerturbedSamples) -> tuple[Fit, Fit]:
+        """Return the fit, and the fit that pairs of its strongest columns improve."""
+        alone = self.fit
+        if len(alone.active) < 2:
+            return alone, alone
+        design = self._design(bits, alone.active)
+        pairs = _pairs(design, alone.residual, alone.coefficients)
+        if not pairs.shape[1]:
+            return alone, alone
+        design = np.concatenate((design, pairs), axis=1)
+        return alone, _solved(design, self._outcome, alone.columns, alone.active)
+
+    def _design(self, bits: PerturbedSamples, active: NDArray[np.int64]) -> Vector:
+        return np.asarray(bits.dense(active) - bits.count[active] / bits.num_samples)
 
 
-def _solve(columns: Vector, centred: Vector, active: NDArray[np.int64]) -> tuple[Fit, Fit]:
-    columns = columns - columns.mean(axis=0)
-    alone = _solve_one(columns, centred, active)
-    pairs = _pairs(columns, alone.residual, alone.coefficients)
-    if not pairs.shape[1]:
-        return alone, alone
-    return alone, _solve_one(np.concatenate((columns, pairs), axis=1), centred, active)
-
-
-def _solve_one(design: Vector, centred: Vector, active: NDArray[np.int64]) -> Fit:
-    coefficients = _least_squares(design, centred)
-    left = max(1, len(centred) - 1 - design.shape[1])
-    residual = (centred - design @ coefficients) * np.sqrt(len(centred) / left)
-    return Fit(active, coefficients[: len(active)], residual)
+def _solved(
+    design: Vector, outcome: Vector, columns: NDArray[np.int64], active: NDArray[np.int64]
+) -> Fit:
+    coefficients = _least_squares(design, outcome)
+    left = max(1, len(outcome) - 1 - design.shape[1])
+    residual = (outcome - design @ coefficients) * np.sqrt(len(outcome) / left)
+    return Fit(columns, active, coefficients[: len(active)], residual)
 
 
 def _pairs(columns: Vector, residual: Vector, coefficients: Vector) -> Vector:
     """Products of two of the strongest columns, those that explain what is left."""
-    contribution = abs(coefficients) * np.sqrt((columns**2).sum(axis=0))
-    strongest = np.sort(np.argsort(-contribution, kind="stable")[:_IN_PAIRS])
+    strongest = np.argsort(-abs(coefficients), kind="stable")[:_IN_PAIRS]
     left, right = np.triu_indices(len(strongest), 1)
     products = columns[:, strongest[left]] * columns[:, strongest[right]]
-    products = products - products.mean(axis=0)
-    size = (products**2).sum(axis=0) * np.mean(residual**2)
-    scores = abs(residual @ products)
-    return products[:, scores > _STANDS_OUT * np.sqrt(np.maximum(size, 1e-300))]
+    products -= products.mean(axis=0)
+    size = np.einsum("ij,ij->j", products, products) * np.mean(residual**2)
+    scores = (residual @ products) ** 2
+    return products[:, scores > _STANDS_OUT**2 * np.maximum(size, 1e-300)]
 
 
 def _least_squares(design: Vector, outcome: Vector) -> Vector:
     """Through the normal equations, which are well conditioned: the coins are independent."""
     gram = design.T @ design
-    gram[np.diag_indices_from(gram)] += 1e-9 * np.trace(gram) / max(1, len(gram))
+    gram.flat[:: len(gram) + 1] += 1e-9 * (1 + gram[0, 0])
     return np.asarray(np.linalg.solve(gram, design.T @ outcome))

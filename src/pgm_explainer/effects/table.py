@@ -16,6 +16,8 @@ __all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
 
 EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "significant")
 
+_ROUNDING = 1e-4
+
 Names = Sequence[VariableId] | Mapping[int, VariableId]
 
 
@@ -152,6 +154,16 @@ class Effects(Sequence[Effect]):
 
     def __repr__(self) -> str:
         return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
+
+    def agrees(self, other: Effects) -> bool:
+        """Say whether both are the same up to the rounding errors of the model."""
+        mine, its = np.argsort(self.nodes), np.argsort(other.nodes)
+        if self.nodes[mine].tolist() != other.nodes[its].tolist():
+            return False
+        return np.array_equal(self.significant[mine], other.significant[its]) and all(
+            np.allclose(getattr(self, name)[mine], getattr(other, name)[its], _ROUNDING, _ROUNDING)
+            for name in EFFECT_COLUMNS[1:-1]
+        )
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -12,8 +12,12 @@ from typing import Any
 from ..arrays import check_whole_number
 from ..errors import InputError, JobError
 from .base import Answer, Lost, Prepare, Task, available_cores
+from .ray_head import Head, check_address
 
 __all__ = ["RayEngine"]
+
+_GLANCE = 2.0
+"""Seconds to wait for an answer before a look at whether the cluster is still there."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,16 @@ class RayEngine:
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
     ) -> Iterator[Answer | Lost[Task]]:
         with self.cluster() as ray:
-            stored = _put(ray, prepare)
-            remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
-            # An actor that died is replaced by a new one, which needs the same two.
-            yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
+            try:
+                stored = _put(ray, prepare)
+                remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
+                # An actor that died is replaced by a new one, which needs the same two.
+                yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
+            except (ray.exceptions.RayError, ConnectionError) as error:
+                raise JobError(
+                    f"the Ray cluster failed ({type(error).__name__}: {error}). What was finished "
+                    f"is safe: run the job again"
+                ) from error
 
     @contextmanager
     def cluster(self) -> Iterator[Any]:
@@ -69,6 +79,8 @@ class RayEngine:
             # Workers of this machine find what this process finds.
             paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             options = {"address": "local", "num_cpus": cores, "runtime_env": {"env_vars": paths}}
+        else:
+            check_address(self.address)
         try:
             ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
@@ -117,8 +129,9 @@ def _run(
 
     for _, task in zip(range(workers), tasks, strict=False):
         ask(None, task)
+    head = Head.of(ray)
     while asked:
-        (answered, *_), _ = ray.wait(list(asked), num_returns=1)
+        answered = _first(ray, list(asked), head)
         actor, task = asked.pop(answered)
         answer = _answer(ray, answered, task)
         yield answer
@@ -127,6 +140,15 @@ def _run(
         for task in tasks:  # one, if there is one
             ask(actor, task)
             break
+
+
+def _first(ray: Any, asked: list[Any], head: Head) -> Any:
+    """The first that is answered; meanwhile see that the cluster still lives."""
+    while True:
+        answered, _ = ray.wait(asked, num_returns=1, timeout=_GLANCE)
+        if answered:
+            return answered[0]
+        head.check()
 
 
 def _answer(ray: Any, answered: Any, task: Any) -> Any:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ..errors import FileError
 from ..network import BayesianNetwork
 from .files import as_text
 from .naming import NETWORK_NAME
-from .tables import WordTable, network_from_words, network_in_words
+from .tables import WordTable, check_count, network_from_words, network_in_words
 
 __all__ = ["network_from_bif", "network_to_bif"]
 
@@ -63,6 +63,7 @@ def network_from_bif(document: bytes) -> BayesianNetwork:
             case "variable":
                 variable = tokens.word()
                 _add(states, variable, _read_states(tokens), tokens)
+                check_count(len(states))
             case "probability":
                 table = _read_probability(tokens)
                 _add(tables, table.name, table, tokens)
@@ -151,8 +152,7 @@ def _in_order(table: _Table, states: dict[str, list[str]]) -> WordTable:
     return WordTable(table.name, states[table.name], table.parents, numbers)
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     text: str
     is_sign: bool
     start: int

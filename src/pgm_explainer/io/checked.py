@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
+from ..limits import NESTING, SHOWN
 from ..sampling import VariableId
 
 __all__ = ["Checked", "plain_name"]
@@ -19,8 +20,6 @@ Read = TypeVar("Read")
 
 _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
-_DEEPEST = 8
-_SHOWN = 60
 
 
 class Checked:
@@ -47,7 +46,7 @@ class Checked:
         """Where this is; put into words only when asked, since nearly all values are fine."""
         if self._parent is None:
             return str(self._key)
-        step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{_SHOWN}}"
+        step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{SHOWN}}"
         return f"{self._parent.place}{step}"
 
     def refuse(self, expected: str) -> NoReturn:
@@ -64,7 +63,7 @@ class Checked:
         for name in self.value:
             if name not in names:
                 raise FileError(
-                    f"{self.place} has a field {name!r:.{_SHOWN}}, which this version does not know"
+                    f"{self.place} has a field {name!r:.{SHOWN}}, which this version does not know"
                 )
         return dict(self.entries())
 
@@ -122,49 +121,10 @@ class Checked:
         """A number; the three that JSON has no sign for are texts, such as ``"-inf"``."""
         if isinstance(self.value, str) and self.value in _BEYOND_JSON:
             return _BEYOND_JSON[self.value]
-        return self._finite()
+        return self.finite()
 
-    def fraction(self) -> float:
-        """A number from 0 to 1."""
-        number = self._finite()
-        if not 0 <= number <= 1:
-            self.refuse("from 0 to 1")
-        return number
-
-    def weight(self) -> float:
-        """A number above 0 and up to 1."""
-        if not (number := self.fraction()):
-            self.refuse("above 0")
-        return number
-
-    def name(self, depth: int = 0) -> VariableId:
-        """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
-        if isinstance(self.value, list) and self.value and depth < _DEEPEST:
-            return tuple(part.name(depth + 1) for part in self.items())
-        if isinstance(self.value, str):
-            return self.value
-        if type(self.value) is not int:
-            self.refuse("a name: a whole number, a text, or a list of these")
-        return int(self.value)
-
-    def plain(self, depth: int = 0) -> Any:
-        """Any value made of numbers, texts, lists, true, false and null."""
-        if isinstance(self.value, list) and depth < _DEEPEST:
-            return [item.plain(depth + 1) for item in self.items()]
-        if self.value is None or isinstance(self.value, (bool, str)):
-            return self.value
-        return self.value if type(self.value) is int else self._finite()
-
-    def array(
-        self, shape: tuple[int, ...], read: Callable[[Checked], Any], dtype: Any
-    ) -> NDArray[Any]:
-        """Lists within lists, of a known shape, whose innermost items ``read`` reads."""
-        cells = [self]
-        for length in shape:
-            cells = [item for cell in cells for item in cell.items(length)]
-        return np.array([read(cell) for cell in cells], dtype=dtype).reshape(shape)
-
-    def _finite(self) -> float:
+    def finite(self) -> float:
+        """A number, and none of those three."""
         if type(self.value) not in (int, float):
             self.refuse("a number")
         try:
@@ -174,6 +134,47 @@ class Checked:
         if not isfinite(number):
             self.refuse("a number that a float can hold")
         return number
+
+    def fraction(self) -> float:
+        """A number from 0 to 1."""
+        number = self.finite()
+        if not 0 <= number <= 1:
+            self.refuse("from 0 to 1")
+        return number
+
+    def log_probability(self) -> float:
+        """A number up to 0; ``"-inf"`` too."""
+        number = self.number()
+        if not number <= 0:
+            self.refuse("a number up to 0")
+        return number
+
+    def name(self, depth: int = 0) -> VariableId:
+        """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
+        if isinstance(self.value, list) and self.value and depth < NESTING:
+            return tuple(part.name(depth + 1) for part in self.items())
+        if isinstance(self.value, str):
+            return self.value
+        if type(self.value) is not int:
+            self.refuse("a name: a whole number, a text, or a list of these")
+        return int(self.value)
+
+    def plain(self, depth: int = 0) -> Any:
+        """Any value made of numbers, texts, lists, true, false and null."""
+        if isinstance(self.value, list) and depth < NESTING:
+            return [item.plain(depth + 1) for item in self.items()]
+        if self.value is None or isinstance(self.value, (bool, str)):
+            return self.value
+        return self.value if type(self.value) is int else self.finite()
+
+    def array(
+        self, shape: tuple[int, ...], read: Callable[[Checked], Any], dtype: Any
+    ) -> NDArray[Any]:
+        """Lists within lists, of a known shape, whose innermost items ``read`` reads."""
+        cells = [self]
+        for length in shape:
+            cells = [item for cell in cells for item in cell.items(length)]
+        return np.array([read(cell) for cell in cells], dtype=dtype).reshape(shape)
 
 
 def plain_name(name: Any) -> Any:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from ..errors import FileError, InputError
+from ..limits import DOCUMENT_BYTES, SHOWN, as_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "PART",
     "PathLike",
     "as_path",
     "as_text",
+    "check_file",
+    "read_bytes",
     "read_file",
     "write_bytes",
     "write_figure",
@@ -26,6 +32,12 @@ __all__ = [
 
 PathLike = str | os.PathLike[str]
 Content = TypeVar("Content")
+
+PART = ".pgm-explainer-{}.part"
+"""What a file is called while it is written; a process that is killed may leave one behind."""
+
+# A pipe would keep whoever opens it waiting for the other end.
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 def as_path(path: PathLike) -> Path:
@@ -42,26 +54,76 @@ def as_path(path: PathLike) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise InputError(f"the path of a file is a text or a Path, not {path!r:.60}") from None
+        raise InputError(f"the path of a file is a text or a Path, not {path!r:.{SHOWN}}") from None
 
 
-def read_file(path: PathLike, parse: Callable[[bytes], Content]) -> Content:
+def read_file(
+    path: PathLike, parse: Callable[[bytes], Content], limit: int = DOCUMENT_BYTES
+) -> Content:
     """Return what ``parse`` makes of a file's bytes.
 
     Raises:
-        FileError: the file is not there, may not be read, or ``parse`` refuses it; the error names
-            the file.
+        FileError: the file is not there, may not be read, is too large, or ``parse`` refuses it;
+            the error names the file.
         InputError: the path is none.
     """
     place = as_path(path)
-    try:
-        document = place.read_bytes()
-    except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
-        raise FileError(f"{place} cannot be read: {error}") from error
+    document = read_bytes(place, limit)
     try:
         return parse(document)
     except FileError as error:
         raise FileError(f"{place}: {error}") from None
+
+
+def read_bytes(path: PathLike, limit: int = DOCUMENT_BYTES) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        FileError: it is not there, is a folder, a pipe or a device, may not be read, or has more
+            bytes than the limit.
+    """
+    place = as_path(path)
+    try:
+        with open(place, "rb", opener=_without_waiting) as file:
+            _check_open(file, place, limit)
+            return file.read()
+    except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
+        raise _unreadable(place, error) from error
+
+
+def check_file(path: PathLike, limit: int | None = None) -> int:
+    """Return the size of a file that another library will read.
+
+    Raises:
+        FileError: as :func:`read_bytes`.
+    """
+    place = as_path(path)
+    try:
+        with open(place, "rb", opener=_without_waiting) as file:
+            return _check_open(file, place, limit)
+    except (OSError, ValueError) as error:
+        raise _unreadable(place, error) from error
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | _NO_WAITING)
+
+
+def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
+    """The size of an open file, if it is one that may be read."""
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{place} cannot be read: it is a pipe or a device, not a file")
+    if limit is not None and status.st_size > limit:
+        raise FileError(
+            f"{place} cannot be read: it has {as_size(status.st_size)}, and a file of this kind "
+            f"may have {as_size(limit)}"
+        )
+    return status.st_size
+
+
+def _unreadable(place: Path, error: Exception) -> FileError:
+    return error if isinstance(error, FileError) else FileError(f"{place} cannot be read: {error}")
 
 
 def as_text(document: bytes) -> str:
@@ -90,19 +152,24 @@ def write_figure(path: PathLike, figure: Figure, dpi: int) -> None:
 
 
 def write_bytes(path: PathLike, data: bytes) -> None:
-    """Write a file, which then is there whole; if that fails, it is as it was.
+    """Write a file, which then is there whole; if that fails, what was there stays.
+
+    A file that is replaced hands its owner and its permissions on.
 
     Raises:
-        FileError: it cannot be written.
+        FileError: it cannot be written, or something is there that is not a file.
         InputError: the path is none.
     """
     place = as_path(path)
     try:
         whole = Path(os.path.realpath(place))  # what a link points to, not the link
-        part = whole.with_name(f".{secrets.token_hex(8)}.part")
+        before = _replaced(whole)
+        part = whole.with_name(PART.format(secrets.token_hex(8)))
         try:
             # Not by tempfile, whose files nobody but their owner may read.
-            with part.open("xb") as file:
+            with open(part, "xb", opener=_private if before else None) as file:
+                if before:
+                    _hand_on(file, before)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -110,5 +177,39 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
+        _sync_folder(whole.parent)
     except (OSError, ValueError) as error:
         raise FileError(f"{place} cannot be written: {error}") from error
+
+
+def _replaced(whole: Path) -> os.stat_result | None:
+    """What is known of the file that is there; None if there is none."""
+    try:
+        status = whole.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("what is there is a folder, a pipe or a device, not a file")
+    return status
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _hand_on(file: IO[bytes], before: os.stat_result) -> None:
+    if not hasattr(os, "fchmod"):  # as on Windows
+        return
+    with suppress(PermissionError):  # only root may give files away
+        os.fchown(file.fileno(), before.st_uid, before.st_gid)
+    os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name of a file survive a power cut, where the file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
 
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from .files import PathLike, as_text, read_file, write_text
+from .json_text import parse_json
 from .schema import explanation_to_dict
 from .schema_reader import explanation_from_dict
 
@@ -68,7 +68,7 @@ def load_explanations(path: PathLike) -> list[Explanation]:
 
 def parse_explanations(document: bytes) -> list[Explanation]:
     """Return the explanations of a JSON document, which is one or a list of them."""
-    content = _parse(as_text(document))
+    content = parse_json(as_text(document), "save the explanation anew")
     if not isinstance(content, list):
         return [explanation_from_dict(content, "$")]
     return [explanation_from_dict(each, f"$[{at}]") for at, each in enumerate(content)]
@@ -78,24 +78,3 @@ def _as_json(explanation: Explanation) -> str:
     if not isinstance(explanation, Explanation):
         raise InputError(f"only explanations can be saved here, not {explanation!r:.60}")
     return json.dumps(explanation_to_dict(explanation), allow_nan=False)
-
-
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)
-    except RecursionError:
-        reason = "lists within lists within lists, too deep to be an explanation"
-    except ValueError as error:
-        reason = str(error)
-    raise FileError(f"this is not JSON, or was cut short: {reason}; save the explanation anew")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a field is there twice in one object")
-    return fields
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")

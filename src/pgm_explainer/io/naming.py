@@ -110,9 +110,11 @@ def state_words(variable: Variable) -> list[str]:
 
 def variable_with(name: VariableId, words: Sequence[str]) -> Variable | None:
     """Return the variable whose states these words are; None if there is none."""
+    if len(words) < 2:
+        return None
     whole = Variable(name, perturbable=False, levels=len(words))
     halved = Variable(name, perturbable=True, levels=len(words) // 2)
     for variable in (whole, halved):
-        if len(words) > 1 and state_words(variable) == list(words):
+        if state_words(variable) == list(words):
             return variable
     return None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import FileError
+from ..limits import NETWORK_BYTES
 from ..network import BayesianNetwork
 from .bif import network_from_bif, network_to_bif
 from .files import PathLike, as_path, read_file, write_text
@@ -37,7 +38,7 @@ def load_network(path: PathLike) -> BayesianNetwork:
     Raises:
         FileError: the file cannot be read, is of another format, or holds another sort of network.
     """
-    return read_file(path, _format(path).parse)
+    return read_file(path, _format(path).parse, NETWORK_BYTES)
 
 
 def _format(path: PathLike) -> _Format:

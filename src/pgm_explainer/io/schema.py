@@ -81,6 +81,7 @@ def _plain_ranking(ranking: Ranking) -> dict[str, Any]:
 
 def _plain_effects(effects: Effects) -> dict[str, Any]:
     columns = {name: getattr(effects, name).tolist() for name in EFFECT_COLUMNS}
+    columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
     pairs = [{**asdict(pair), "nodes": list(pair.nodes)} for pair in effects.pairs]
     return {**columns, "pairs": pairs, "left_out": effects.left_out}
 

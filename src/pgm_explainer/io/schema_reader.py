@@ -17,7 +17,8 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
-from ..sampling import Variable, VariableId
+from ..sampling import GRAPH, Variable, VariableId
+from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
 from ..significance import CORRECTIONS
 from ..structure import DAG
@@ -143,35 +144,38 @@ def _read_settings(settings: Checked) -> dict[str, Any]:
 
 def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
     fields = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")
-    shape = (len(fields["nodes"].items()),)
-    effect, low, high, log_p = (
-        fields[name].array(shape, Checked.number, np.float64)
-        for name in ("effect", "low", "high", "log_p")
-    )
+    shape = (len(nodes),)
     own: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
-    if len(np.unique(own)) < len(own) or not np.isin(own, nodes).all():
+    if not np.array_equal(np.sort(own), nodes):
         raise FileError(
-            f"{effects.place}.nodes must be nodes of the ranking and the target, each once"
+            f"{effects.place}.nodes must be the nodes of the ranking and the target, each once"
         )
-    return Effects(
+    read = Effects(
         own,
-        effect,
-        low,
-        high,
-        fields["strength"].array(shape, Checked.fraction, np.float64),
-        log_p,
+        effect=fields["effect"].array(shape, Checked.finite, np.float64),
+        low=fields["low"].array(shape, Checked.finite, np.float64),
+        high=fields["high"].array(shape, Checked.finite, np.float64),
+        strength=fields["strength"].array(shape, Checked.fraction, np.float64),
+        log_p=fields["log_p"].array(shape, Checked.log_probability, np.float64),
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         pairs=tuple(_read_pair(pair, own) for pair in fields["pairs"].items()),
         left_out=fields["left_out"].whole_number(),
     )
+    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
+        raise FileError(f"{effects.place}.effect must be from low to high for every node")
+    return read
 
 
 def _read_pair(pair: Checked, nodes: IntArray) -> PairEffect:
     fields = pair.fields("nodes", "joint", "excess", "low", "high", "log_p")
     first, second = (node.whole_number() for node in fields.pop("nodes").items(2))
     if not np.isin((first, second), nodes).all():
-        raise FileError(f"{pair.place}.nodes names a node that has no effect in the file")
-    return PairEffect((first, second), **{name: each.number() for name, each in fields.items()})
+        raise FileError(
+            f"{pair.place}.nodes are {first} and {second}, of which one is no node of the effects"
+        )
+    log_p = fields.pop("log_p").log_probability()
+    numbers = {name: each.finite() for name, each in fields.items()}
+    return PairEffect((first, second), **numbers, log_p=log_p)
 
 
 def _read_ranking(ranking: Checked) -> Ranking:
@@ -195,6 +199,8 @@ def _read_ranking(ranking: Checked) -> Ranking:
 def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
+    if len(set(read.values())) < len(read):
+        raise FileError(f"{names.place} gives two nodes the same name")
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
     return read
@@ -227,6 +233,8 @@ def _read_network(network: Checked) -> BayesianNetwork:
 
 def _read_variable(entry: dict[str, Checked]) -> Variable:
     levels = entry["levels"].whole_number(at_least=1)
+    if levels > MOST_LEVELS:
+        entry["levels"].refuse(f"at most {MOST_LEVELS}")
     variable = Variable(entry["name"].name(), entry["perturbable"].flag(), levels)
     if variable.cardinality < 2:
         entry["levels"].refuse("at least 2 for a variable that is not perturbable")
@@ -293,12 +301,21 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"which does not fit its {len(values)} values"
         )
     _check_class_names(explanation, place)
-    network = explanation.network
-    if network is None:
-        return
+    if explanation.network is not None:
+        _check_network(explanation, explanation.network, place)
+    ends = tuple(map(explanation.ranking.called, explanation.ends.tolist()))
+    called = {"node": ends[:1], "edge": (ends,), "graph": (GRAPH,)}[explanation.task][0]
+    if explanation.target != called:
+        raise FileError(
+            f"{place}.target is {explanation.target!r:.60}, but by its ends and names it is "
+            f"{called!r:.60}"
+        )
+
+
+def _check_network(explanation: Explanation, network: BayesianNetwork, place: str) -> None:
     if set(network.nodes) != {*explanation.nodes, explanation.target}:
         raise FileError(
-            f"{place}.network is about {network.nodes}, but the explaining nodes are "
+            f"{place}.network is about {network.nodes}, but the selected nodes are "
             f"{explanation.nodes} and the target is {explanation.target!r}"
         )
     if network.variable(explanation.target).levels < 2:

@@ -9,12 +9,13 @@ from math import isfinite, prod
 import numpy as np
 
 from ..errors import FileError, InputError
+from ..limits import NETWORK_VARIABLES
 from ..network import BayesianNetwork, ConditionalTable
 from ..sampling import Variable
 from ..structure import DAG
 from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
 
-__all__ = ["WordTable", "network_from_words", "network_in_words"]
+__all__ = ["WordTable", "check_count", "network_from_words", "network_in_words"]
 
 _EXACT, _ROUNDED = 1e-9, 1e-4
 """How far rows may be from adding up to 1: taken as they are, or as rounded by whoever wrote them.
@@ -69,6 +70,16 @@ def network_from_words(tables: Sequence[WordTable], network_name: str) -> Bayesi
         return BayesianNetwork(variables, DAG(len(tables), edges), filled)
     except InputError as error:
         raise FileError(f"this is not a Bayesian network: {error}") from None
+
+
+def check_count(variables: int) -> None:
+    """Refuse a network of more variables than one may have.
+
+    Raises:
+        FileError: names the limit.
+    """
+    if variables > NETWORK_VARIABLES:
+        raise FileError(f"a network may have {NETWORK_VARIABLES:,} variables, and this has more")
 
 
 def _variable(table: WordTable, ours: bool) -> Variable:

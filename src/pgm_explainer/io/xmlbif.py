@@ -8,15 +8,15 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ..errors import FileError
+from ..limits import NESTING
 from ..network import BayesianNetwork
 from .naming import NETWORK_NAME
-from .tables import WordTable, network_from_words, network_in_words
+from .tables import WordTable, check_count, network_from_words, network_in_words
 
 __all__ = ["network_from_xmlbif", "network_to_xmlbif"]
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 """No DOCTYPE follows, as the format would have it: pyAgrum cannot read one, and nobody needs it."""
-_DEEPEST = 8
 
 
 def network_to_xmlbif(network: BayesianNetwork) -> str:
@@ -56,6 +56,7 @@ def network_from_xmlbif(document: bytes) -> BayesianNetwork:
         if name in states:
             raise FileError(f"there are two variables called {name!r:.60}")
         states[name] = list(_texts(variable, "OUTCOME"))
+        check_count(len(states))
     tables = {}
     for definition in networks[0].iter("DEFINITION"):
         name = _only(definition, "FOR")
@@ -94,7 +95,7 @@ def _parse(document: bytes) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
-        if depth > _DEEPEST:
+        if depth > NESTING:
             raise FileError(f"<{tag:.60}> is nested too deep for XMLBIF")
         builder.start(tag, attributes)
 

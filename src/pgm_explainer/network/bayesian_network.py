@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import check_whole_number
+from ..arrays import as_array, as_list, check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
@@ -32,6 +32,7 @@ __all__ = ["BayesianNetwork", "ConditionalTable"]
 
 Codes = NDArray[np.integer[Any]]
 _ROUNDING = 1e-13
+_MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +70,11 @@ class ConditionalTable:
         for column, states in zip(codes.T, shape, strict=True):
             cells = cells * states + column
         counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
-        weights = counts + smoothing
+        weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
-        values = weights / weights.sum(axis=-1, keepdims=True)
-        return cls(variable, tuple(parents), values, counts)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return cls(variable, tuple(parents), weights, counts)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
@@ -127,8 +128,11 @@ class BayesianNetwork:
         tables: Sequence[ConditionalTable | NoisyOr],
         score: float | None = None,
     ) -> None:
+        _check_all(variables, Variable, "variables")
+        _check_all(tables, (ConditionalTable, NoisyOr), "tables")
+        _check_dag(dag, variables)
         ids = [variable.id for variable in variables]
-        if not len(ids) == len(set(ids)) == dag.num_variables == len(tables):
+        if not len(ids) == len(set(ids)) == len(tables):
             raise InputError("a network needs distinct variables, and a table for each of them")
         for at, table in enumerate(tables):
             expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
@@ -155,6 +159,9 @@ class BayesianNetwork:
         Args:
             known: by position, distributions that are estimated already.
         """
+        _check_all(variables, Variable, "variables")
+        _check_dag(dag, variables)
+        check_not_negative(smoothing, "smoothing")
         codes, _ = check_data(codes, [variable.cardinality for variable in variables])
         tables: list[ConditionalTable | NoisyOr] = []
         for at, variable in enumerate(variables):
@@ -236,16 +243,12 @@ class BayesianNetwork:
             QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
         """
         # A pair of nodes may name one variable; what names a variable is not a list of them.
-        one = self._knows(nodes) or isinstance(nodes, (str, int))
-        asked: list[Any] = [nodes] if one else list(nodes)  # type: ignore[arg-type]
+        several = None if self._knows(nodes) or isinstance(nodes, str) else as_list(nodes)
+        asked: list[Any] = [nodes] if several is None else several
         keep = [self._at(node) for node in asked]
         if len(set(keep)) < len(keep):
             raise QueryError(f"each variable can be asked for once, not {asked}")
-        weights = {
-            self._at(node): self.variable(node).matching(known).astype(float)
-            for node, known in (evidence or {}).items()
-        }
-        joint = self._eliminate(keep, weights)
+        joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
             raise QueryError(
@@ -255,15 +258,13 @@ class BayesianNetwork:
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
         """Return how likely it is that all of ``evidence`` is so."""
-        weights = {
-            self._at(node): self.variable(node).matching(known).astype(float)
-            for node, known in evidence.items()
-        }
-        return float(self._eliminate([], weights))
+        return float(self._eliminate([], self._weights(evidence)))
 
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
         """Draw states ``[num_samples, variables]`` from the joint distribution."""
         count = check_whole_number(num_samples, "num_samples", at_least=1)
+        if count > _MOST_SAMPLES:
+            raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {count}")
         rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
         codes = np.zeros((count, len(self.variables)), dtype=np.uint8)
         for at in self.dag.order:
@@ -274,7 +275,18 @@ class BayesianNetwork:
         return codes
 
     def log_likelihood(self, codes: Codes) -> float:
-        """Return the log-probability of data ``[n, variables]`` under this network."""
+        """Return the log-probability of data ``[n, variables]`` under this network.
+
+        Raises:
+            InputError: the data have other columns, or states that a variable does not have.
+        """
+        shape = as_array(codes, "data").shape
+        if shape[1:] != (len(self.variables),):
+            raise InputError(
+                f"data must have a column for each of the {len(self.variables)} variables of the "
+                f"network ({', '.join(map(str, self.nodes))}), not shape {shape}"
+            )
+        codes, _ = check_data(codes, [variable.cardinality for variable in self.variables])
         total = 0.0
         with np.errstate(divide="ignore"):
             for at, table in enumerate(self._tables):
@@ -311,6 +323,8 @@ class BayesianNetwork:
 
     def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
         """Return the same network with other names for some of its variables."""
+        if not isinstance(names, Mapping):
+            raise InputError(f"names must be a mapping from old names to new, not {names!r}")
 
         def rename(variable: Variable) -> Variable:
             return replace(variable, id=names.get(variable.id, variable.id))
@@ -367,6 +381,18 @@ class BayesianNetwork:
 
         return network_to_pyagrum(self)
 
+    def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
+        """For each variable of which something is known, which of its states agree with that."""
+        if evidence is not None and not isinstance(evidence, Mapping):
+            raise QueryError(
+                f"evidence is a mapping from variables to what is known, such as {{300: 'kept'}}, "
+                f"not {evidence!r}"
+            )
+        return {
+            self._at(node): self.variable(node).matching(known).astype(np.float64)
+            for node, known in (evidence or {}).items()
+        }
+
     def _knows(self, node: Any) -> bool:
         try:
             return node in self._index
@@ -382,3 +408,17 @@ class BayesianNetwork:
 
     def _ids(self, positions: Sequence[int]) -> list[VariableId]:
         return [self.variables[at].id for at in positions]
+
+
+def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
+    """Refuse anything but a sequence of such objects."""
+    usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
+    if not usable or not all(isinstance(each, kind) for each in items):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(each.__name__ for each in kinds)
+        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
+
+
+def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:
+    if not isinstance(dag, DAG) or dag.num_variables != len(variables):
+        raise InputError(f"dag must be a DAG of {len(variables)} variables, not {dag!r:.200}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InputError
 from ..structure import DAG
 
 __all__ = ["CPDAG", "cpdag", "equivalent"]
@@ -34,6 +35,8 @@ def cpdag(dag: DAG) -> CPDAG:
         >>> cpdag(DAG(3, [(0, 1), (2, 1)])).directed
         ((0, 1), (2, 1))
     """
+    if not isinstance(dag, DAG):
+        raise InputError(f"an equivalence class is that of a DAG, not of {dag!r}")
     adjacent: set[Edge] = {pair for u, v in dag.edges for pair in ((u, v), (v, u))}
     directed = {
         (parent, child)

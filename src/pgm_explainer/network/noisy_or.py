@@ -28,12 +28,11 @@ __all__ = ["NoisyOr"]
 
 Vector = NDArray[np.float64]
 
-_TINY = 1e-9
+_TINY = 1e-8
 _LARGEST = 14.0
 """Minus the log of the least chance that a prediction holds: one in a million."""
-_STEPS = 200
-_CLOSE = 1e-9
-_LEAST_DAMPING, _MOST_DAMPING = 1e-9, 1e9
+_STEPS = 60
+_CLOSE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +89,7 @@ class NoisyOr:
             bits.append(own > 0)
         patterns, kept, broken = _patterns(np.stack((*bits, changed > 0), axis=1))
         weights = _maximise(patterns, kept + smoothing, broken + smoothing)
-        likelihood = _likelihood(weights, patterns, kept, broken)[0]
+        likelihood = _likelihood(np.minimum(weights, _LARGEST), patterns, kept, broken)[0]
         chance = -np.expm1(-weights)
         perturbed = float(np.mean(own > 0)) if variable.perturbable else None
         if perturbed is not None:
@@ -128,7 +127,7 @@ class NoisyOr:
             along = [1] * len(self.parents)
             along[axis] = len(chance)
             holds = holds * (1 - chance).reshape(along)
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[..., None]
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
@@ -136,7 +135,7 @@ class NoisyOr:
 
         Each term is a product of functions of one variable, so any number of parents is cheap.
         """
-        constant, product = self._sides
+        constant, product = self.sides
         unary = [
             Factor((parent,), 1 - chance)
             for parent, chance in zip(parents, self.chances, strict=True)
@@ -162,11 +161,11 @@ class NoisyOr:
         holds = np.ones(len(codes))
         for column, chance in zip(codes.T, self.chances, strict=True):
             holds *= 1 - chance[column]
-        constant, product = self._sides
+        constant, product = self.sides
         return constant + product * holds[:, None]
 
     @property
-    def _sides(self) -> tuple[Vector, Vector]:
+    def sides(self) -> tuple[Vector, Vector]:
         """P(state | parents) = constant + product * P(no parent changes the prediction)."""
         coin = [1.0] if self.perturbed is None else [1 - self.perturbed, self.perturbed]
         alone = (1 - self.leak) * np.array([1.0, 1 - self.own])[: len(coin)]
@@ -204,42 +203,43 @@ def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
         _, first, which = np.unique(2 * which + column, return_index=True, return_inverse=True)
     changed = np.bincount(which, bits[:, -1], minlength=len(first)).astype(np.float64)
     total = np.bincount(which, minlength=len(first)).astype(np.float64)
-    design = np.column_stack((np.ones(len(first)), bits[first, :-1].astype(np.float64)))
+    design: Vector = np.ones((len(first), bits.shape[1]))
+    design[:, 1:] = bits[first, :-1]
     return design, total - changed, changed
 
 
 def _maximise(design: Vector, kept: Vector, changed: Vector) -> Vector:
     """The weights, minus the logs of the chances to hold, of highest likelihood.
 
-    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights, so Newton's
-    steps, kept within 0 to a bound, lead to its maximum. Where few samples changed it is nearly
-    flat in some directions: a step that does not gain is tried again with more damping, which
-    turns it into a short step along the gradient.
+    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights. Newton's steps,
+    kept within 0 to a bound, lead to its maximum; where the bound bends one so that it leads down,
+    a shorter one closer to the gradient is tried (Levenberg and Marquardt).
     """
-    weights = np.full(design.shape[1], 0.1)
+    weights = np.full(design.shape[1], 0.3)
+    weights[0] = 0.05
+    size = (kept + changed) @ design + 1e-9
+    damping = 1e-3
     value, gradient, hessian = _likelihood(weights, design, kept, changed)
-    damping = _LEAST_DAMPING
     for _ in range(_STEPS):
-        free = ~((weights <= _TINY) & (gradient < 0)) & ~((weights >= _LARGEST) & (gradient > 0))
-        if not free.any():
-            break
-        curved = hessian[np.ix_(free, free)]
-        curved[np.diag_indices_from(curved)] += damping * (1 + np.trace(curved))
-        trial = weights.copy()
-        trial[free] += np.linalg.solve(curved, gradient[free])
-        trial = np.clip(trial, _TINY, _LARGEST)
+        bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
+        curved = hessian.copy()
+        curved[bound] = curved[:, bound] = 0.0
+        curved.flat[:: len(curved) + 1] += damping * (size + curved.diagonal())
+        scale = 1 / np.sqrt(curved.diagonal())  # to solve it well where one weight is near 0
+        slope = np.where(bound, 0.0, gradient) * scale
+        step = np.linalg.solve(curved * np.outer(scale, scale), slope) * scale
+        trial = np.clip(weights + step, _TINY, _LARGEST)
         new = _likelihood(trial, design, kept, changed)
         gain = new[0] - value
-        if gain < 0:
-            damping *= 10
-            if damping > _MOST_DAMPING:
+        if gain >= 0:
+            weights, (value, gradient, hessian) = trial, new
+            damping = max(damping / 10, 1e-8)
+            if gain <= _CLOSE:
                 break
-            continue
-        weights, (value, gradient, hessian) = trial, new
-        if gain <= _CLOSE and damping <= _LEAST_DAMPING:
-            break
-        damping = max(_LEAST_DAMPING, damping / 10)
-    return np.where(weights <= 2 * _TINY, 0.0, weights)
+        else:
+            damping *= 10
+    # What never changes it has a chance of 0, and what always does one of 1.
+    return np.where(weights <= 2 * _TINY, 0.0, np.where(weights >= _LARGEST, np.inf, weights))
 
 
 def _likelihood(

@@ -66,12 +66,12 @@ class DglPredictor:
         *,
         output: Callable[[Any], Any] | None = None,
     ) -> None:
-        if not isinstance(model, nn.Module):
-            raise InputError(f"model must be a torch.nn.Module, not a {type(model).__name__}")
-        if task not in _TASKS:
-            raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
-        _dgl()
         check_ready(model)
+        if not isinstance(task, str) or task not in _TASKS:
+            raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
+        if output is not None and not callable(output):
+            raise InputError(f"output must be a function of the model's answer, not {output!r}")
+        _dgl()
         self.model = model
         self.task = task
         self.batched: bool | None = None

@@ -69,12 +69,13 @@ def as_predictor(
 
         return TorchModulePredictor(model, task, inputs)
     if inputs:
+        names = ", ".join(map(str, inputs))
         raise InputError(
-            f"inputs ({', '.join(inputs)}) go to PyTorch modules; a function takes what it needs "
-            f"from where it is defined"
+            f"inputs ({names}) go to PyTorch modules; a function takes what it needs from where it "
+            f"is defined"
         )
     if hasattr(model, "accepts_subgraph") and not isinstance(model, type):
-        return model
+        return _checked(model)
     if not callable(model) or isinstance(model, type):
         raise InputError(
             f"model must be callable, x[B, N, F] -> scores, but it is {_described(model)}"
@@ -88,6 +89,18 @@ def as_predictor(
     if "edge_index" not in parameters:
         return WholeGraphFunction(model)
     return SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))
+
+
+def _checked(model: Any) -> Predictor:
+    """A predictor that can be called, and says plainly how."""
+    if not callable(model):
+        raise InputError(f"model must be callable, but it is {_described(model)}")
+    for name in ("accepts_subgraph", "latency_bound"):
+        if not isinstance(getattr(model, name, False), (bool, np.bool_)):
+            told = reprlib.repr(getattr(model, name))
+            raise InputError(f"{name} of the model must be True or False, not {told}")
+    predictor: Predictor = model
+    return predictor
 
 
 def _described(model: Any) -> str:

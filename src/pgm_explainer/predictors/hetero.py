@@ -19,7 +19,6 @@ from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    FEW,
     NOT_THIS_WAY,
     LastParts,
     as_features,
@@ -68,10 +67,13 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     widths = {kind: x.shape[1] for kind, x in features.items()}
     widest = max(widths.values())
     padded = [np.pad(x, ((0, 0), (0, widest - x.shape[1]))) for x in features.values()]
-    layout = Layout(sizes, widths, {kind: data[kind].num_edges for kind in data.edge_types})
+    ends = {
+        kind: check_edge_index(data[kind].get("edge_index"), sum(sizes.values()))
+        for kind in data.edge_types
+    }
+    layout = Layout(sizes, widths, {kind: pairs.shape[1] for kind, pairs in ends.items()})
     edges = [np.zeros((2, 0), dtype=np.int64)]
-    for source, relation, target in data.edge_types:
-        pairs = check_edge_index(data[source, relation, target].edge_index, sum(sizes.values()))
+    for (source, relation, target), pairs in ends.items():
         for end, row in ((source, pairs[0]), (target, pairs[1])):
             if row.size and row.max() >= sizes[end]:
                 raise InputError(
@@ -114,7 +116,7 @@ class HeteroPredictor:
 
     def _ask(self, features: Tensor, part: Subgraph) -> Tensor:
         view, samples = _View(self.layout, part), len(features)
-        in_blocks = samples > 1 and self._batches(view, part, features)
+        in_blocks = samples > 1 and self._batches(view, part, features[0])
         answer = self._blocks(view, features) if in_blocks else self._single(view, features)
         if self._no_prediction is None:
             self._no_prediction = answer[0, 0].clone()
@@ -125,10 +127,8 @@ class HeteroPredictor:
     def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
         """Say whether the samples of a part can be asked about in blocks; found out once."""
         exact = self._in_blocks.get(part)
-        if exact is None and len(features) <= FEW:
-            return False
         if exact is None:
-            exact = self._blocks_are_exact(view, distinct_samples(features[0]))
+            exact = self._blocks_are_exact(view, distinct_samples(features))
             self._in_blocks.remember(part, exact)
         return exact
 

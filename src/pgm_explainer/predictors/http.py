@@ -6,10 +6,12 @@ executed. A server needs three lines: ``np.load`` the body, predict, ``np.save``
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from io import BytesIO
+from io import BufferedReader, BytesIO, RawIOBase
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, check_whole_number
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
+from ..limits import ANSWER_BYTES
 
 __all__ = ["HttpPredictor"]
 
@@ -31,6 +34,8 @@ _PASSING = {502, 503, 504}
 _AWAY = (OSError, HTTPException)
 """Refused, dropped, cut short and timed-out connections."""
 
+_DEADLINE = 4
+"""How many times ``timeout`` a question may take in all, unless said otherwise."""
 _READ_AT_ONCE = 1 << 20
 _QUOTED = 200
 
@@ -45,6 +50,10 @@ class HttpPredictor:
     Args:
         url: where the model listens; http or https.
         timeout: for how many seconds the server may stay silent.
+        deadline: how many seconds a question may take in all, however little the server stays
+            silent, with every further try and the pauses between them; None for four times
+            ``timeout``. A server that needs long for its answers, or sends large ones over a slow
+            line, needs more.
         retries: how often a question is asked again while the server is away.
         backoff: seconds before asking again; twice as many each further time.
         headers: sent with every request, such as ``{"Authorization": "Bearer …"}``.
@@ -69,25 +78,33 @@ class HttpPredictor:
         url: str,
         *,
         timeout: float = 30.0,
+        deadline: float | None = None,
         retries: int = 3,
         backoff: float = 0.2,
         headers: Mapping[str, str] | None = None,
         send_graph: bool = False,
-        max_answer: int = 1 << 30,
+        max_answer: int = ANSWER_BYTES,
     ) -> None:
         # Open connections that nobody uses now: popping one is atomic, so threads never share one.
         self._idle: list[HTTPConnection] = []
         _check_url(url)
-        _check_headers(headers or {})
-        if not timeout:
-            raise InputError("timeout must be more than 0 seconds")
+        headers = {} if headers is None else headers
+        _check_headers(headers)
         self.url = url
         self.timeout = _check_seconds(timeout, "timeout")
+        self.deadline = _check_seconds(
+            _DEADLINE * self.timeout if deadline is None else deadline, "deadline"
+        )
+        for name, value in (("timeout", self.timeout), ("deadline", self.deadline)):
+            if not value:
+                raise InputError(f"{name} must be more than 0 seconds")
+        if not isinstance(send_graph, bool):
+            raise InputError(f"send_graph must be True or False, not {send_graph!r}")
         self.retries = check_whole_number(retries, "retries", at_least=0)
         self.backoff = _check_seconds(backoff, "backoff")
         self.max_answer = check_whole_number(max_answer, "max_answer", at_least=1)
         self._send_graph = send_graph
-        self._headers = {**(headers or {}), "Accept": _NPY}
+        self._headers = {**headers, "Accept": _NPY}
 
     latency_bound = True
 
@@ -123,13 +140,17 @@ class HttpPredictor:
 
     def _post(self, body: memoryview, headers: dict[str, str]) -> bytes:
         """Return the body of the server's answer, after as many tries as it takes."""
-        tries = self.retries + 1
-        last: Exception | str = ""
-        for attempt in range(tries):
+        started, tries = time.monotonic(), 0
+        last: Exception | str = "the deadline"
+        for attempt in range(self.retries + 1):
+            pause = self.backoff * 2 ** (attempt - 1) if attempt else 0.0
+            if time.monotonic() + pause >= started + self.deadline:
+                break
             if attempt:
-                time.sleep(self.backoff * 2 ** (attempt - 1))
+                time.sleep(pause)
+            tries = attempt + 1
             try:
-                status, reason, answer = self._exchange(body, headers)
+                status, reason, answer = self._exchange(body, headers, started + self.deadline)
             except _AWAY as error:
                 last = error
                 continue
@@ -139,18 +160,27 @@ class HttpPredictor:
             if status not in _PASSING:
                 raise ModelError(f"the model at {self.url} refused the question: {last}")
         cause = last if isinstance(last, str) else f"{type(last).__name__}: {last}"
-        raise ModelError(
-            f"the model at {self.url} stayed away after {tries} {'try' if tries == 1 else 'tries'};"
-            f" the last ended with {cause}"
+        raise ModelUnavailableError(
+            f"the model at {self.url} stayed away after {tries} {'try' if tries == 1 else 'tries'} "
+            f"in {time.monotonic() - started:.1f} s; the last ended with {cause}; is the server "
+            f"running? If it is slow, raise timeout ({self.timeout:g} s) and deadline "
+            f"({self.deadline:g} s), or ask about fewer samples at once (samples_per_call)"
         ) from (last if isinstance(last, Exception) else None)
 
-    def _exchange(self, body: memoryview, headers: dict[str, str]) -> tuple[int, str, bytes]:
+    def _exchange(
+        self, body: memoryview, headers: dict[str, str], deadline: float
+    ) -> tuple[int, str, bytes]:
         """Ask once; the connection is kept for the next question unless something went wrong."""
         connection = self._connection()
         try:
+            connection.timeout = _patience(self.timeout, deadline)
+            if connection.sock is not None:
+                connection.sock.settimeout(connection.timeout)
+            connection.response_class = _responses(self.timeout, deadline)
             connection.request("POST", _path(self.url), body, headers)
-            response = connection.getresponse()
-            answer = self._read(response)
+            # One that ends the connection has taken the socket over, and must be closed itself.
+            with closing(connection.getresponse()) as response:
+                answer = self._read(response)
         except BaseException:  # Ctrl-C too: half an answer must not be taken for the next one
             connection.close()
             raise
@@ -163,7 +193,7 @@ class HttpPredictor:
         except IndexError:
             pass
         address = urlsplit(self.url)
-        return _SCHEMES[address.scheme](address.hostname or "", address.port, timeout=self.timeout)
+        return _SCHEMES[address.scheme](address.hostname or "", address.port)
 
     def _read(self, response: HTTPResponse) -> bytes:
         """Read the body by pieces, and no further than the limit."""
@@ -194,6 +224,45 @@ class HttpPredictor:
                 f"the model at {self.url} answered with {len(answer)} bytes that are not an .npy "
                 f"array of numbers ({error}){_quote(answer)}"
             ) from error
+
+
+class _UntilDeadline(RawIOBase):
+    """Reads from a socket until a deadline: each byte that comes would reset a timeout."""
+
+    def __init__(self, source: socket.socket, timeout: float, deadline: float) -> None:
+        self._socket, self._raw = source, source.makefile("rb", buffering=0)
+        self._timeout, self._deadline = timeout, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._socket.settimeout(_patience(self._timeout, self._deadline))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _responses(timeout: float, deadline: float) -> type[HTTPResponse]:
+    """Return responses that are read until a deadline; what is endless in them ends there too."""
+
+    class Response(HTTPResponse):
+        def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+            super().__init__(sock, *arguments, **options)
+            self.fp.close()
+            self.fp = BufferedReader(_UntilDeadline(sock, timeout, deadline))
+
+    return Response
+
+
+def _patience(timeout: float, deadline: float) -> float:
+    """Return for how many seconds to wait now."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the deadline has passed")
+    return min(timeout, left)
 
 
 def _packed(x: FloatArray, further: Mapping[str, Any]) -> tuple[str, memoryview]:
@@ -228,7 +297,14 @@ def _check_url(url: str) -> None:
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
+    if not isinstance(headers, Mapping):
+        raise InputError(
+            f"headers must be a mapping from names to texts, such as "
+            f"{{'Authorization': 'Bearer …'}}, not {headers!r}"
+        )
     for name, value in headers.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InputError(f"header {name!r} must be a text with a text, not {value!r}")
         line = f"{name}: {value}"
         if not (line.isascii() and line.isprintable() and name.strip() and ":" not in name):
             raise InputError(f"header {name!r} must be one line of ASCII text")

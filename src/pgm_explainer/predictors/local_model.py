@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,8 +62,8 @@ class LocalModel:
         reader = ScoreReader(kind, output)
         once = _finite(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes)))[0]
         stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
-        again = outcomes.take(_ask(predictor, part, np.stack((x, x, stranger)), outcomes))
-        _check_repeatable(once, _finite(again[:2]))
+        again = _ask(predictor, part, np.stack((x, x, stranger)), outcomes)[:2]
+        _check_repeatable(once, _finite(outcomes.take(again)))
         return cls(predictor, part, outcomes, reader, np.array(once), np.array(reader(once)))
 
     def __call__(self, x: FloatArray) -> FloatArray:
@@ -138,7 +139,7 @@ def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
     except Exception as error:  # whatever a model raises, its user should hear where
         raise ModelError(
             f"the model failed when asked about features of shape {shape}: "
-            f"{type(error).__name__}: {error}{_hint(error)}"
+            f"{type(error).__name__}: {error}{_hint(error, part)}"
         ) from error
     wanted = outcomes.leading_shape(samples, nodes)
     if scores.ndim != len(wanted) + 1 or scores.shape[:-1] != wanted or scores.shape[-1] == 0:
@@ -158,9 +159,22 @@ def _guess(answered: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return "is it a model of the right task, and of one graph?"
 
 
-def _hint(error: Exception) -> str:
+def _hint(error: Exception, part: Subgraph) -> str:
+    """What a failure may come from, and the way out."""
     if isinstance(error, TypeError) and "Tensor" in str(error):
         return "; a function is given NumPy arrays: pass the module itself, or convert them"
+    all_nodes = re.search(rf"(?<!\d){part.whole_nodes}(?!\d)", str(error))
+    if (
+        not part.is_whole
+        and all_nodes
+        and isinstance(error, (RuntimeError, ValueError, IndexError))
+    ):
+        return (
+            f"; the model seems to hold data for each of the {part.whole_nodes} nodes of the whole "
+            f"graph, but was asked about a part of it: pass a function of x alone, which is always "
+            f"asked about the whole graph, or a function of x, edge_index and nodes that cuts its "
+            f"data to these nodes; a module may take the data by inputs=, which are cut for it"
+        )
     return ""
 
 

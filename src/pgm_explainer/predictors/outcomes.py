@@ -47,6 +47,8 @@ class NodeOutcomes:
         return (samples, nodes)
 
     def take(self, scores: FloatArray) -> FloatArray:
+        if len(self.rows) == scores.shape[1]:  # all of them: no copy of what may be large
+            return scores
         return scores[:, self.rows]
 
 

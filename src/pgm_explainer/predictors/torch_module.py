@@ -20,7 +20,6 @@ from ..errors import InputError, ModelError
 from ..graph import Subgraph
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    FEW,
     NOT_THIS_WAY,
     LastParts,
     as_features,
@@ -34,6 +33,7 @@ from .torch_tools import (
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
 
 BATCHINGS = ("stacked", "blocks", "single")
+_TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
 _FEATURE_NAMES = ("x", "features", "input")
@@ -62,9 +62,16 @@ class TorchModulePredictor:
         output: Callable[[Any], Any] | None = None,
         batching: str = "auto",
     ) -> None:
-        if batching not in ("auto", *BATCHINGS):
-            known = ", ".join(("auto", *BATCHINGS))
-            raise InputError(f"unknown batching {batching!r}; choose one of: {known}")
+        for what, value, known in (
+            ("batching", batching, ("auto", *BATCHINGS)),
+            ("task", task, _TASKS),
+        ):
+            if not isinstance(value, str) or value not in known:
+                raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+        if output is not None and not callable(output):
+            raise InputError(f"output must be a function of the model's answer, not {output!r}")
         check_ready(module)
         self.module = module
         self.task = task
@@ -72,7 +79,7 @@ class TorchModulePredictor:
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
-        self.inputs = {name: _as_input(value) for name, value in (inputs or {}).items()}
+        self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
         self._ways: LastParts[str] = LastParts()
 
     @property
@@ -94,7 +101,7 @@ class TorchModulePredictor:
         def ask() -> Tensor:
             way = "single"
             if len(features) > 1:
-                way = self.used = self._choose(part, question, features)
+                way = self.used = self._choose(part, question, features[0])
             return _WAYS[way](self._call, question, features)
 
         scores = evaluated(self.module, ask)
@@ -105,10 +112,8 @@ class TorchModulePredictor:
         if self.batching != "auto":
             return self.batching
         way = self._ways.get(part)
-        if way is None and len(features) <= FEW:
-            return "single"
         if way is None:
-            way = self._find_way(question, features[0])
+            way = self._find_way(question, features)
             self._ways.remember(part, way)
         return way
 
@@ -346,10 +351,14 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     return "node" if length == part.whole_nodes else ""
 
 
-def _as_input(value: Any) -> Any:
+def _as_input(name: str, value: Any) -> Any:
     """Arrays as tensors; anything else, such as a flag, as it is."""
-    arrays = isinstance(value, (Tensor, list)) or hasattr(value, "__array__")
-    return torch.as_tensor(value) if arrays else value
+    if not isinstance(value, (Tensor, list)) and not hasattr(value, "__array__"):
+        return value
+    try:
+        return torch.as_tensor(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
 
 
 def _copies(value: Tensor, samples: int) -> Tensor:

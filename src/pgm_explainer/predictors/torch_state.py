@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 
 __all__ = ["check_ready", "evaluated"]
 
@@ -116,11 +116,14 @@ def _put_back_random(states: list[Tensor]) -> None:
 
 
 def check_ready(module: nn.Module) -> None:
-    """Refuse a module with lazy parameters: its first call would give them their sizes.
+    """Refuse what is no module, and lazy parameters: the first call would give them their sizes.
 
     Raises:
-        ModelError: it has some.
+        InputError: it is no module.
+        ModelError: it has such parameters.
     """
+    if not isinstance(module, nn.Module):
+        raise InputError(f"model must be a torch.nn.Module, not {module!r:.100}")
     tensors = (*module.named_parameters(), *module.named_buffers())
     lazy = [name for name, tensor in tensors if is_lazy(tensor)]
     if lazy:

@@ -14,7 +14,6 @@ from ..errors import ModelError
 from ..graph import FLOWS, Subgraph
 
 __all__ = [
-    "FEW",
     "NOT_THIS_WAY",
     "LastParts",
     "as_features",
@@ -34,9 +33,6 @@ _REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
 _LAYER, _BOTH_WAYS = "MessagePassing", "DirGNNConv"
 
-
-FEW = 4
-"""So many samples are asked about one by one: to try how they can be batched would cost more."""
 
 NOT_THIS_WAY = (
     ArithmeticError,

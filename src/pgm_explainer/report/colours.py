@@ -8,10 +8,12 @@ __all__ = [
     "BLUE",
     "CHANGED",
     "CLASSES",
+    "FALLS",
     "GREY",
     "INK",
     "KEPT",
     "ORANGE",
+    "RISES",
     "SKY",
     "VERMILLION",
     "YELLOW",
@@ -26,6 +28,8 @@ INK, GREY = "#333333", "#D0D0D0"
 
 KEPT, CHANGED = SKY, ORANGE
 """Of a prediction: these are no class's, unless classes are many."""
+FALLS, RISES = VERMILLION, BLUE
+"""Of effects below and above 0."""
 CLASSES = (BLUE, YELLOW, GREEN, PURPLE, VERMILLION, INK, SKY, ORANGE)
 """In this order the first few differ most in lightness, so that they differ in grey print too."""
 

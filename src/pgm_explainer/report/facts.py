@@ -1,4 +1,4 @@
-"""The facts that tell most about a prediction, found by asking the network."""
+"""The most informative facts about a prediction, found by querying the network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORTH_SAYING = 0.01
 """A smaller move of a probability is not worth a line."""
 
 _MOST_NODES, _MOST_STATES = 8, 2**22
-"""The joint states of the nodes told of and the target: that many numbers are soon added up."""
+"""The joint states of these nodes and the target: that many numbers are soon added up."""
 
 Said = tuple[VariableId, str]
 
@@ -54,7 +54,7 @@ class Fact:
 
 
 def told_nodes(explanation: Explanation) -> list[VariableId]:
-    """Return the explaining nodes that facts are told of: the highest-ranked, up to eight."""
+    """Return the nodes of the network that facts are about: the first eight at most."""
     network = explanation.network
     nodes: list[VariableId] = []
     if network is None:
@@ -68,7 +68,7 @@ def told_nodes(explanation: Explanation) -> list[VariableId]:
 
 
 def single_facts(explanation: Explanation) -> dict[Said, Fact]:
-    """Return every fact that can be so about one of the nodes told of, or the target itself."""
+    """Return every fact that can be so about one of these nodes, or the target itself."""
     facts = (fact for fact in _all_facts(explanation) if len(fact.known) == 1)
     return {fact.known[0]: fact for fact in facts}
 
@@ -168,7 +168,7 @@ def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> 
 
 @dataclass(frozen=True)
 class _Joint:
-    """The joint distribution of some variables: asked for once, it answers for all of them."""
+    """The joint distribution of some variables: computed once, it answers for all of them."""
 
     nodes: list[VariableId]
     values: NDArray[np.float64]

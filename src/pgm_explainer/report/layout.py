@@ -33,8 +33,8 @@ _PUSHES, _TOLERANCE = 300, 1e-3
 def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     """Return, ascending, the numbers of the nodes worth drawing.
 
-    The target, the explaining nodes and the shortest ways between them always show. The remaining
-    places up to ``most`` go to the nodes nearest to those, the higher-ranked first.
+    The target, the nodes of the network and the shortest ways between them always show. The
+    remaining places up to ``most`` go to the nodes nearest to those, the higher-ranked first.
     """
     ranking, ends = explanation.ranking, explanation.ends
     chosen = np.union1d(ranking.nodes[ranking.selected], ends)

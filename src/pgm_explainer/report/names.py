@@ -32,9 +32,12 @@ def printable(text: object) -> str:
         >>> printable("a\nb")
         'a\\nb'
     """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
-        for each in str(text)
+        for each in plain
     )
 
 
@@ -77,6 +80,8 @@ def width(text: str) -> int:
         >>> width("abc"), width("東京"), width("e\u0301")
         (3, 4, 1)
     """
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
         for each in text
@@ -89,7 +94,7 @@ def pad(text: str, columns: int) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column moved to the right.
+    """Return the lines of a table, each column moved to the right; none ends in spaces.
 
     Examples:
         >>> aligned([["node", "effect"], ["5", "0.12"]])
@@ -97,7 +102,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
-        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True))
+        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
 
@@ -109,15 +114,20 @@ def shorten(text: str, columns: int) -> str:
         >>> shorten("Department of Biology 8", 12)
         'Depart…ogy 8'
     """
-    if width(text) <= columns:
+    widths = list(map(width, text))
+    middle = len(text) // 2
+    head, tail = sum(widths[:middle]), sum(widths[middle:])
+    if head + tail <= columns:
         return text
-    head, tail = text[: len(text) // 2], text[len(text) // 2 :]
-    while width(head) + width(tail) >= columns:
-        if width(head) > width(tail):
-            head = head[:-1]
+    stop, start = middle, middle
+    while head + tail >= columns:
+        if head > tail:
+            stop -= 1
+            head -= widths[stop]
         else:
-            tail = tail[1:]
-    return f"{head}…{tail}"
+            tail -= widths[start]
+            start += 1
+    return f"{text[:stop]}…{text[start:]}"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -1,21 +1,36 @@
-"""An explanation as a notebook shows it: words, table and network, without scripts.
+"""An explanation as a notebook shows it: words, tables and network, without scripts.
 
 Everything takes its colour from the page, so it looks right on dark ones too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .colours import CHANGED, KEPT, VERMILLION
+from .effects import along_sentence, effects_caption, own_sentences
 from .facts import own_chance, telling_facts, told_nodes
 from .layers import Point, place_network
 from .names import printable, shorten, variable_label
 from .terms import describe_terms
-from .text import chances, column_words, fact_words, summarise
+from .text import (
+    ALONG,
+    CHANGES,
+    MOST_EFFECTS,
+    PAIRS,
+    chances,
+    column_words,
+    effect_column_words,
+    effect_rows,
+    fact_words,
+    in_words,
+    network_words,
+    pair_rows,
+    summarise,
+)
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -30,13 +45,18 @@ _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
 
 def to_notebook_html(explanation: Explanation) -> str:
     """Return a piece of HTML that says and shows what was found; names in it are only text."""
-    parts = [f"<p>{_text(summarise(explanation))}</p>"]
+    parts = [_paragraph(summarise(explanation)), *_effects(explanation)]
+    parts += [_paragraph(said) for said in network_words(explanation)]
     if explanation.network is not None:
-        told = "".join([_table(explanation), *_facts(explanation)])
-        parts.append(_side_by_side([_svg(explanation), told]))
-    parts.append(f"<p>{_text(describe_terms(explanation.settings))}</p>")
-    parts += [f"<p><b>Beware:</b> {_text(warning)}.</p>" for warning in explanation.warnings]
+        known = "".join([_dependence(explanation), *_facts(explanation)])
+        parts.append(_side_by_side([_svg(explanation), known]))
+    parts.append(_paragraph(describe_terms(explanation.settings)))
+    parts += [_paragraph(f"{warning}.", "Warning") for warning in explanation.warnings]
     return f'<div style="max-width: 72em">{"".join(parts)}</div>'
+
+
+def _paragraph(text: str, title: str = "") -> str:
+    return f"<p>{f'<b>{title}:</b> ' if title else ''}{_text(text)}</p>"
 
 
 def _text(text: str) -> str:
@@ -50,20 +70,43 @@ def _side_by_side(parts: Sequence[str]) -> str:
     )
 
 
-def _table(explanation: Explanation) -> str:
+def _effects(explanation: Explanation) -> Iterator[str]:
+    """What changes the prediction, and what moves along."""
+    found = int(explanation.effects.significant.sum())
+    if found:
+        more = found - MOST_EFFECTS
+        left_out = f" {more} more are in explanation.effects." if more > 0 else ""
+        caption = f"{effects_caption(explanation)}{left_out} {effect_column_words(explanation)}"
+        yield _table(f"<b>{CHANGES}:</b> {_text(caption)}", effect_rows(explanation))
+    else:
+        yield _paragraph(effects_caption(explanation), CHANGES)
+    for said in in_words(explanation, own_sentences(explanation)):
+        yield _paragraph(said)
+    if explanation.effects.pairs:
+        yield _table(_text(f"{PAIRS}:"), pair_rows(explanation))
+    for said in in_words(explanation, [along_sentence(explanation)]):
+        yield _paragraph(said, ALONG)
+
+
+def _dependence(explanation: Explanation) -> str:
     """How likely the prediction holds, given what is known of one node."""
-    head, *rows = chances(explanation)
-    heads = "".join(f'<th scope="col" {_CELL}>{_text(cell)}</th>' for cell in head)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
     more = len(explanation.nodes) - len(told_nodes(explanation))
     left_out = f"; {more} more nodes are in explanation.ranking" if more else ""
     caption = (
         f"How likely the prediction holds by the network: {explanation.query():.1%} when nothing "
-        f"is known, and given what is known of one node{left_out}. {column_words(explanation)}"
+        f"is known, and given what is known of one node{left_out}. {column_words()}"
     )
+    return _table(_text(caption), chances(explanation))
+
+
+def _table(caption: str, lines: Iterable[Sequence[str]]) -> str:
+    """A table from its lines, the head first; the caption is HTML already."""
+    head, *rows = lines
+    heads = "".join(f'<th scope="col" {_CELL}>{_text(cell)}</th>' for cell in head)
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
     return (
         f'<table style="color: inherit; font: inherit; border-collapse: collapse">'
-        f'<caption style="caption-side: top; text-align: left">{_text(caption)}</caption>'
+        f'<caption style="caption-side: top; text-align: left">{caption}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
 
@@ -75,10 +118,11 @@ def _cells(row: Sequence[str]) -> str:
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
-    facts = telling_facts(explanation)
+    facts = telling_facts(explanation, most=1)
     if facts:
         rows = "".join(f"<li>{fact.holds:.1%} if {_text(fact_words(fact))}</li>" for fact in facts)
-        yield f'<p>What tells most:</p><ul style="list-style: none; padding: 0">{rows}</ul>'
+        yield "<p>The most informative facts:</p>"
+        yield f'<ul style="list-style: none; padding: 0">{rows}</ul>'
 
 
 def _svg(explanation: Explanation) -> str:

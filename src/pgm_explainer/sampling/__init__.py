@@ -29,6 +29,7 @@ from .perturbation import (
 )
 from .population import Population
 from .table import SampleTable
+from .values import Outcome
 from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "LargeFall",
     "LargeMove",
     "Levels",
+    "Outcome",
     "Perturbation",
     "Population",
     "Question",

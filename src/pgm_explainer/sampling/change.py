@@ -9,14 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, check_whole_number, own_name, resolve
+from ..arrays import (
+    FloatArray,
+    IntArray,
+    as_array,
+    call_own,
+    check_fraction,
+    is_number,
+    own_name,
+    resolve,
+)
 from ..errors import InputError
+from .indicators import CheckedChange, check_levels
 
 __all__ = [
     "CHANGES",
@@ -39,8 +48,6 @@ __all__ = [
 Grades = NDArray[np.uint8]
 _LARGE = 0.95
 _NOISE = 1e-6
-_MOST_LEVELS = 100
-"""A state, which also tells whether the node was perturbed, must fit a byte."""
 
 
 class Change(Protocol):
@@ -80,13 +87,8 @@ def _fall(before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArra
     return np.asarray(before[at, classes] - after[..., at, classes])
 
 
-def _check_fraction(value: float, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-        raise InputError(f"{what} must be between 0 and 1, both excluded, not {value!r}")
-
-
 def _check_positive(value: float, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
+    if not is_number(value) or not 0 < value < np.inf:
         raise InputError(f"{what} must be a number above 0, not {value!r}")
 
 
@@ -103,7 +105,7 @@ class Levels:
             raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
-            _check_fraction(threshold, "each threshold of levels")
+            check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
         if not self.thresholds or not ascending or len(self.thresholds) > 7:
             raise InputError(
@@ -134,7 +136,7 @@ class Fall:
     needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        _check_fraction(self.threshold, f"the threshold of {self.name}")
+        check_fraction(self.threshold, f"the threshold of {self.name}")
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         return _fall(before, after, classes)
@@ -184,21 +186,22 @@ class TopFraction:
     needs_all_samples: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
-        _check_fraction(self.fraction, "the fraction of top_fraction")
+        check_fraction(self.fraction, "the fraction of top_fraction")
         _check_positive(self.noise, "the noise of top_fraction")
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
-        falls = np.round(severity.astype(np.float64) / self.noise) * self.noise
+        noise = float(self.noise)
+        falls = np.round(severity.astype(np.float64) / noise) * noise
         wanted = max(1, round(self.fraction * len(falls)))
         border = np.sort(falls, axis=0)[-wanted]
         tied_in, tied_out = falls >= border, falls > border
         miss_in = abs(tied_in.mean(axis=0) - self.fraction)
         miss_out = abs(tied_out.mean(axis=0) - self.fraction)
         chosen = np.where(miss_in <= miss_out, tied_in, tied_out)
-        return (chosen & (falls > self.noise)).astype(np.uint8)
+        return (chosen & (falls > noise)).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -218,17 +221,18 @@ class LargeFall:
     needs_all_samples: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
-        _check_fraction(self.share, f"the share of {self.name}")
-        _check_fraction(self.most, f"the most of {self.name}")
+        check_fraction(self.share, f"the share of {self.name}")
+        check_fraction(self.most, f"the most of {self.name}")
         _check_positive(self.noise, f"the noise of {self.name}")
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
-        falls = np.round(severity.astype(np.float64) / self.noise) * self.noise
+        noise, share, most = float(self.noise), float(self.share), float(self.most)
+        falls = np.round(severity.astype(np.float64) / noise) * noise
         large = np.quantile(falls, _LARGE, axis=0)
-        threshold = np.clip(self.share * large, self.noise, self.most)
+        threshold = np.clip(share * large, noise, most)
         return (falls > threshold).astype(np.uint8)
 
 
@@ -288,12 +292,18 @@ class CustomChange:
     needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        check_whole_number(self.levels, "the number of levels of a change", at_least=2)
-        if self.levels > _MOST_LEVELS:
-            raise InputError(f"a change has at most {_MOST_LEVELS} levels, not {self.levels}")
+        check_levels(self.levels)
+        if not callable(self.function):
+            raise InputError(
+                f"a change of your own is a function (before, after) -> levels, "
+                f"not {self.function!r}"
+            )
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        answer = as_array(self.function(before, after), f"the change {self.name!r}'s answer")
+        called = f"the change {self.name!r}"
+        usage = "(before [V, C], after [B, V, C]) -> levels [B, V]"
+        levels = call_own(self.function, before, after, what=called, usage=usage)
+        answer = as_array(levels, f"{called}'s answer")
         if answer.shape != after.shape[:2]:
             raise InputError(
                 f"the change {self.name!r} answered with shape {answer.shape}; "
@@ -340,6 +350,8 @@ _WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
 def describe_change(change: Change) -> str:
     """Write an indicator so that it can be read back, such as ``fall(0.05)``."""
     numbers: Sequence[float] = ()
+    if isinstance(change, CheckedChange):
+        change = change.indicator
     if isinstance(change, Levels):
         numbers = change.thresholds
     elif isinstance(change, LargeFall):
@@ -352,6 +364,10 @@ def describe_change(change: Change) -> str:
     return f"{change.name}({', '.join(map(str, numbers))})" if len(numbers) else change.name
 
 
+def _is_ours(change: Any) -> bool:
+    return type(change).__module__ == __name__
+
+
 def _read_back(choice: Any) -> Any:
     """The indicator that a text such as ``fall(0.05)`` stands for; anything else as it is."""
     written = re.fullmatch(r"(\w+)\(([\d., e-]+)\)", choice) if isinstance(choice, str) else None
@@ -359,8 +375,12 @@ def _read_back(choice: Any) -> Any:
         return choice
     try:
         return _WITH_A_NUMBER[written[1]](*(float(number) for number in written[2].split(",")))
-    except (TypeError, ValueError):
-        raise InputError(f"cannot read the change {choice!r}") from None
+    except (TypeError, ValueError) as error:
+        why = "it takes fewer numbers" if isinstance(error, TypeError) else str(error)
+        raise InputError(
+            f"cannot read the change {choice!r}: {why}; write, for example, 'fall(0.1)', "
+            f"'large_fall(0.4, 0.15)' or 'levels(0.05, 0.3)'"
+        ) from None
 
 
 def read_change(text: str) -> Change | None:
@@ -387,14 +407,14 @@ def as_change(choice: Any, scores: str) -> Change:
     auto: Change = TopDeviation() if scores == "values" else LargeFall()
     choice = _read_back(choice)
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
-    if isinstance(choice, Real) and not isinstance(choice, bool):
+    if is_number(choice):
         change = Fall(float(choice))
     elif isinstance(choice, (tuple, list)):
         change = Levels(choice)
     if change is None and isinstance(choice, type):
         raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
     if change is None and hasattr(choice, "severity") and hasattr(choice, "grade"):
-        change = choice
+        change = choice if _is_ours(choice) else CheckedChange(choice)
     if change is None and callable(choice):
         change = CustomChange(choice, name=own_name(choice, CHANGES))
     if change is None:

@@ -21,7 +21,7 @@ from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
-from .values import TargetValues
+from .values import Outcome, TargetValues
 from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
@@ -36,6 +36,8 @@ _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 _ASSUMED_WIDTH = 64
 _FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
+_ROUNDING = 1e-6
+"""Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,18 @@ class Samples:
         at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
         return self.before[at], int(self.classes[at])
 
+    def outcome(self, target: VariableId) -> Outcome:
+        """Return what the prediction of a target was in every sample."""
+        values, original = self.values.of(target)
+        size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
+        return Outcome(values, original, _ROUNDING * float(size))
+
     def predicted_classes(self, nodes: IntArray) -> IntArray:
         """Return the class predicted of each of some recorded nodes; -1 if it has none of its own.
 
         Only a node's variable that holds its own prediction has several levels of change.
         """
-        columns = np.array([self.table.column(node) for node in nodes.tolist()], dtype=np.int64)
+        columns = self.table.columns(nodes)
         own = self.table.levels[columns] > 1
         classes = np.full(len(nodes), -1, dtype=np.int64)
         classes[own] = self.before[columns[own]].argmax(axis=-1)
@@ -173,13 +181,14 @@ def draw_samples(
 def probe_features(
     population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return features ``[4, n, F]`` of ``nodes`` in the first samples, to probe a model with.
+    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
 
-    They are those of the samples themselves, except that the nodes for which ``always`` is True
+    The latter are those of the first samples, except that the nodes for which ``always`` is True
     are perturbed in each of them.
     """
     draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
-    return _perturb(population, draws, draws.coins("perturbed", plan.probability) | always, plan)
+    perturbed = draws.coins("perturbed", plan.probability) | always
+    return np.concatenate((population.x[nodes][None], _perturb(population, draws, perturbed, plan)))
 
 
 def _perturb(

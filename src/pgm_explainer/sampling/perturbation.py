@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, own_name, resolve
+from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
@@ -160,7 +160,15 @@ class CustomPerturbation:
         return new
 
     def _one(self, original: FloatArray, rng: np.random.Generator) -> FloatArray:
-        new = as_array(self.function(original.copy(), rng), "the perturbation's answer")
+        answer = call_own(
+            self.function,
+            original.copy(),
+            rng,
+            what=f"the perturbation {self.name!r}",
+            usage="(x [N, F], rng) -> x [N, F]",
+            error=PerturbationError,
+        )
+        new = as_array(answer, "the perturbation's answer")
         if new.shape != original.shape:
             raise PerturbationError(
                 f"the perturbation {self.name!r} answered with shape {new.shape} "
@@ -210,20 +218,23 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
     Raises:
         PerturbationError: they have another shape, or are not finite.
     """
-    new = np.asarray(perturbation(population, draws))
+    called = f"the perturbation {perturbation.name!r}"
+    usage = "(population, draws) -> new features"
+    answer = call_own(
+        perturbation, population, draws, what=called, usage=usage, error=PerturbationError
+    )
+    new = as_array(answer, f"{called}'s answer")
     shape = (*draws.shape, population.x.shape[1])
     try:
         new = np.broadcast_to(new, shape)
     except ValueError:
         raise PerturbationError(
-            f"the perturbation {perturbation.name!r} answered with shape {new.shape}, "
+            f"{called} answered with shape {new.shape}, "
             f"which does not fit [..., features] = {list(shape)}"
         ) from None
     trusted = isinstance(perturbation, _Auto) or perturbation in PERTURBATIONS.values()
     if not trusted and not np.isfinite(new).all():
-        raise PerturbationError(
-            f"the perturbation {perturbation.name!r} answered with NaN or infinity"
-        )
+        raise PerturbationError(f"{called} answered with NaN or infinity; it must be finite")
     return new
 
 

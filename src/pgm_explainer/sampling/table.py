@@ -63,6 +63,11 @@ class SampleTable:
         """Return the column of a variable."""
         return self._columns[variable]
 
+    def columns(self, nodes: IntArray) -> IntArray:
+        """Return the columns of the variables of some nodes."""
+        found = map(self._columns.__getitem__, nodes.tolist())
+        return np.fromiter(found, np.int64, len(nodes))
+
     def write(self, first: int, codes: Codes) -> None:
         """Store the states ``[num_samples, columns]`` of the columns from ``first`` onward."""
         for bit in range(self._bits):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,28 @@ from .variables import VariableId
 if TYPE_CHECKING:
     from .generate import Question
 
-__all__ = ["TargetValues"]
+__all__ = ["Outcome", "TargetValues"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a prediction was in every sample.
+
+    Attributes:
+        values: the explained class's probability, or the predicted value, ``[n]``.
+        original: the same without any perturbation.
+        resolution: changes of no more than this are rounding errors of the model.
+    """
+
+    values: NDArray[np.float64]
+    original: float
+    resolution: float
+
+    @property
+    def change(self) -> NDArray[np.float64]:
+        """By how much it changed, rounding errors left out."""
+        change = self.values - self.original
+        return np.where(abs(change) > self.resolution, change, 0.0)
 
 
 class TargetValues:

@@ -6,16 +6,16 @@ node has only the first half, and the prediction of the graph is a variable with
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import QueryError
+from ..arrays import as_list, check_whole_number
+from ..errors import InputError, QueryError
 
-__all__ = ["GRAPH", "Variable", "VariableId"]
+__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId"]
 
 VariableId = int | str | tuple[Any, ...]
 """A node; a pair of nodes; a (kind, number) where nodes are of several kinds; or the graph."""
@@ -23,6 +23,7 @@ GRAPH = "graph"
 """The name of the target variable in the graph task."""
 
 _PERTURBATION_BITS = {"original": 0, "perturbed": 1}
+MOST_LEVELS = 2**31
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,20 @@ class Variable:
     id: VariableId
     perturbable: bool
     levels: int
+
+    def __post_init__(self) -> None:
+        try:
+            hash(self.id)
+        except TypeError:
+            raise InputError(
+                f"a variable is called by a number, a text or a tuple of them, not {self.id!r}"
+            ) from None
+        if not isinstance(self.perturbable, (bool, np.bool_)):
+            raise InputError(f"perturbable must be True or False, not {self.perturbable!r}")
+        levels = check_whole_number(self.levels, "levels", at_least=1)
+        if levels > MOST_LEVELS:
+            raise InputError(f"a variable has at most {MOST_LEVELS} levels, not {levels}")
+        object.__setattr__(self, "levels", levels)  # a plain number, whatever it came as
 
     @property
     def cardinality(self) -> int:
@@ -96,11 +111,8 @@ class Variable:
         return matches
 
     def _split(self, known: Any) -> list[str]:
-        parts: Iterable[Any] = known.split(",") if isinstance(known, str) else known
-        try:
-            words = [str(part).strip() for part in parts]
-        except TypeError:
-            words = []
+        parts = known.split(",") if isinstance(known, str) else as_list(known)
+        words = [str(part).strip() for part in parts or ()]
         if not words:
             raise QueryError(
                 f"cannot read {known!r} as knowledge of {self.id!r}; say {self._say()}"

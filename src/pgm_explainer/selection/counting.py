@@ -70,25 +70,38 @@ def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
 
 
 def stratified_counts(
-    left: NDArray[np.uint8], right: NDArray[np.uint8], given: NDArray[np.uint8], states: int
+    left: NDArray[np.uint8],
+    right: NDArray[np.uint8],
+    given: NDArray[np.uint8],
+    states: int,
+    least: int = 1,
 ) -> Counts:
     """Count pairs of states of two variables within each seen combination of others.
 
     Args:
         left, right: states ``[n]``.
         given: states ``[n, G]`` of the variables conditioned on.
+        least: a combination seen less often is left out.
 
     Returns:
-        Counts ``[strata, states, states]`` of the combinations that were seen; without
-        conditioning variables there is one.
+        Counts ``[strata, states, states]`` of the combinations that were seen, in the order of
+        their states; without conditioning variables there is one.
     """
+    kept = np.arange(len(left))
     stratum, strata = np.zeros(len(left), dtype=np.int64), 1
     for column in given.T:
-        stratum, strata = stratum * states + column, strata * states
-        if strata > _DENSE * len(left):  # far more combinations than samples: number those seen
+        stratum, strata = stratum * states + column[kept], strata * states
+        if strata > _DENSE * len(kept):  # far more combinations than samples: number those seen
             seen, stratum = np.unique(stratum, return_inverse=True)
             strata = len(seen)
-    cells = (stratum * states + left) * states + right
+        # A further variable only splits combinations, so what is too rare now stays so. Of many
+        # variables hardly any sample is left soon.
+        enough = np.bincount(stratum, minlength=strata)[stratum] >= least
+        if not enough.all():
+            stratum, kept = stratum[enough], kept[enough]
+            if not len(kept):
+                break
+    cells = (stratum * states + left[kept]) * states + right[kept]
     counts = np.bincount(cells, minlength=strata * states * states)
     counts = counts.reshape(strata, states, states)
     return counts[counts.any(axis=(1, 2))].astype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from ..arrays import resolve
+from ..arrays import as_array, call_own, resolve
 from ..errors import InputError
 from .counting import Counts
 from .tail import log_chi_square_tail
@@ -29,6 +29,8 @@ __all__ = [
 
 MIN_PER_CELL = 5
 """A stratum is tested only if it holds this many samples per cell on average."""
+LEAST_PER_STRATUM = 4 * MIN_PER_CELL
+"""With fewer samples a stratum is never tested, since that takes two by two cells at least."""
 
 
 class IndependenceTest(Protocol):
@@ -138,7 +140,7 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
     tables: Counts = np.asarray(counts, dtype=np.float64)
     rows, columns = _occupied(tables)
     dof = (rows - 1) * (columns - 1)
-    statistic = np.where(dof > 0, test.statistic(tables), 0.0)
+    statistic = np.where(dof > 0, _statistic(test, tables), 0.0)
     chi_square = statistic
     if not isinstance(test, ChiSquareTest):
         chi_square = np.where(dof > 0, ChiSquareTest().statistic(tables), 0.0)
@@ -161,8 +163,29 @@ def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArr
     dof = (rows - 1) * (columns - 1)
     usable = (dof > 0) & (counts.sum(axis=(1, 2)) >= MIN_PER_CELL * rows * columns)
     owner, dof = owner[usable], dof[usable]
-    statistic = np.bincount(owner, test.statistic(counts[usable]), minlength=len(tables))
+    statistic = np.bincount(owner, _statistic(test, counts[usable]), minlength=len(tables))
     return log_chi_square_tail(statistic, np.bincount(owner, dof, minlength=len(tables)))
+
+
+def _statistic(test: IndependenceTest, tables: Counts) -> NDArray[np.float64]:
+    """What a test says of tables ``[..., r, c]``; one of the user's own is checked."""
+    if isinstance(test, (ChiSquareTest, GTest)):
+        return test.statistic(tables)
+    called = f"the test {getattr(test, 'name', type(test).__name__)!r}"
+    usage = "statistic(counts [..., r, c]) -> numbers [...]"
+    statistic = as_array(call_own(test.statistic, tables, what=called, usage=usage), called)
+    if statistic.shape != tables.shape[:-2]:
+        raise InputError(
+            f"{called} answered with shape {statistic.shape}; it must give one number for each "
+            f"table, {tables.shape[:-2]}"
+        )
+    if not (np.isfinite(statistic) & (statistic >= 0)).all():
+        bad = statistic[~(statistic >= 0) | np.isinf(statistic)].flat[0]
+        raise InputError(
+            f"{called} answered with {bad}; a statistic must be a finite number of at least 0, "
+            f"also of tables with empty rows or columns"
+        )
+    return statistic.astype(np.float64)
 
 
 def _occupied(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -69,9 +69,9 @@ def select_variables(
 
     Targets with much the same candidates are tested together, all their pairs at once.
     """
-    for block in _blocks(neighbourhoods, table, plan.cells):
+    for block in _blocks(neighbourhoods, table):
         union = np.unique(np.concatenate([each.candidates for each in block]))
-        columns = np.array([table.column(int(node)) for node in union], dtype=np.int64)
+        columns = table.columns(union)
         targets = [table.column(each.target) for each in block]
         own = [np.searchsorted(union, each.candidates) for each in block]
         wanted = np.zeros((len(block), len(union)), dtype=bool)
@@ -137,20 +137,20 @@ def results_of_pairs(
     at_once = max(1, plan.cells // width)
     for start in range(0, len(right), at_once):
         columns = slice(start, start + at_once)
-        here = np.zeros_like(wanted)
-        here[:, columns] = wanted[:, columns]
+        rows, here = np.nonzero(wanted[:, columns])
         right_codes = table.codes(right[columns])
         counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
-        results.put(here, pairwise_tests(counts, plan.test))
+        results.put((rows, start + here), pairwise_tests(counts, plan.test))
     return results
 
 
 def _blocks(
-    neighbourhoods: Iterable[Neighbourhood], table: SampleTable, most: int
+    neighbourhoods: Iterable[Neighbourhood], table: SampleTable
 ) -> Iterator[list[Neighbourhood]]:
     """Group neighbouring targets while testing them together wastes little on foreign pairs."""
     states = int(table.cardinalities.max())
-    cells, targets = most // states**2, most // (table.num_samples * states)
+    cells = _CELLS_AT_ONCE // states**2
+    targets = _CELLS_AT_ONCE // (table.num_samples * states)
     block: list[Neighbourhood] = []
     union: set[int] = set()
     needed = 0

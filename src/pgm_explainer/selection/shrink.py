@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .counting import Counts, stratified_counts
-from .independence import IndependenceTest, conditional_tests
+from .independence import LEAST_PER_STRATUM, IndependenceTest, conditional_tests
 
 __all__ = ["shrink", "shrink_many"]
 
 _MOST_CELLS = 1 << 13
+_MOST_NUMBERS = 1 << 22
+"""Of the target's table given its parents: ten of four states, and far more than samples fill."""
 
 Codes = NDArray[np.uint8]
 
@@ -24,7 +26,8 @@ def shrink(
 
     One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
     back, so columns should come best first. Where samples are too few to test any given
-    all the others, variables leave from the back until they suffice.
+    all the others, variables leave from the back until they suffice; and so they do while the
+    target's table given them would have more than four million numbers.
 
     Args:
         codes: states ``[n, V]`` of the candidate parents.
@@ -75,6 +78,7 @@ class _Shrinking:
                 self._target,
                 self._codes[:, [other for other in self.kept if other != column]],
                 self._states,
+                least=LEAST_PER_STRATUM,
             )
             for column in self.kept
         ]
@@ -82,6 +86,8 @@ class _Shrinking:
     def drop(self, log_p: NDArray[np.float64], level: float) -> bool:
         """Drop one variable, if any is independent; say whether there is more to do."""
         removable = [at for at, value in enumerate(log_p.tolist()) if value >= level]
+        if not removable and self._states ** (len(self.kept) + 1) > _MOST_NUMBERS:
+            removable = [len(self.kept) - 1]
         if not removable:
             return False
         # Found independent goes before could not be tested, which is no evidence (log p = 0).

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import as_array
 from .dag import DAG
 from .exact import MAX_EXACT_VARIABLES, exact_search
 from .families import are_few, bic_score, network_score
@@ -29,7 +29,9 @@ def search(
     max_parents: int | None = None,
 ) -> DAG:
     """Search exactly where that is the cheaper way, for a few variables, else by hill climbing."""
-    how = exact_search if are_few(np.asarray(cardinalities)) else hill_climb
+    sizes = as_array(cardinalities, "cardinalities")
+    few = sizes.ndim == 1 and sizes.dtype.kind in "iu" and are_few(sizes)
+    how = exact_search if few else hill_climb  # which check the data
     return how(data, cardinalities, score=score, max_parents=max_parents)
 
 

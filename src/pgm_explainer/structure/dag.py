@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 
-from ..arrays import check_whole_number
+from ..arrays import as_list, check_whole_number
 from ..errors import InputError
 
 __all__ = ["DAG"]
 
 Edge = tuple[int, int]
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,18 @@ class DAG:
     edges: tuple[Edge, ...] = ()
 
     def __init__(self, num_variables: int, edges: Iterable[Iterable[int]] = ()) -> None:
-        unique = sorted({_as_edge(edge, num_variables) for edge in edges})
+        if type(num_variables) is not int or num_variables < 0:
+            num_variables = check_whole_number(num_variables, "num_variables", at_least=0)
+        given = as_list(edges)
+        if given is None:
+            raise InputError(f"edges must be a list of pairs (parent, child), not {edges!r}")
+        unique = sorted({_as_edge(edge, num_variables) for edge in given})
         object.__setattr__(self, "num_variables", num_variables)
         object.__setattr__(self, "edges", tuple(unique))
         if len(self.order) < num_variables:
             stuck = sorted(set(range(num_variables)) - set(self.order))
-            raise InputError(f"the edges form a cycle through or before variables {stuck}")
+            shown = f"{stuck[:_SHOWN]}"[:-1] + ", …]" if len(stuck) > _SHOWN else f"{stuck}"
+            raise InputError(f"the edges form a cycle through or before variables {shown}")
 
     @cached_property
     def _parents(self) -> tuple[tuple[int, ...], ...]:
@@ -58,23 +67,30 @@ class DAG:
         waiting = [len(parents) for parents in self._parents]
         ready = [variable for variable, count in enumerate(waiting) if count == 0]
         done = []
-        while ready:
-            variable = min(ready)
-            ready.remove(variable)
+        while ready:  # ascending, and so a heap from the start
+            variable = heappop(ready)
             done.append(variable)
             for child in self._children[variable]:
                 waiting[child] -= 1
                 if waiting[child] == 0:
-                    ready.append(child)
+                    heappush(ready, child)
         return tuple(done)
 
     def parents(self, variable: int) -> tuple[int, ...]:
         """Return the parents of a variable, ascending."""
-        return self._parents[variable]
+        return self._of(self._parents, variable)
 
     def children(self, variable: int) -> tuple[int, ...]:
         """Return the children of a variable, ascending."""
-        return self._children[variable]
+        return self._of(self._children, variable)
+
+    def _of(self, lists: tuple[tuple[int, ...], ...], variable: int) -> tuple[int, ...]:
+        try:
+            return lists[operator.index(variable)]
+        except (IndexError, TypeError):
+            raise InputError(
+                f"{variable!r} is not a variable; they are numbered 0 to {self.num_variables - 1}"
+            ) from None
 
     def markov_blanket(self, variable: int) -> tuple[int, ...]:
         """Return parents, children and the children's other parents, ascending."""
@@ -85,12 +101,12 @@ class DAG:
 
 
 def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:
-    ends = tuple(edge)
+    ends = edge if type(edge) is tuple else tuple(as_list(edge) or ())
     if any(type(end) is not int or end < 0 for end in ends):
         ends = tuple(check_whole_number(end, "an edge's end", at_least=0) for end in ends)
     if len(ends) != 2 or max(ends) >= num_variables:
         raise InputError(
-            f"{ends} is not an edge among {num_variables} variables, numbered from 0; "
+            f"{edge!r} is not an edge among {num_variables} variables, numbered from 0; "
             f"an edge is a pair (parent, child)"
         )
     return ends

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ..arrays import as_array, resolve
+from ..arrays import as_array, call_own, resolve
 from ..errors import InputError
 
 __all__ = [
@@ -94,6 +94,39 @@ class BDeuScore:
         return 0.0
 
 
+@dataclass(frozen=True)
+class _OwnScore:
+    """A score of the user's own, whose answers are checked."""
+
+    score: Any
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.score, "name", type(self.score).__name__))
+
+    def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
+        usage = "terms(counts, cells) -> numbers, of the shape of counts"
+        return self._numbers(self.score.terms, counts, cells, usage=usage, shape=counts.shape)
+
+    def penalty(self, configurations: Any, states: Any, samples: int) -> Any:
+        usage = "penalty(configurations, states, samples) -> numbers, one for each configuration"
+        shape = np.broadcast_shapes(np.shape(configurations), np.shape(states))
+        asked = (configurations, states, samples)
+        return self._numbers(self.score.penalty, *asked, usage=usage, shape=shape)
+
+    def _numbers(
+        self, method: Any, *arguments: Any, usage: str, shape: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        called = f"the score {self.name!r}"
+        answer = call_own(method, *arguments, what=called, usage=usage)
+        numbers = as_array(answer, f"{called}'s answer")
+        if numbers.shape not in ((), shape) or not np.isfinite(numbers).all():
+            raise InputError(
+                f"{called} answered with {numbers!r:.60}; it is called as {usage}, all finite"
+            )
+        return np.broadcast_to(numbers.astype(np.float64), shape)
+
+
 _tables: dict[str, NDArray[np.float64]] = {}
 
 
@@ -125,7 +158,9 @@ def as_score(choice: Any) -> Score:
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"terms and penalty, not {choice!r}"
         )
-    return choice
+    if isinstance(choice, (PenalisedLikelihood, BDeuScore, _OwnScore)):
+        return choice
+    return _OwnScore(choice)
 
 
 def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple[int, ...]]:

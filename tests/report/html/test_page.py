@@ -1,4 +1,4 @@
-"""The page as a file: what it is told, what it may do, how large it is."""
+"""The page as a file: what it shows, what it may do, how large it is."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def test_whatever_a_name_holds_stays_within_the_data(explanation):
     names = [f"{EVIL} {at}" for at in range(16)]
     parts = Parts(to_html(with_classes(explanation, [EVIL] * 3).named(names)))
     assert len(parts.texts) == 3
-    told = json.loads(parts.texts[1][2])["explanations"][0]
-    assert told["target"] == printable(names[14])
-    assert told["class"] == printable(EVIL)
+    shown = json.loads(parts.texts[1][2])["explanations"][0]
+    assert shown["target"] == printable(names[14])
+    assert shown["class"] == printable(EVIL)
 
 
 def test_a_page_is_written_or_returned(explanation, tmp_path):
@@ -132,16 +132,20 @@ def test_what_cannot_be_shown_is_named(explanation, tmp_path):
         explanation.to_html(tmp_path / "nowhere" / "why.html")
 
 
-def test_the_page_is_told_all_that_was_found(explanation):
+def test_the_page_has_all_that_was_found(explanation):
     payload = page_payload([with_classes(explanation, COLOURS)])
-    told = payload["explanations"][0]
-    assert told["headline"] == "Node 14 is predicted to be of class blue"
-    assert told["answer"] == [
+    shown = payload["explanations"][0]
+    assert shown["headline"] == "Node 14 is predicted to be of class blue"
+    assert shown["answer"] == [
         [name, pytest.approx(score, rel=1e-5)]
         for name, score in zip(COLOURS, explanation.values, strict=True)
     ]
-    assert [row[1] for row in told["ranking"]["rows"]] == [str(r.node) for r in explanation.ranking]
-    for variable, node in zip(told["network"]["variables"], explanation.network.nodes, strict=True):
+    assert [row[1] for row in shown["ranking"]["rows"]] == [
+        str(r.node) for r in explanation.ranking
+    ]
+    for variable, node in zip(
+        shown["network"]["variables"], explanation.network.nodes, strict=True
+    ):
         table = explanation.network.cpt(node)
         assert variable["name"] == str(node)
         values = np.full((table.values.size // 4, 4), 1 / 4)
@@ -150,10 +154,37 @@ def test_the_page_is_told_all_that_was_found(explanation):
             values[at], seen[at] = row, samples
         np.testing.assert_allclose(values, table.values.reshape(-1, 4), atol=1e-11)
         np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
-    making = payload["makings"][told["making"]]
+    making = payload["makings"][shown["making"]]
     assert making["settings"]["seed"] == "0"
     assert making["settings"]["class_names"] == "red, green, blue"
     assert making["versions"]["numpy"] == np.__version__
+
+
+def test_sentences_are_those_of_the_words_and_name_nodes_by_key(kinds):
+    for explanation in kinds.values():
+        payload = page_payload([explanation])["explanations"][0]
+        words = " ".join(str(explanation).split())
+        along = payload["effects"]["along"]
+        plain = "".join(part if isinstance(part, str) else part[1] for part in along)
+        assert f"What moves along: {plain}" in words
+        assert payload["effects"]["caption"] in words
+        for key, name in (part for part in along + payload["lead"] if not isinstance(part, str)):
+            assert key == f"n{name}"
+
+
+def test_bars_are_the_significant_effects_and_the_targets_own(kinds):
+    for explanation in kinds.values():
+        effects = page_payload([explanation])["explanations"][0]["effects"]
+        found = [each for each in explanation.effects if each.significant]
+        bars = {bar["key"]: bar for bar in effects["bars"]}
+        ends = {f"n{end}" for end in explanation.ends.tolist()}
+        assert list(bars)[: len(found)] == [f"n{each.node}" for each in found[:12]]
+        assert set(bars) == {f"n{each.node}" for each in found[:12]} | ends
+        assert {key for key, bar in bars.items() if bar["target"]} == ends
+        for each in found[:12]:
+            numbers = bars[f"n{each.node}"]["numbers"]
+            assert numbers == pytest.approx([each.effect, each.low, each.high], rel=1e-5)
+        assert len(effects["rows"]) == len(explanation.effects)
 
 
 def test_an_explanation_from_a_file_gives_the_same_page(explanation, tmp_path):
@@ -191,23 +222,26 @@ def test_a_class_that_is_not_the_predicted_one_is_said_so(kinds):
 
 def test_a_regression_shows_its_value(kinds):
     found = kinds["value"]
-    told = page_payload([found])["explanations"][0]
-    assert told["headline"] == f"Node 14 has the value {found.values[0]:.4g} of output 2"
-    assert told["class"] is told["probability"] is None
-    assert told["answer"][0][0] == "value 2"
+    shown = page_payload([found])["explanations"][0]
+    assert shown["headline"] == f"Node 14 has the value {found.values[0]:.4g} of output 2"
+    assert shown["class"] is shown["probability"] is None
+    assert shown["answer"][0][0] == "value 2"
 
 
 def test_a_node_that_stands_alone_has_a_page_too(kinds):
-    told = page_payload([kinds["alone"]])["explanations"][0]
-    assert [node["name"] for node in told["picture"]["nodes"]] == ["15"]
-    assert told["picture"]["edges"] == told["explaining"] == []
+    shown = page_payload([kinds["alone"]])["explanations"][0]
+    assert [node["name"] for node in shown["picture"]["nodes"]] == ["15"]
+    assert shown["picture"]["edges"] == []
+    assert shown["found"] == 0
 
 
 def test_nodes_of_several_kinds_are_named_as_people_write_them(explanation):
     names = [("author", at) for at in range(16)]
-    told = page_payload([explanation.named(names)])["explanations"][0]
-    assert told["target"] == "author 14"
-    assert {each["name"] for each in told["picture"]["nodes"]} <= {f"author {n}" for n in range(16)}
+    shown = page_payload([explanation.named(names)])["explanations"][0]
+    assert shown["target"] == "author 14"
+    assert {each["name"] for each in shown["picture"]["nodes"]} <= {
+        f"author {n}" for n in range(16)
+    }
 
 
 def test_the_page_needs_numpy_and_scipy_only():

@@ -4,6 +4,7 @@ from .accuracy import top_k_accuracy
 from .agreement import jaccard, stability
 from .faithfulness import Faithfulness, faithfulness
 from .forecast import ForecastQuality, forecast_quality, mean_quality
+from .robust_fidelity import robust_fidelity
 
 __all__ = [
     "Faithfulness",
@@ -12,6 +13,7 @@ __all__ = [
     "forecast_quality",
     "jaccard",
     "mean_quality",
+    "robust_fidelity",
     "stability",
     "top_k_accuracy",
 ]

@@ -40,28 +40,22 @@ VARIATIONS: dict[str, dict[str, Any]] = {
     "another class": {"change": "flip"},
     "levels at 0.05 and 0.3": {"change": Levels((0.05, 0.3))},
     "the upper half of falls": {"change": TopFraction(0.5)},
-    "ranked by dependence": {"rank_by": "dependence"},
-    "ranked by influence": {"rank_by": "influence"},
+    "χ² instead of G": {"test": "chi_square"},
     "as published (p = 0.5, random, 0.1)": {
         "perturb_probability": 0.5,
         "perturbation": "random",
         "change": Fall(0.1),
-        "rank_by": "dependence",
+        "test": "chi_square",
     },
     "400 samples": {"num_samples": 400},
     "2000 samples": {"num_samples": 2000},
 }
-_INFLUENCE = {"rank_by": "influence", "change": "large_move"}
 WIDE_VARIATIONS: dict[str, dict[str, Any]] = {
     _DEFAULTS: {},
     "4000 samples": {"num_samples": 4000},
     "zero": {"perturbation": "zero"},
     "a large move either way": {"change": "large_move"},
-    "ranked by dependence": {"rank_by": "dependence"},
-    "ranked by dependence, 4000 samples": {"rank_by": "dependence", "num_samples": 4000},
-    "ranked by influence": {"rank_by": "influence"},
-    "ranked by influence, a large move": _INFLUENCE,
-    "ranked by influence, a large move, zero": {**_INFLUENCE, "perturbation": "zero"},
+    "χ² instead of G": {"test": "chi_square"},
 }
 """What was tried where candidates are thousands, within three hops in a Bitcoin network."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import IntArray
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES, Settings
 from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Proximity, Queries, Rival, Shapley
 from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
@@ -61,13 +61,14 @@ def published_options(data: str) -> dict[str, Any]:
         perturb_probability=0.5,
         change=0.05 if data in _FINE else 0.1,
         correction="none",
+        test="chi_square",
     )
 
 
 def make_rivals(seed: int) -> list[Rival]:
     """Return the explainers to compare with; SHAP may ask the model as often as PGM-Explainer."""
     return [
-        Shapley(seed=seed),
+        Shapley(DEFAULT_SAMPLES, seed),
         LearntMask(seed=seed),
         Gradient(),
         Chance(seed),

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 from ...io.files import write_figure
 from ...report.colours import BLUE, INK, ORANGE
 from ...report.plots import draw_superpixels
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES, Settings
 from ..rivals import Gradient, Rival, Shapley
 from ..superpixels import SuperpixelGraph, mnist_graphs
 from .digits import (
@@ -37,7 +37,7 @@ _PAPERS, _CODES = SAMPLES["mnist"], 1000
 _WAYS = {
     str(_PAPERS): f"published settings, the paper's {_PAPERS} samples",
     str(_CODES): f"published settings, the published code's {_CODES} samples",
-    "defaults": f"defaults, {Settings.num_samples} samples",
+    "defaults": f"defaults, {DEFAULT_SAMPLES} samples",
 }
 _STYLES = ((BLUE, ""), (BLUE, "///"), (ORANGE, ""), (ORANGE, "///"))
 
@@ -118,7 +118,7 @@ def _different(digits: Digits) -> Digits:
 
 
 def _draw_examples(plan: Plan, digits: Digits, weights: str, path: Path) -> None:
-    rivals: list[Rival] = [Shapley(), Gradient()]
+    rivals: list[Rival] = [Shapley(DEFAULT_SAMPLES), Gradient()]
     jobs = [rivals_job(digit["number"], weights, rivals) for digit in digits]
     graphs = mnist_graphs("test", plan.place.data, [digit["number"] for digit in digits])
     found = [

@@ -13,7 +13,14 @@ from .plan import Plan, Section
 
 __all__ = ["write_page"]
 
-_PACKAGES = ("pgm-explainer", "numpy", "scipy", "torch", "torch_geometric", "shap")
+_PACKAGES = ("pgm-explainer", "numpy", "scipy", "torch", "torch_geometric", "shap", "captum")
+_FAITHFULNESS = "faithfulness"
+
+
+_ABOUT_SETTINGS = (
+    "*Defaults* are the package's: one configuration for all sets. *Published settings* are those "
+    "behind the paper's figures."
+)
 
 
 def write_page(sections: Mapping[str, Section], plan: Plan, command: str, name: str) -> str:
@@ -25,14 +32,15 @@ def write_page(sections: Mapping[str, Section], plan: Plan, command: str, name: 
     """
     versions = {"Python": platform.python_version(), **{each: version(each) for each in _PACKAGES}}
     today = datetime.date.today().isoformat()
-    seeds = "one seed" if plan.seeds == 1 else f"{plan.seeds} seeds"
+    alone = set(sections) == {_FAITHFULNESS}
+    count = plan.faithful_seeds if alone else plan.seeds
+    seeds = "one seed" if count == 1 else f"{count} seeds"
     blocks = [
-        "# The paper's experiments",
+        "# Faithfulness" if alone else "# The paper's experiments",
         f"Written by `{command}` on {today}, not by hand. {seeds.capitalize()} of data, model and "
         f"explanations; ± is the sample standard deviation over seeds. "
         f"{', '.join(' '.join(each) for each in versions.items())}.",
-        "*Defaults* are the package's: one configuration for all sets. *Published settings* are "
-        "those behind the paper's figures.",
+        *([] if alone else [_ABOUT_SETTINGS]),
         *(section.markdown for section in sections.values()),
     ]
     page = "\n\n".join(blocks) + "\n"
@@ -41,7 +49,7 @@ def write_page(sections: Mapping[str, Section], plan: Plan, command: str, name: 
         "command": command,
         "date": today,
         "versions": versions,
-        "seeds": plan.seeds,
+        "seeds": count,
         "results": {each: section.results for each, section in sections.items()},
     }
     write_text(plan.place.folder / f"{name}.json", json.dumps(told, indent=1))

@@ -27,6 +27,9 @@ class Plan:
         epochs: of training.
         workers: processes at work.
         bitcoin_ablation: whether the ablation, which is long, takes in the Bitcoin networks.
+        faithful_sets: faithfulness: the sets that are explained; None for all.
+        faithful_seeds: faithfulness: how many seeds, each with a model of its own.
+        targets: faithfulness: how many targets of each model and group everyone explains.
     """
 
     place: Place
@@ -40,6 +43,9 @@ class Plan:
     epochs: int = 1000
     workers: int = 1
     bitcoin_ablation: bool = True
+    faithful_sets: tuple[str, ...] | None = None
+    faithful_seeds: int = 1
+    targets: int = 8
 
     @property
     def seeds_of_rivals(self) -> int:

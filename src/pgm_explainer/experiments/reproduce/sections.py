@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..faithfulness.section import faithfulness_section
 from .ablation import ablation_section
 from .beyond import beyond_section
 from .figures import figures_section
@@ -21,5 +22,6 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "mnist": mnist_section,
     "beyond": beyond_section,
     "ablation": ablation_section,
+    "faithfulness": faithfulness_section,
 }
 """By the names of the command, in the order of the page."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES
 from ..bitcoin import BITCOIN
 from ..synthetic import SYNTHETIC
 from .cells import (
@@ -59,7 +59,7 @@ def table1(plan: Plan) -> Section:
         ["accuracy (paper)", *(f"{MODEL_ACCURACY[name]:.3f}" for name in tested)],
         ["accuracy (here)", *(marked(tested[name], MODEL_ACCURACY[name]) for name in tested)],
         ["samples (paper)", *(str(SAMPLES[name]) for name in tested)],
-        ["samples (here)", *[str(Settings.num_samples)] * len(tested)],
+        ["samples (here)", *[str(DEFAULT_SAMPLES)] * len(tested)],
     ]
     blocks = [
         "## Table 1: the models' accuracy, and samples for an explanation",

@@ -1,11 +1,14 @@
 """Explainers to compare with, each through a real library, all behind :class:`Rival`."""
 
-from .base import Queries, Rival, top_nodes
+from .base import Queries, Rival, SignedRival, top_nodes
 from .case import Case
 from .chance import Chance
 from .degree import Degree
 from .gnn_explainer import LearntMask
-from .gradient import Gradient
+from .gradient import Gradient, IntegratedGradients, LossGradient
+from .occlusion import Occlusion
+from .output import Output
+from .pg_explainer import TrainedMask
 from .pgm import Pgm
 from .proximity import Proximity
 from .shapley import Shapley
@@ -15,11 +18,17 @@ __all__ = [
     "Chance",
     "Degree",
     "Gradient",
+    "IntegratedGradients",
     "LearntMask",
+    "LossGradient",
+    "Occlusion",
+    "Output",
     "Pgm",
     "Proximity",
     "Queries",
     "Rival",
     "Shapley",
+    "SignedRival",
+    "TrainedMask",
     "top_nodes",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ...arrays import FloatArray
 from .case import Case
 
-__all__ = ["Queries", "Rival", "top_nodes"]
+__all__ = ["Queries", "Rival", "SignedRival", "top_nodes"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,18 @@ class Rival(Protocol):
         Higher is more important. Nodes that are not part of the explanation, such as those that
         are not candidates, have minus infinity. ``[None]`` is the one target of a graph task. The
         answer for a target does not depend on the other targets.
+        """
+        ...
+
+
+@runtime_checkable
+class SignedRival(Rival, Protocol):
+    """An explainer that also says whether a node speaks for or against the prediction."""
+
+    def attributions(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
+        """Yield for each target, in order, how much each node ``[N]`` raises the prediction.
+
+        A node whose perturbing lowers the predicted class's score has a positive value.
         """
         ...
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import FloatArray
 from ...explainer import PGMExplainer
-from ...settings import Settings
+from ...settings import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 
@@ -33,7 +33,7 @@ class Pgm:
 
     @property
     def queries(self) -> Queries:
-        return Queries(self.options.get("num_samples", Settings.num_samples), shared=True)
+        return Queries(self.options.get("num_samples", DEFAULT_SAMPLES), shared=True)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         explainer = PGMExplainer(

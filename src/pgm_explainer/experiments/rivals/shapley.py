@@ -13,14 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from ...arrays import FloatArray
+from ...settings import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 
 __all__ = ["Shapley"]
 
 _AT_ONCE = 100
-_QUERIES = 1000
-"""As many as PGM-Explainer asks by default."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Shapley:
         seed: the coalitions depend on it.
     """
 
-    num_queries: int = _QUERIES
+    num_queries: int = DEFAULT_SAMPLES
     seed: int = 0
     name: str = "SHAP"
 
@@ -46,11 +45,15 @@ class Shapley:
         return Queries(self.num_queries)
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
+        for target, found in zip(targets, self.attributions(case, targets), strict=True):
+            yield case.among_candidates(target, abs(found))
+
+    def attributions(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         for target in targets:
             game = _Game(case, target)
-            importance = np.zeros(len(case.x))
-            importance[game.players] = abs(self._values(game))
-            yield case.among_candidates(target, importance)
+            found = np.zeros(len(case.x))
+            found[game.players] = self._values(game)
+            yield found
 
     def _values(self, game: _Game) -> FloatArray:
         nobody, everybody = np.zeros((1, len(game.players))), np.ones(len(game.players))

@@ -1,9 +1,10 @@
 """Self-contained pages: of explanations (``page``), and of a whole data set (``overview``).
 
-Both have their colours from ``theme.css``. What the first is told is in ``payload``; its own parts
-are ``page.html``, ``page.css`` and the scripts: ``inference.js`` asks the network, ``knowledge.js``
-keeps what is known, ``picture.js`` and ``network.js`` draw, ``panels.js`` and ``tables.js`` tell
-the rest, ``list.js`` holds many, and ``page.js`` answers the reader.
+Both have their colours from ``theme.css``. What the first shows is in ``payload``, and what it says
+of effects and dependence in ``answers``. Its own parts are ``page.html``, ``page.css`` and the
+scripts: ``inference.js`` computes what the network answers, ``knowledge.js`` keeps what is known,
+``effects.js``, ``picture.js`` and ``network.js`` draw, ``panels.js`` and ``tables.js`` show the
+rest, ``list.js`` holds many, and ``page.js`` responds to the reader.
 """
 
 from .page import to_html

@@ -2,7 +2,7 @@
  * What all drawing needs. Texts reach the document as text nodes only, never as markup.
  *
  * Everything that stands for the same node has the same `data-key`, by which pointing at one lights
- * all; what can be asked about has the number of its variable as `data-variable`.
+ * all; what can be clicked has the number of its variable as `data-variable`.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -48,6 +48,6 @@ function makeButton(group, variable) {
 function spoken(name, variable, beliefs) {
   const known = beliefs.known[variable];
   const facts = beliefs.facts[variable].map(({ word, p }) => `${word} ${percent(p)}`);
-  const told = known.length ? `known to be ${known.join(" and ")}` : "nothing known";
-  return `${name}: ${told}; ${beliefs.possible ? facts.join(", ") : "impossible"}`;
+  const state = known.length ? `known to be ${known.join(" and ")}` : "nothing known";
+  return `${name}: ${state}; ${beliefs.possible ? facts.join(", ") : "impossible"}`;
 }

@@ -8,25 +8,49 @@
  * about its neighbours, the `separator`, to the bucket that is next to mention them. Buckets so
  * form a tree. Messages up the tree tell each bucket what is below it, and messages down again what
  * is above; with both, every bucket knows the probabilities of its own variable.
+ *
+ * A noisy-or is a sum of two products of small factors. A network with one is the sum of two such
+ * trees, which Model calls terms.
  */
 
 /** @typedef {{scope: number[], values: Float64Array}} Factor */
 /** @typedef {{variable: number, separator: number[], parent: number, factors: Factor[]}} Bucket */
-/** @typedef {{sizes: number[], buckets: Bucket[]}} Model */
+/** @typedef {{sizes: number[], terms: Bucket[][]}} Model */
 
 /**
- * A network ready to be asked, from the tables that the page was given.
+ * A network ready for queries, from the tables that the page was given.
  * @returns {Model}
  */
 function modelOf({ variables }, kinds) {
   const sizes = variables.map(({ kind }) => kinds[kind].states.length);
-  const factors = variables.map(({ parents, rows }, at) => {
-    const scope = [...parents, at];
-    // Where a row is missing nothing was seen, and every state is as likely.
-    const values = new Float64Array(product(scope, sizes)).fill(1 / sizes[at]);
-    for (const [row, , ...chances] of rows) values.set(chances, row * sizes[at]);
-    return { scope, values };
+  let terms = [[]];
+  variables.forEach((variable, at) => {
+    const choices = variable.noisyOr ? noisyOrTerms(variable, at) : [[tableOf(variable, at, sizes)]];
+    terms = terms.flatMap((factors) => choices.map((choice) => [...factors, ...choice]));
   });
+  return { sizes, terms: terms.map((factors) => bucketsOf(factors, sizes)) };
+}
+
+/** P(state | parents) = constant + product * P(no parent changes the prediction). */
+function noisyOrTerms({ parents, noisyOr: { constant, product: weights, holds } }, at) {
+  const unary = parents.map((parent, which) =>
+    ({ scope: [parent], values: Float64Array.from(holds[which]) }));
+  return [
+    [{ scope: [at], values: Float64Array.from(constant) }],
+    [{ scope: [at], values: Float64Array.from(weights) }, ...unary],
+  ];
+}
+
+function tableOf({ parents, rows }, at, sizes) {
+  const scope = [...parents, at];
+  // Where a row is missing nothing was seen, and every state is as likely.
+  const values = new Float64Array(product(scope, sizes)).fill(1 / sizes[at]);
+  for (const [row, , ...chances] of rows) values.set(chances, row * sizes[at]);
+  return { scope, values };
+}
+
+/** @returns {Bucket[]} */
+function bucketsOf(factors, sizes) {
   const buckets = eliminationOrder(factors, sizes);
   const turn = new Map(buckets.map(({ variable }, at) => [variable, at]));
   const first = (scope) => Math.min(...scope.map((variable) => turn.get(variable)));
@@ -34,7 +58,7 @@ function modelOf({ variables }, kinds) {
     bucket.parent = bucket.separator.length ? first(bucket.separator) : -1;
   }
   for (const factor of factors) buckets[first(factor.scope)].factors.push(factor);
-  return { sizes, buckets };
+  return buckets;
 }
 
 /** Eliminate next the variable that leaves the smallest message. */
@@ -114,7 +138,20 @@ function product(variables, sizes) {
  * The probabilities of every variable's states, given evidence, and how likely the evidence is.
  * @returns {{likelihood: number, marginals: Float64Array[] | null}} null if it cannot happen.
  */
-function askNetwork({ sizes, buckets }, evidence) {
+function askNetwork({ sizes, terms }, evidence) {
+  const answers = terms.map((buckets) => askTerm(buckets, sizes, evidence));
+  const likelihood = answers.reduce((total, answer) => total + answer.likelihood, 0);
+  if (!(likelihood > 0)) return { likelihood: 0, marginals: null };
+  const marginals = sizes.map((_, variable) => {
+    const [first, ...rest] = answers.map((answer) => answer.marginals[variable]);
+    const totals = first.map((value, at) => rest.reduce((sum, other) => sum + other[at], value));
+    return normalised(totals.map((value) => Math.max(value, 0)));
+  });
+  return { likelihood, marginals };
+}
+
+/** What one term adds to the probability of the evidence, with each state of each variable. */
+function askTerm(buckets, sizes, evidence) {
   const own = buckets.map(({ variable, factors }) => {
     const possible = evidence[variable];
     const allowed = possible && { scope: [variable], values: Float64Array.from(possible) };
@@ -126,17 +163,23 @@ function askNetwork({ sizes, buckets }, evidence) {
     up.push(multiply([...own[at], ...children[at].map((child) => up[child])], separator, sizes));
     if (parent >= 0) children[parent].push(at);
   });
-  const roots = up.filter((_, at) => buckets[at].parent < 0);
-  const likelihood = roots.reduce((chance, { values }) => chance * values[0], 1);
-  if (!(likelihood > 0)) return { likelihood: 0, marginals: null };
+  const roots = [...buckets.keys()].filter((at) => buckets[at].parent < 0);
+  const shares = new Map(roots.map((at) => [at, up[at].values[0]]));
+  const likelihood = roots.reduce((chance, at) => chance * shares.get(at), 1);
   const down = buckets.map(() => []);
+  const rootOf = [];
   const marginals = [];
   for (let at = buckets.length - 1; at >= 0; at--) {
     const { variable, separator, parent } = buckets[at];
     const known = (bucket, but) => [...own[bucket], ...down[bucket],
       ...children[bucket].filter((child) => child !== but).map((child) => up[child])];
     if (parent >= 0) down[at] = [multiply(known(parent, at), separator, sizes)];
-    marginals[variable] = normalised(multiply(known(at), [variable], sizes).values);
+    rootOf[at] = parent >= 0 ? rootOf[parent] : at;
+    // What other trees have no variable of says only how likely the evidence is there.
+    const elsewhere = roots.reduce((chance, root) =>
+      (root === rootOf[at] ? chance : chance * shares.get(root)), 1);
+    marginals[variable] = multiply(known(at), [variable], sizes).values
+      .map((value) => value * elsewhere);
   }
   return { likelihood, marginals };
 }

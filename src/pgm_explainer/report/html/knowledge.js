@@ -1,7 +1,7 @@
 /*
  * What is known of the variables in view, and what the network makes of it.
  *
- * `data` is what payload.py told, and `shown` is all that ever changes: the explanation in view,
+ * `data` is what payload.py made, and `shown` is all that ever changes: the explanation in view,
  * what is known of its variables (`evidence`) and what was known before (`history`).
  */
 

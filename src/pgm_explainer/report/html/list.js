@@ -6,15 +6,15 @@ const ORDERS = {
   class: (a, b) => (a.class ?? "").localeCompare(b.class ?? "", undefined, { numeric: true }),
   probability: (a, b) => (b.probability ?? 0) - (a.probability ?? 0),
   held: (a, b) => b.held - a.held,
-  found: (a, b) => b.explaining.length - a.explaining.length,
+  found: (a, b) => b.found - a.found,
 };
 
 function entry(explanation, at) {
   const bar = element("i");
-  const { probability, held, explaining, warnings } = explanation;
+  const { probability, held, found, warnings } = explanation;
   bar.style.width = `${100 * held}%`;
   const chance = probability === null ? "" : `p ${percent(probability)} · `;
-  const nodes = `${explaining.length} ${explaining.length === 1 ? "node" : "nodes"}`;
+  const nodes = `${found} ${found === 1 ? "node" : "nodes"}`;
   // Every number that can be sorted by is shown, and never cut short.
   const button = element("button", { type: "button" },
     element("b", {}, explanation.target),
@@ -28,7 +28,7 @@ function entry(explanation, at) {
 }
 
 function warningMark(warnings) {
-  const about = { class: "beware", role: "img", title: warnings.join("\n") };
+  const about = { class: "warned", role: "img", title: warnings.join("\n") };
   return element("span", { ...about, "aria-label": "with warnings" });
 }
 

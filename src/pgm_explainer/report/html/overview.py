@@ -8,11 +8,11 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..names import printable
-from ..overview_text import facts, shown
+from ..overview_text import Listing, facts, listings, shown
 from .parts import policy, read_part
 
 if TYPE_CHECKING:
-    from ...dataset.overview import Influence, Overview
+    from ...dataset.overview import Overview
 
 __all__ = ["overview_page"]
 
@@ -25,9 +25,7 @@ def overview_page(overview: Overview) -> str:
     parts = [
         f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview)}\n</header>",
         _section("What was done", done),
-        _influences("Nodes that explain most predictions", "node", overview.nodes),
-        _influences("Kinds of nodes that explain most predictions", "kind", overview.kinds),
-        _influences("Features that matter in most predictions", "feature", overview.features),
+        *map(_listing, listings(overview)),
         _shared(overview),
     ]
     return (
@@ -54,21 +52,17 @@ def _section(title: str, content: str) -> str:
     return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>"
 
 
-def _influences(title: str, what: str, entries: Sequence[Influence]) -> str:
-    if not entries:
-        return ""
-    most = entries[0].explains
+def _listing(listing: Listing) -> str:
+    most = listing.entries[0].predictions
     rows = (
         [
             escape(printable(each.what)),
-            f'{each.explains:,} <meter max="{most}" value="{each.explains}"></meter>',
-            "" if each.direct is None else f"{each.direct:,}",
-            f"{each.effect_size:.2f}",
+            f'{each.predictions:,} <meter max="{most}" value="{each.predictions}"></meter>',
+            escape(listing.size(each)),
         ]
-        for each in entries
+        for each in listing.entries
     )
-    names = (what, "predictions it explains", "directly", "mean effect")
-    return _section(title, _table(names, rows))
+    return _section(listing.title, _table((listing.what, "predictions", listing.measure), rows))
 
 
 def _shared(overview: Overview) -> str:

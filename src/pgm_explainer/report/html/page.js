@@ -1,7 +1,6 @@
 /* What the reader does: pick an explanation, point at a node, say what is known. */
 
 const FITS_A_COLUMN = 700;
-const HARDLY = 0.02;
 
 /** Put an explanation in view, with nothing known. */
 function show(at) {
@@ -15,65 +14,21 @@ function show(at) {
     history: [],
     drawings: [],
   };
-  const prior = network && beliefsNow();
-  shown.prior = prior?.holds;
+  shown.prior = network && beliefsNow().holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
-  $("lead").replaceChildren(...lead(explanation));
-  $("alone").replaceChildren(...(network ? alone(explanation, prior) : []));
+  $("lead").replaceChildren(...sentence(explanation.lead));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
-    ...explanation.warnings.map((text) => element("li", {}, `Beware: ${text}.`)),
+    ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
+  $("changes").replaceChildren(...effectsContent(explanation.effects));
+  $("along").replaceChildren(...sentence(explanation.effects.along));
+  $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
   renewDetails(explanation);
   if ($("asking").matches(":popover-open")) $("asking").hidePopover();
   repaint();
-}
-
-/** The paragraph under the headline; the names in it light up with the pictures. */
-function lead(explanation) {
-  const { probability, held, ranking, explaining } = explanation;
-  const samples = data.makings[explanation.making].settings.num_samples;
-  const names = explaining.map(([key, name]) => element("b", { "data-key": key }, name));
-  const told = [
-    probability === null ? "" : `The model gives this a probability of ${percent(probability)}. `,
-    `With nodes perturbed at random, the prediction held in ${percent(held)} of ${samples} ` +
-      "samples. ",
-  ];
-  if (!ranking.of) return [...told, "There is no other node that could matter."];
-  if (!names.length) return [...told, `None of ${ranking.of} nodes was found to matter.`];
-  const verb = names.length === 1 ? "matters" : "matter";
-  return [...told, `Of ${ranking.of} nodes that could matter, ${names.length} ${verb} most: `,
-    ...listed(names), "."];
-}
-
-/** Which explaining nodes only move along: perturbing one hardly moves the prediction. */
-function alone({ explaining, network }, { facts }) {
-  const moves = ([key], one, other) => {
-    const its = facts[network.variables.findIndex((variable) => variable.key === key)] ?? [];
-    return Math.abs(factOf(its, one)?.holdsIf - factOf(its, other)?.holdsIf); // NaN if unknown
-  };
-  const inert = explaining.filter((each) => moves(each, "original", "perturbed") < HARDLY);
-  const along = inert.filter((each) => moves(each, "kept", "changed") >= HARDLY);
-  const say = (some, why) => {
-    const names = some.map(([key, name]) => element("b", { "data-key": key }, name));
-    const verdict = ` makes hardly any difference by itself${why}. `;
-    return names.length ? ["Perturbing ", ...listed(names, "or"), verdict] : [];
-  };
-  const together = along.length === 1 ? "it changes" : "they change";
-  return [
-    ...say(along, `: ${together} together with the prediction`),
-    ...say(inert.filter((each) => !along.includes(each)), ""),
-  ];
-}
-
-/** Join as people do: a, b and c. */
-function listed(items, word = "and") {
-  return items.flatMap((item, at) => {
-    const joint = at === items.length - 1 ? ` ${word} ` : ", ";
-    return at ? [joint, item] : [item];
-  });
 }
 
 function drawAll(explanation) {
@@ -88,10 +43,9 @@ function drawAll(explanation) {
     $("network").replaceChildren(cards.svg);
     shown.drawings.push(cards);
   } else {
-    const why = explanation.held === 1 ? "the prediction never changed" : "none was asked for";
-    $("network").replaceChildren(paragraph(`There is no network: ${why}.`));
+    $("network").replaceChildren(paragraph(explanation.noNetwork));
   }
-  document.body.classList.toggle("unasked", !network);
+  document.body.classList.toggle("no-network", !network);
   document.body.classList.toggle("wide", shown.drawings.some(({ width }) => width > FITS_A_COLUMN));
   for (const { svg } of shown.drawings) {
     svg.querySelector("[data-variable]")?.setAttribute("tabindex", "0");
@@ -100,7 +54,7 @@ function drawAll(explanation) {
 
 function renewDetails(explanation) {
   const makers = {
-    ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
+    effects: effectsDetails, ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
   };
   for (const [id, make] of Object.entries(makers)) {
     const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));

@@ -1,4 +1,4 @@
-"""One page, in one file, that asks nobody for anything."""
+"""One page in one file, which needs no server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
+from ...arrays import as_list
 from ...errors import InputError
 from ...explanation import Explanation
 from ...io.files import PathLike, write_text
@@ -22,6 +23,7 @@ _SCRIPTS = (
     "network.js",
     "panels.js",
     "tables.js",
+    "effects.js",
     "list.js",
     "page.js",
 )
@@ -30,7 +32,7 @@ _SCRIPTS = (
 def to_html(
     explanations: Explanation | Iterable[Explanation], path: PathLike | None = None
 ) -> str | Path:
-    """Show explanations on one self-contained page that can be asked.
+    """Show explanations on one self-contained, interactive page.
 
     Args:
         explanations: one, or many, which the page lists with search and sort.
@@ -49,9 +51,9 @@ def to_html(
         >>> to_html(explanation).startswith("<!doctype html>")
         True
     """
-    if not isinstance(explanations, Explanation | Iterable):
+    many = [explanations] if isinstance(explanations, Explanation) else as_list(explanations)
+    if many is None:
         raise InputError(f"a page shows explanations, not {explanations!r:.60}")
-    many = [explanations] if isinstance(explanations, Explanation) else list(explanations)
     for each in many:
         if not isinstance(each, Explanation):
             raise InputError(f"a page shows explanations, not {each!r}")

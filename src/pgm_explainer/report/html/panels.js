@@ -1,5 +1,5 @@
 /*
- * What the reader sees of the knowledge: the probability, what is known, what would tell most, and
+ * What the reader sees of the knowledge: the probability, what is known, informative facts, and
  * the dialogue in which to say what is known of a node.
  */
 
@@ -40,14 +40,14 @@ function numSamples() {
   return Number(data.makings[shown.explanation.making].settings.num_samples);
 }
 
-/** What an answer rests on: unseen states count as equally likely, which looks like an answer. */
+/** How often what is known was sampled: unseen states count as equally likely, as if known. */
 function basisOf(likelihood) {
   const samples = numSamples();
   const like = likelihood * samples;
   const few = like < FEW_SAMPLES;
   const count = like < 1 ? "fewer than 1" : `about ${like.toFixed(like < 9.95 ? 1 : 0)}`;
-  const told = `by the network, what is known is so in ${count} of ${samples} samples.`;
-  const text = few ? `This rests on next to nothing: ${told}` : told.replace("by", "By");
+  const often = `by the network, what is known is so in ${count} of ${samples} samples.`;
+  const text = few ? `Too few samples to rely on: ${often}` : often.replace("by", "By");
   return { few, text };
 }
 
@@ -76,7 +76,7 @@ function cross() {
 
 /**
  * The single facts that would move the probability most, given what is known already; not those
- * after which the answer would rest on next to nothing.
+ * that too few samples are expected to be like.
  */
 function paintTelling({ possible, likelihood, facts, holds }) {
   const { network } = shown.explanation;

@@ -1,8 +1,7 @@
-"""What the page is told: explanations as plain values, ready for JSON."""
+"""What the page shows: explanations as plain values, ready for JSON."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from ...explanation import Explanation
-from ...network import BayesianNetwork, ConditionalTable
+from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
 from ..layers import layer_dag
 from ..names import class_label, label_of, value_labels, variable_label
+from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
+from .answers import dependence_part, effects_part, lead_part, node_key, number
 
 __all__ = ["page_payload"]
 
 _MOST_DRAWN = 60
-_MOST_RANKED = 200
 _DIGITS = 12
 """Of a probability: far more than anyone compares, and shorter than all that a double has."""
 
@@ -30,13 +30,13 @@ _DIGITS = 12
 def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
     """Return all that the page shows, as numbers, texts, lists and dictionaries.
 
-    What explanations have in common, which are kinds of variables and settings, is told once: they
+    What explanations have in common, which are kinds of variables and settings, is there once: they
     refer to it by its position.
     """
     shared = _Shared()
-    told = [_explanation(each, shared) for each in explanations]
+    shown = [_explanation(each, shared) for each in explanations]
     return {
-        "explanations": told,
+        "explanations": shown,
         "kinds": [_kind(each) for each in shared.kinds],
         "makings": shared.makings,
     }
@@ -61,7 +61,7 @@ def _position(item: Any, items: list[Any]) -> int:
 
 
 def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
-    network, ranking = explanation.network, explanation.ranking
+    network = explanation.network
     explained = explanation.explained_class
     target = variable_label(explanation, explanation.target)
     return {
@@ -71,17 +71,22 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "probability": explanation.probability,
         "answer": _answer(explanation),
         "held": explanation.held,
-        "explaining": [
-            [_node_key(int(ranking.nodes[at])), label_of(ranking.name(int(at)))]
-            for at in np.flatnonzero(ranking.selected)
-        ],
+        "found": len(explanation.nodes),
+        "lead": lead_part(explanation),
+        "effects": effects_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),
-        "ranking": _ranking(explanation),
+        "ranking": dependence_part(explanation),
         "picture": _picture(explanation),
         "network": None if network is None else _network(explanation, network, shared),
+        "noNetwork": None if network is not None else _no_network(explanation),
     }
+
+
+def _no_network(explanation: Explanation) -> str:
+    why = "the prediction never changed" if explanation.held == 1 else "structure is None"
+    return f"There is no network: {why}."
 
 
 def _answer(explanation: Explanation) -> list[list[Any]]:
@@ -90,16 +95,14 @@ def _answer(explanation: Explanation) -> list[list[Any]]:
         labels = value_labels(explanation)
     else:
         labels = [class_label(explanation, at) for at in range(len(explanation.values))]
-    return [
-        [label, _number(score)] for label, score in zip(labels, explanation.values, strict=True)
-    ]
+    return [[label, number(score)] for label, score in zip(labels, explanation.values, strict=True)]
 
 
 def _making(explanation: Explanation) -> dict[str, Any]:
     """How it was made: the settings that say something, as texts, what they mean, the versions."""
-    told = explanation.settings.items()
+    chosen = explanation.settings.items()
     return {
-        "settings": {name: _setting(value) for name, value in told if value is not None},
+        "settings": {name: _setting(value) for name, value in chosen if value is not None},
         "meaning": describe_terms(explanation.settings),
         "versions": dict(explanation.versions),
     }
@@ -109,28 +112,6 @@ def _setting(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_setting, value))
     return "yes" if value is True else "no" if value is False else str(value)
-
-
-def _ranking(explanation: Explanation) -> dict[str, Any]:
-    """The first candidates, a list for each; ``of`` says how many there are."""
-    ranking = explanation.ranking
-    columns = (ranking.statistic, ranking.log_p, ranking.effect_size, ranking.reach)
-    numbers = np.column_stack(columns)[:_MOST_RANKED].tolist()
-    return {
-        "of": ranking.num_candidates,
-        "weighed": ranking.weighed,
-        "rows": [
-            [
-                _node_key(int(ranking.nodes[at])),
-                label_of(ranking.name(at)),
-                *map(_number, row),
-                int(ranking.dof[at]),
-                bool(ranking.significant[at]),
-                bool(ranking.selected[at]),
-            ]
-            for at, row in enumerate(numbers)
-        ],
-    }
 
 
 def _picture(explanation: Explanation) -> dict[str, Any]:
@@ -166,7 +147,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     # A prediction about two nodes is neither of them, but lights up with both.
     about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
     return {
-        "keys": [_node_key(node), *about],
+        "keys": [node_key(node), *about],
         "name": label_of(view.explanation.ranking.called(node)),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
         "class": classes.index(number) if number in classes else None,
@@ -183,11 +164,11 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
         own = explanation.task == "node" or at != target
         variables.append(
             {
-                "key": _node_key(numbers[variable.id]) if own else _TARGET_KEY,
+                "key": node_key(numbers[variable.id]) if own else _TARGET_KEY,
                 "name": variable_label(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
-                "rows": _rows(network.cpt(variable.id)),
+                **_table(network.cpt(variable.id), explanation),
                 "layer": layers.layer[at],
                 "x": round(layers.x[at], 3),
             }
@@ -203,8 +184,28 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
     }
 
 
+def _table(table: ConditionalTable | NoisyOr, explanation: Explanation) -> dict[str, Any]:
+    if isinstance(table, ConditionalTable):
+        return {"rows": _rows(table)}
+    constant, product = table.sides
+
+    def short(values: Any) -> list[float]:
+        return [float(f"{each:.{_DIGITS}g}") for each in np.asarray(values).tolist()]
+
+    return {
+        "rows": [],
+        "noisyOr": {
+            "constant": short(constant),
+            "product": short(product),
+            "holds": [short(1 - chance) for chance in table.chances],
+            "about": NOISY_OR,
+            "chances": noisy_or_chances(explanation, table),
+        },
+    }
+
+
 def _rows(table: ConditionalTable) -> list[list[float]]:
-    """The rows of a table that tell something: where each is, the samples seen, its probabilities.
+    """The rows of a table that were seen: where each is, the samples seen, its probabilities.
 
     In all others, which can be many more, every state is as likely.
     """
@@ -219,11 +220,6 @@ def _rows(table: ConditionalTable) -> list[list[float]]:
 
 _TARGET_KEY = "target"
 """The prediction of a pair or of a graph, which is no node."""
-
-
-def _node_key(number: int) -> str:
-    """What joins a node's parts on the page, whatever the node is called."""
-    return f"n{number}"
 
 
 def _numbers(explanation: Explanation) -> dict[VariableId, int]:
@@ -247,8 +243,3 @@ def _kind(variable: Variable) -> dict[str, Any]:
             for word in variable.words
         ],
     }
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON can tell it."""
-    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -7,7 +7,7 @@ const FITS_BELOW = 18;
 const MOST_NEIGHBOURS_NAMED = 12;
 
 /**
- * The neighbourhood: a square for the target, discs for the explaining nodes, dots for others, all
+ * The neighbourhood: a square for the target, discs for the network's nodes, dots for others, all
  * in the colour of the class that is predicted of them.
  * @returns {{svg: SVGElement, paint: function}}
  */
@@ -100,13 +100,13 @@ function filled(drawn, colour) {
 function pictureLegend({ nodes, classes, grey, hidden }, network) {
   const has = (wanted) => nodes.some(({ role }) => role === wanted);
   const [end, explaining] = classes.length ? ["A square", "Discs"] : ["Red", "Blue"];
-  const told = [
+  const said = [
     has("end") ? `${end} is what the prediction is about.` : "",
-    has("explaining") ? `${explaining} are the nodes that explain it.` : "",
-    network ? "A ring tells how likely a node is as it was." : "",
+    has("explaining") ? `${explaining} are the nodes of the network.` : "",
+    network ? "A ring shows how likely a node is as it was." : "",
     hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
   ];
-  return [told.filter(Boolean).join(" "), classLegend(classes, grey)];
+  return [said.filter(Boolean).join(" "), classLegend(classes, grey)];
 }
 
 function classLegend(classes, grey) {
@@ -119,7 +119,7 @@ function classLegend(classes, grey) {
   return element("ul", { class: "classes", "aria-label": "Predicted classes" }, ...items);
 }
 
-/** A ring tells how likely the node is as it was; an outline, that something is known of it. */
+/** A ring shows how likely the node is as it was; an outline, that something is known of it. */
 function paintDisc({ group, arc, variable, node }, beliefs) {
   const facts = beliefs.facts[variable];
   const share = beliefs.possible ? (factOf(facts, "kept") ?? factOf(facts, "original")).p : 0;

@@ -1,39 +1,31 @@
 /* The details under the pictures: each is made when it is first opened. */
 
-/** A table from a header and rows of texts or elements; `keys` name the nodes of the rows. */
-function table(caption, header, rows, keys = []) {
-  const body = rows.map((cells, at) =>
-    element("tr", { "data-key": keys[at] }, ...cells.map((cell) => element("td", {}, cell))),
-  );
-  const head = element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)));
-  const whole = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": caption };
+/** A table of texts or elements; `keys` name the nodes of its rows. */
+function table({ title, head, rows, keys = [] }) {
+  const body = rows.map(([first, ...cells], at) =>
+    element("tr", { "data-key": keys[at] },
+      element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell))));
+  const names = element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)));
+  const whole = element("table", {}, element("thead", {}, names), element("tbody", {}, ...body));
+  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": title };
   return element("div", region, whole);
 }
 
-/** The ranking; the reach of nodes is told where it counts. */
-function rankingDetails({ ranking }) {
-  const weighed = (cell) => (ranking.weighed ? [cell] : []);
-  const header = ["", "node", "effect", ...weighed("reach"), "log p", "statistic", "degrees",
-    "in the explanation"];
-  const rows = ranking.rows.map((row, at) => {
-    const [, name, statistic, logP, effect, reach, degrees, significant, selected] = row;
-    const bar = element("i", { class: "effect" });
-    bar.style.width = `${60 * (effect ?? 0)}px`;
-    const size = element("span", { class: "sized" }, bar, fixed(effect, 2));
-    const verdict = selected ? "yes" : significant ? "significant" : "";
-    const evidence = [fixed(logP, 1), fixed(statistic, 1), `${degrees}`];
-    return [`${at + 1}`, name, size, ...weighed(fixed(reach, 2)), ...evidence, verdict];
+function rankingDetails({ ranking: { about, rows, unlisted } }) {
+  const head = ["node", "Cramér's V", "log p", "statistic", "degrees", "significant",
+    "in the network"];
+  const cells = rows.map((row) => {
+    const [, name, statistic, logP, strength, degrees, significant, selected] = row;
+    const bar = element("i", { class: "strength" });
+    bar.style.width = `${60 * (strength ?? 0)}px`;
+    const size = element("span", { class: "sized" }, bar, fixed(strength, 2));
+    return [name, size, fixed(logP, 1), fixed(statistic, 1), `${degrees}`,
+      significant ? "yes" : "", selected ? "yes" : ""];
   });
-  const parts = [
-    paragraph("Every node that could matter, the most dependent first. log p is the natural " +
-      "logarithm of the p-value of independence: the lower, the surer is the dependence." +
-      weighed(" It counts in proportion to a node's reach, which is how much of what the target " +
-        "hears the node can send.").join("")),
-    table("The ranking", header, rows, ranking.rows.map(([key]) => key)),
-  ];
-  const more = ranking.of - rows.length;
-  if (more > 0) parts.push(paragraph(`${more} further candidates are not listed.`));
+  const parts = [paragraph(about), table({
+    title: "The ranking", head, rows: cells, keys: rows.map(([key]) => key),
+  })];
+  if (unlisted) parts.push(paragraph(unlisted));
   return parts;
 }
 
@@ -57,10 +49,11 @@ function tablesDetails({ network }, { kinds }) {
   return parts;
 }
 
-/** The rows of a table that tell something; the others are counted. */
+/** The rows of a table that were sampled; the others are counted. */
 function conditionalTable(title, variable, parents, kinds) {
+  if (variable.noisyOr) return noisyOrTable(title, variable.noisyOr);
   const states = kinds[variable.kind].states;
-  const header = [...parents.map(({ name }) => name), ...states, "samples"];
+  const head = [...parents.map(({ name }) => name), ...states, "samples"];
   const rows = variable.rows.map(([at, seen, ...chances]) => [
     ...parentStates(at, parents, kinds), ...chances.map(percent), `${seen}`,
   ]);
@@ -68,7 +61,13 @@ function conditionalTable(title, variable, parents, kinds) {
   const unseen = all - rows.length;
   const note = `${unseen} of ${all} combinations of the parents were never sampled; the network ` +
     "takes every state to be as likely there.";
-  return [table(title, header, rows), ...(unseen ? [paragraph(note)] : [])];
+  return [table({ title, head, rows }), ...(unseen ? [paragraph(note)] : [])];
+}
+
+/** What may change the prediction, each by itself, and with which chance. */
+function noisyOrTable(title, { about, chances }) {
+  const rows = chances.map(([text, chance]) => [text, percent(chance)]);
+  return [paragraph(about), table({ title, head: ["this alone", "changes it with chance"], rows })];
 }
 
 function parentStates(configuration, parents, kinds) {
@@ -91,9 +90,9 @@ function makingDetails(explanation, { makings }) {
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     element("h3", {}, "The model's answer on the unperturbed features"),
-    table("The model's answer", ["of", "score"], answer),
+    table({ title: "The model's answer", head: ["of", "score"], rows: answer }),
     element("h3", {}, "Settings"),
-    table("Settings", ["option", "value"], Object.entries(settings)),
+    table({ title: "Settings", head: ["option", "value"], rows: Object.entries(settings) }),
     paragraph(`Made with ${made.join(", ")}. The same settings give the same explanation.`),
   ];
 }

@@ -1,11 +1,11 @@
-"""Pictures of an explanation: the graph around it, its network, its ranking, superpixels."""
+"""Pictures of an explanation: its effects, the graph around it, its network, its ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...arrays import resolve
+from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
 
 try:
@@ -15,6 +15,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
         f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
     ) from error
 
+from .effects import draw_effects, effects_size
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ...explanation import Explanation
 
 __all__ = [
+    "draw_effects",
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
@@ -43,6 +45,14 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+    unknown = [name for name in options if name != "max_shown" or kind == "network"]
+    if unknown:
+        raise InputError(
+            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is max_shown, for "
+            f"{', '.join(each for each in _KINDS if each != 'network')}"
+        )
+    if "max_shown" in options:
+        options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     return draw(explanation, **options)
 
 
@@ -57,6 +67,13 @@ def _both(explanation: Explanation, **options: Any) -> Figure:
     )
     draw_network(explanation, right)
     draw_neighbourhood(explanation, left, **options)
+    return figure
+
+
+def _effects(explanation: Explanation, **options: Any) -> Figure:
+    size = effects_size(explanation, **options)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    draw_effects(explanation, axes, **options)
     return figure
 
 
@@ -81,6 +98,7 @@ def _ranking(explanation: Explanation, **options: Any) -> Figure:
 
 _KINDS: dict[str, Callable[..., Figure]] = {
     "both": _both,
+    "effects": _effects,
     "neighbourhood": _neighbourhood,
     "network": _network,
     "ranking": _ranking,

@@ -1,4 +1,4 @@
-"""The graph around a prediction, with the explaining nodes marked."""
+"""The graph around a prediction, with the nodes of the network marked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from ..colours import BLUE, GREY, INK, VERMILLION, ink_on
+from ..colours import FALLS, GREY, INK, RISES, ink_on
+from ..effects import ShownEffect, shown_effects
+from ..measure import measure_of
 from ..names import class_label, label_of, width
 from ..surroundings import Surroundings
 from .labels import write_beside
@@ -23,17 +25,19 @@ if TYPE_CHECKING:
 __all__ = ["draw_neighbourhood"]
 
 _FITS_A_MARK = 4
-_MARK = 20.0
-"""The size of a marked node, in points; the others are smaller, the more so the more there are."""
+_MARK, _STRONGEST = 20.0, 30.0
+"""The sizes of marked nodes, in points; the others are smaller, the more so the more there are."""
+_DIRECTIONS = {"falls": FALLS, "rises": RISES}
 _BOLD: dict[str, Any] = {"weight": "bold", "zorder": 4}
 
 
 def draw_neighbourhood(explanation: Explanation, axes: Axes, *, max_shown: int = 60) -> None:
-    """Draw the target (a square), the explaining nodes (large) and the nodes around (small).
+    """Draw the target (a square), the nodes of the network (large) and the nodes around (small).
 
-    Nodes are coloured by the class the model predicts of them, where it does. The nodes on the ways
-    between target and explaining nodes are always drawn; of the others the nearest, up to
-    ``max_shown`` in all, and the title says how many are not.
+    Of the large ones the size shows the strength of the effect, and the colour of the outline its
+    direction. Nodes are filled by the class the model predicts of them, where it does, else by that
+    direction. The nodes on the ways between target and network are always drawn; of the others the
+    nearest, up to ``max_shown`` in all, and the title says how many are not.
     """
     view = Surroundings(explanation, max_shown)
     if not len(view.nodes):
@@ -42,12 +46,13 @@ def draw_neighbourhood(explanation: Explanation, axes: Axes, *, max_shown: int =
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
     _draw_edges(axes, view)
-    _draw_nodes(axes, view)
-    entries = _legend_entries(view)
+    found = {each.number: each for each in shown_effects(explanation)}
+    _draw_nodes(axes, view, found)
+    entries = _legend_entries(view, found)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
-    legend(axes, entries, ncols=min(len(entries), 4), frameon=False, **place)
+    legend(axes, entries, ncols=min(len(entries), 3), frameon=False, **place)
     finish(axes, _title(view))
-    _label_nodes(axes, view)
+    _label_nodes(axes, view, found)
 
 
 def _title(view: Surroundings) -> str:
@@ -55,13 +60,23 @@ def _title(view: Surroundings) -> str:
     missing = f"; not drawn: {view.hidden}" if view.hidden else ""
     explaining = int(np.count_nonzero(ranking.selected))
     of = ranking.num_candidates
-    return f"Around the prediction (explaining: {explaining} of {of} nodes{missing})"
+    return f"Around the prediction (in the network: {explaining} of {of} nodes{missing})"
 
 
-def _colour(view: Surroundings, at: int) -> str:
+Found = dict[int, ShownEffect]
+"""The significant effects by the numbers of the nodes."""
+
+
+def _direction(view: Surroundings, at: int, found: Found) -> str | None:
+    """The colour of a node's effect, if it is significant and one way."""
+    effect = found.get(int(view.nodes[at]))
+    return _DIRECTIONS.get(effect.direction) if effect is not None else None
+
+
+def _fill(view: Surroundings, at: int, found: Found) -> str:
     if view.classes:
         return view.colour(at) or GREY
-    return BLUE if view.is_explaining[at] else VERMILLION if view.is_target[at] else GREY
+    return (_direction(view, at, found) or "white") if view.is_marked[at] else GREY
 
 
 def _draw_edges(axes: Axes, view: Surroundings) -> None:
@@ -71,28 +86,38 @@ def _draw_edges(axes: Axes, view: Surroundings) -> None:
         axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=line, zorder=1))
 
 
-def _draw_nodes(axes: Axes, view: Surroundings) -> None:
+def _draw_nodes(axes: Axes, view: Surroundings, found: Found) -> None:
     small = np.clip(60.0 / np.sqrt(len(view.nodes)), 3.5, 9.0)
     for at, ((x, y), marked) in enumerate(zip(view.at, view.is_marked, strict=True)):
+        effect = found.get(int(view.nodes[at]))
+        strength = 0.0 if effect is None else effect.effect.strength
+        outline = _direction(view, at, found) if marked and view.classes else None
         axes.scatter(
             x,
             y,
-            s=(_MARK if marked else small) ** 2,
-            color=_colour(view, at),
+            s=(_MARK + (_STRONGEST - _MARK) * strength if marked else small) ** 2,
+            color=_fill(view, at, found),
             marker="s" if view.is_target[at] else "o",
-            edgecolors=INK,
-            linewidths=2.2 if marked else 0.4,
+            edgecolors=outline or INK,
+            linewidths=(3.4 if outline else 2.0) if marked else 0.4,
             zorder=3 if marked else 2,
         )
 
 
-def _legend_entries(view: Surroundings) -> list[tuple[Artist, str]]:
+def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]]:
     """The marks, then the classes by the user's own names."""
+    measure = measure_of(view.explanation)
+    colours = {_direction(view, at, found) for at in np.flatnonzero(view.is_marked).tolist()}
     entries: list[tuple[Artist, str]] = []
     if view.is_target.any():
-        entries.append((_mark("white" if view.classes else VERMILLION, "s", 9, 2), "target"))
+        entries.append((_mark("white", "s", 9, 2), "target"))
     if view.is_explaining.any():
-        entries.append((_mark("white" if view.classes else BLUE, "o", 9, 2), "explaining node"))
+        entries.append((_mark("white", "o", 9, 2), "node of the network"))
+    for colour, text in ((FALLS, measure.falls), (RISES, measure.rises)):
+        if colour in colours and view.classes:
+            entries.append((_mark("white", "o", 9, 3, colour), text))
+        elif colour in colours:
+            entries.append((_mark(colour, "o", 9, 2), text))
     for number, colour in sorted(view.palette.items()):
         entries.append((_mark(colour, "o", 7, 0.4), class_label(view.explanation, number)))
     if view.has_grey:
@@ -100,7 +125,7 @@ def _legend_entries(view: Surroundings) -> list[tuple[Artist, str]]:
     return entries
 
 
-def _label_nodes(axes: Axes, view: Surroundings) -> None:
+def _label_nodes(axes: Axes, view: Surroundings, found: Found) -> None:
     """Write names into the marks or, if any is too long for that, beside them all."""
     called = view.explanation.ranking.called
     marked = np.flatnonzero(view.is_marked).tolist()
@@ -108,13 +133,15 @@ def _label_nodes(axes: Axes, view: Surroundings) -> None:
     if all(width(name) <= _FITS_A_MARK for name in names.values()):
         for at, name in names.items():
             x, y = view.at[at]
-            write(axes, x, y, name, size=8, color=ink_on(_colour(view, at)), **_BOLD)
+            fill = _fill(view, at, found)
+            ink = "black" if fill == "white" else ink_on(fill)
+            write(axes, x, y, name, size=8, color=ink, **_BOLD)
     else:
         beside = {at: wrapped(name, 16) for at, name in names.items()}
-        write_beside(axes, beside, view.at, _MARK, size=7, **_BOLD)
+        write_beside(axes, beside, view.at, _STRONGEST, size=7, **_BOLD)
 
 
-def _mark(colour: str, shape: str, size: float, line: float) -> Line2D:
+def _mark(colour: str, shape: str, size: float, line: float, outline: str = INK) -> Line2D:
     return Line2D(
         [],
         [],
@@ -122,6 +149,6 @@ def _mark(colour: str, shape: str, size: float, line: float) -> Line2D:
         marker=shape,
         markersize=size,
         markerfacecolor=colour,
-        markeredgecolor=INK,
+        markeredgecolor=outline,
         markeredgewidth=line,
     )

@@ -50,7 +50,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     """
     network = explanation.network
     if network is None:
-        why = "the prediction never changed" if explanation.held == 1 else "none was asked for"
+        why = "the prediction never changed" if explanation.held == 1 else "structure is None"
         say(axes, f"There is no network:\n{why}.")
         finish(axes, "Bayesian network")
         return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.transforms import ScaledTranslation
+
 from ..colours import INK
 from ..names import shorten, width
 
@@ -15,7 +17,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-__all__ = ["finish", "legend", "say", "wrapped", "write"]
+__all__ = [
+    "finish",
+    "legend",
+    "legend_below",
+    "name_rows",
+    "rows_size",
+    "say",
+    "title_rows",
+    "wrapped",
+    "write",
+]
+
+_FEWEST_ROWS = 5
+_BELOW = 0.45
+_TITLE = 60
 
 
 def write(axes: Axes, x: float, y: float, text: str, **options: Any) -> Text:
@@ -46,6 +62,33 @@ def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> N
     )
     for text, (_, label) in zip(shown.get_texts(), entries, strict=True):
         text.set(text=shorten(label, 40), parse_math=False)
+
+
+def rows_size(rows: int) -> tuple[float, float]:
+    """Return the inches that a picture with a bar in each of so many rows needs to be read."""
+    return 7.0, 2.5 + 0.26 * max(_FEWEST_ROWS, rows)
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of bars, the first one on top."""
+    axes.set_yticks(range(len(names)), [shorten(name, 28) for name in names], size=9)
+    for text in axes.get_yticklabels():
+        text.set_parse_math(False)
+    axes.set_ylim(max(_FEWEST_ROWS, len(names)) - 0.4, -0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def title_rows(axes: Axes, text: str, hidden: int) -> None:
+    """Write a title, and in it how many rows are not drawn."""
+    more = f"\n({hidden} more are not drawn)" if hidden else ""
+    axes.set_title(textwrap.fill(text, _TITLE) + more, size=10, color=INK, parse_math=False)
+
+
+def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
+    """Say what marks mean below the axis and its label, where they cover no bar."""
+    below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
 
 
 def say(axes: Axes, text: str) -> None:

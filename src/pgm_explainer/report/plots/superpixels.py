@@ -34,7 +34,7 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
     Args:
         image: ``[H, W]`` or ``[H, W, 3]``.
         segments: ``[H, W]``, the node that each pixel belongs to.
-        found: for each title an explanation, or nodes in the order of their rank.
+        found: for each title an explanation, or nodes, the most important first.
 
     Raises:
         InputError: the segments do not fit the image, or lack a node that was found.
@@ -89,7 +89,8 @@ def _checked(image: Any, segments: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _nodes(found: Found) -> list[int]:
     if isinstance(found, Explanation):
-        return found.ranking.nodes[found.ranking.selected].tolist()
+        numbers = {found.ranking.called(node): node for node in found.around.tolist()}
+        return [numbers[name] for name in found.nodes]
     return [int(node) for node in found]
 
 

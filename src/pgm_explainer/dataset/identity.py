@@ -1,0 +1,162 @@
+"""Who a function or object of the caller's own is, in any process that has it.
+
+A job that goes on must know whether an option is still what it was. A name is known by its letters;
+a function by where it is defined, its code and what is bound to it; an object by its class and its
+state, as pickle would take it. What has no such identity is refused, since a job could neither
+notice that it changed nor ever be sure that it did not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterable, Mapping, Set
+from enum import Enum
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ..arrays import without_address
+
+__all__ = ["NoIdentityError", "digest", "identity"]
+
+_DEEPEST, _MOST = 40, 1_000_000
+
+
+class NoIdentityError(Exception):
+    """Something without an identity; the text says what it is."""
+
+
+def identity(value: Any) -> str:
+    """Return a checksum of who a value is, the same in every process.
+
+    Raises:
+        NoIdentityError: there is none.
+
+    Examples:
+        >>> def above(x, t): ...
+        >>> identity(partial(above, t=0.2)) == identity(partial(above, t=0.2))
+        True
+        >>> identity(partial(above, t=0.2)) == identity(partial(above, t=0.3))
+        False
+    """
+    return hashlib.sha256(repr(_Walk().known_by(value)).encode()).hexdigest()
+
+
+def digest(parts: Iterable[tuple[str, Any]]) -> str:
+    """Return a checksum of named arrays, tensors and plain values."""
+    known = hashlib.sha256()
+    for name, value in parts:
+        array = _as_array(value)
+        if array is None:
+            known.update(f"{name}: {without_address(repr(value))}\n".encode())
+            continue
+        known.update(f"{name}: {array.dtype.str} {array.shape}\n".encode())
+        known.update(np.ascontiguousarray(array).data)
+    return known.hexdigest()
+
+
+def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
+    if hasattr(value, "detach"):  # a tensor
+        value = value.detach().cpu()
+        value = value.float().numpy() if "bfloat16" in str(value.dtype) else value.numpy()
+    return value if isinstance(value, np.ndarray) else None
+
+
+class _Walk:
+    """Goes through a value and all that it holds, once down each way."""
+
+    def __init__(self) -> None:
+        self._above: list[int] = []
+        self._met = 0
+
+    def known_by(self, value: Any) -> Any:
+        """What a value is known by: texts, numbers and tuples of these, whose repr is stable."""
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type(...))):
+            return type(value).__name__, value
+        if id(value) in self._above:  # a function that calls itself
+            return "above", len(self._above) - self._above.index(id(value))
+        self._met += 1
+        if len(self._above) > _DEEPEST or self._met > _MOST:
+            raise NoIdentityError(f"a {type(value).__name__} that holds too much")
+        self._above.append(id(value))
+        try:
+            return self._holding(value)
+        finally:
+            self._above.pop()
+
+    def each(self, *values: Any) -> tuple[Any, ...]:
+        return tuple(self.known_by(value) for value in values)
+
+    def _holding(self, value: Any) -> Any:
+        match value:
+            case Enum() | PurePath() | np.dtype():
+                return type(value).__qualname__, str(value)
+            case types.CodeType():
+                names = (value.co_names, value.co_varnames, value.co_freevars)
+                return ("code", value.co_code, *names, *self.each(*value.co_consts))
+            case types.FunctionType():
+                return ("function", _place(value), *self.each(*_bound(value), value.__code__))
+            case types.MethodType():
+                return ("method", *self.each(value.__func__, value.__self__))
+            case partial():
+                return ("partial", *self.each(value.func, value.args, value.keywords))
+            case Mapping():
+                items = [self.each(key, each) for key, each in value.items()]
+                return ("mapping", _place(type(value)), *sorted(items, key=repr))
+            case Set():
+                return ("set", *sorted(self.each(*value), key=repr))
+            case list() | tuple():
+                return (type(value).__name__, *self.each(*value))
+            case types.BuiltinFunctionType() if value.__self__ is not None and not isinstance(
+                value.__self__, types.ModuleType
+            ):
+                return ("method", value.__name__, self.known_by(value.__self__))
+            case type() | types.BuiltinFunctionType() | np.ufunc():
+                return "named", _place(value)
+        return self._by_state(value)
+
+    def _by_state(self, value: Any) -> Any:
+        """What an object is known by: its numbers, its weights, its state or else its name."""
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            array = _as_array(value)
+            return "array", digest([("", np.asarray(value) if array is None else array)])
+        if callable(getattr(value, "state_dict", None)):
+            return "module", _place(type(value)), digest(value.state_dict().items())
+        try:
+            return ("object", *self.each(*_state(value)))
+        except NoIdentityError:
+            name = getattr(value, "name", None)
+            if isinstance(name, str):
+                return "called", _place(type(value)), name
+            raise
+
+
+def _bound(function: types.FunctionType) -> tuple[Any, ...]:
+    """What a function takes along: the defaults of its arguments, and what it closes over."""
+    try:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError as error:
+        raise NoIdentityError(f"{function.__name__}, which is not complete") from error
+    return function.__defaults__, function.__kwdefaults__, cells
+
+
+def _state(value: Any) -> list[Any]:
+    """What pickle would write: what makes the object, from what, and what it then holds."""
+    try:
+        reduced = value.__reduce_ex__(4)
+    except Exception as error:  # of an object's own method anything may come
+        raise NoIdentityError(f"{type(value).__name__} ({error})") from error
+    if isinstance(reduced, str):
+        return [type(value), reduced]
+    items = [list(each) if each is not None else None for each in reduced[3:5]]
+    return [*reduced[:3], *items]
+
+
+def _place(named: Any) -> str:
+    name = getattr(named, "__qualname__", None) or getattr(named, "__name__", None)
+    if name is None:
+        raise NoIdentityError(type(named).__name__)
+    return f"{getattr(named, '__module__', None)}:{name}"

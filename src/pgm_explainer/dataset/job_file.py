@@ -1,0 +1,114 @@
+"""``job.json``: what a job is, read back from a file that anyone may have changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from ..errors import FileError
+from ..io.checked import Checked
+from ..io.files import as_text
+from ..io.json_text import parse_json
+
+__all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
+
+FORMAT = "pgm-explainer data set"
+VERSION = 3
+
+_WAY_OUT = "restore it from a copy, or explain into another folder"
+
+
+@dataclass(frozen=True)
+class NamesEntry:
+    """What ``job.json`` says of the names: how many there are, and the checksum of their file."""
+
+    count: int
+    sha256: str
+
+    @classmethod
+    def of(cls, names: Sequence[str | int]) -> NamesEntry:
+        return cls(len(names), sha256(names_bytes(names)).hexdigest())
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFile:
+    """What a job is.
+
+    Attributes:
+        task: ``"node"`` or ``"edge"``.
+        targets: how many there are.
+        target_type: the kind of node that is predicted, in a graph of several kinds.
+        shard_size: how many targets go into a file.
+        max_memory: bytes for samples in flight, as they were when the job began.
+        names: of the nodes, if they are not called by their numbers.
+        fingerprint: what must not change while the job is done.
+    """
+
+    task: str
+    targets: int
+    target_type: str | None
+    shard_size: int
+    max_memory: int
+    names: NamesEntry | None
+    fingerprint: dict[str, Any]
+
+    @property
+    def shards(self) -> int:
+        """How many files there will be."""
+        return -(-self.targets // self.shard_size)
+
+    def rows(self, shard: int) -> int:
+        """Return how many rows a shard has."""
+        return min(self.shard_size, self.targets - shard * self.shard_size)
+
+    def text(self) -> str:
+        """Return what is written."""
+        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
+
+    @classmethod
+    def parse(cls, document: bytes) -> JobFile:
+        """Read what :meth:`text` wrote.
+
+        Raises:
+            FileError: it is of something else, of another version, or damaged.
+        """
+        job = parse_json(as_text(document), _WAY_OUT)
+        if not isinstance(job, dict) or job.get("format") != FORMAT:
+            raise FileError("this does not describe a data set of explanations; choose a folder")
+        if job.get("version") != VERSION:
+            raise FileError(
+                f"this is of version {job.get('version')!r:.60}, and this pgm-explainer knows "
+                f"version {VERSION}: explain into another folder, or use the release it was made "
+                f"with"
+            )
+        try:
+            return cls(**_read(Checked(job, "it")))
+        except FileError as error:
+            raise FileError(f"this is damaged: {error}; {_WAY_OUT}") from None
+
+
+def _read(job: Checked) -> dict[str, Any]:
+    known = ("format", "version", *JobFile.__dataclass_fields__)
+    fields = job.fields(*known)
+    return {
+        "task": fields["task"].one_of(("node", "edge")),
+        "targets": fields["targets"].whole_number(at_least=1),
+        "target_type": fields["target_type"].or_none(Checked.text),
+        "shard_size": fields["shard_size"].whole_number(at_least=1),
+        "max_memory": fields["max_memory"].whole_number(at_least=1),
+        "names": fields["names"].or_none(_read_names),
+        "fingerprint": {name: value.value for name, value in fields["fingerprint"].entries()},
+    }
+
+
+def _read_names(names: Checked) -> NamesEntry:
+    fields = names.fields("count", "sha256")
+    return NamesEntry(fields["count"].whole_number(), fields["sha256"].text())
+
+
+def names_bytes(names: Sequence[str | int]) -> bytes:
+    """Return names as their file holds them."""
+    return json.dumps(names, ensure_ascii=False).encode()

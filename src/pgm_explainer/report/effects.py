@@ -1,0 +1,217 @@
+"""Effects and dependence as they are shown: the rows, and every sentence about them.
+
+Words, notebook, page and plots take theirs from here, so that all of them say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import IntArray
+from ..effects import Effect
+from .measure import Measure, measure_of
+from .names import listed
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = [
+    "CORRECTIONS",
+    "Mention",
+    "Sentence",
+    "ShownEffect",
+    "along_sentence",
+    "effect_sentence",
+    "effects_caption",
+    "lead_sentence",
+    "left_out_sentences",
+    "moving_along",
+    "own_effects",
+    "own_sentences",
+    "plain",
+    "shown_effects",
+]
+
+CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
+"""What a correction for many tests is called, after a comma."""
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A node within a sentence, by its number: each medium has its own way to show the name."""
+
+    number: int
+
+
+Sentence = list[str | Mention]
+
+
+def plain(sentence: Sentence, name: Callable[[int], str]) -> str:
+    """Return a sentence as text, with what ``name`` returns for each node in it."""
+    return "".join(part if isinstance(part, str) else name(part.number) for part in sentence)
+
+
+@dataclass(frozen=True)
+class ShownEffect:
+    """One node's effect.
+
+    Attributes:
+        number: of the node.
+        effect: what perturbing it does.
+        is_target: whether the prediction is about this node.
+    """
+
+    number: int
+    effect: Effect
+    is_target: bool
+
+    @property
+    def direction(self) -> str:
+        """``"falls"`` or ``"rises"``, ``"both"`` if not known which; ``""`` if not significant."""
+        if not self.effect.significant:
+            return ""
+        if self.effect.low <= 0 <= self.effect.high:
+            return "both"
+        return "falls" if self.effect.effect < 0 else "rises"
+
+
+def shown_effects(
+    explanation: Explanation, *, significant: bool = True, most: int | None = None
+) -> list[ShownEffect]:
+    """Return the effects, strongest first: the significant ones or all, so many at most."""
+    effects = explanation.effects
+    places = np.flatnonzero(effects.significant) if significant else np.arange(len(effects))
+    return _shown(explanation, places[:most])
+
+
+def own_effects(explanation: Explanation) -> list[ShownEffect]:
+    """Return the effects of the nodes that the prediction is about, significant or not."""
+    ends = np.isin(explanation.effects.nodes, explanation.ends)
+    return _shown(explanation, np.flatnonzero(ends))
+
+
+def _shown(explanation: Explanation, places: NDArray[np.intp]) -> list[ShownEffect]:
+    effects, ends = explanation.effects, set(explanation.ends.tolist())
+    numbers = effects.nodes[places].tolist()
+    return [
+        ShownEffect(number, effects[at], number in ends)
+        for at, number in zip(places.tolist(), numbers, strict=True)
+    ]
+
+
+def moving_along(explanation: Explanation) -> IntArray:
+    """Return the numbers of the nodes that depend on the prediction but do not change it.
+
+    Their dependence is significant and their effect is not. The most dependent come first.
+    """
+    ranking, effects = explanation.ranking, explanation.effects
+    causes = effects.nodes[effects.significant]
+    return ranking.nodes[ranking.significant & ~np.isin(ranking.nodes, causes)]
+
+
+def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
+    """Say what perturbing a node does."""
+    return _say("Perturbing node {} {}.", Mention(shown.number), _predicate(shown, measure))
+
+
+def lead_sentence(explanation: Explanation) -> Sentence:
+    """Say what perturbing the strongest node does, or that there is none."""
+    found = int(explanation.effects.significant.sum())
+    if not found:
+        return ["No node was found whose perturbation changes the prediction."]
+    (first,) = shown_effects(explanation, most=1)
+    its_own = first.is_target and explanation.task == "node"
+    who: Sentence = ["the target itself"] if its_own else _say("node {}", Mention(first.number))
+    rest = f", the strongest of {found} significant effects" if found > 1 else ""
+    return _say("Perturbing {} {}{}.", who, _predicate(first, measure_of(explanation)), rest)
+
+
+def effects_caption(explanation: Explanation) -> str:
+    """Say how many nodes change the prediction, and how that was judged."""
+    effects, settings = explanation.effects, explanation.settings
+    found, of = int(effects.significant.sum()), len(effects) + effects.left_out
+    level = f"level {settings['significance']:g}{CORRECTIONS[settings['correction']]}"
+    nodes = "1 node" if of == 1 else f"{of} nodes"
+    what = measure_of(explanation).what
+    have = "has" if found <= 1 else "have"
+    return f"{found or 'None'} of {nodes} {have} a significant effect on {what} ({level})."
+
+
+def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
+    """Say that perturbing the target's own features changes nothing, where other nodes do."""
+    own = own_effects(explanation)
+    idle = [each.number for each in own if not each.effect.significant]
+    if idle and explanation.effects.significant.any():
+        who: Sentence = ["the target itself"] if explanation.task == "node" else _listed(idle)
+        yield _say("Perturbing {} has no significant effect.", who)
+
+
+def along_sentence(explanation: Explanation) -> Sentence:
+    """Say which nodes move along with the prediction, or that there are none."""
+    nodes = moving_along(explanation)
+    if not len(nodes):
+        further = "further " if explanation.effects.significant.any() else ""
+        return [f"No {further}node depends significantly on the prediction."]
+    node, changes, are, them = (
+        ("Node", "changes", "is", "it") if len(nodes) == 1 else ("Nodes", "change", "are", "them")
+    )
+    moved = f"{changes} together with the prediction"
+    if explanation.task != "node":  # nodes have no predictions of their own that could change
+        moved = f"{are} related to whether the prediction changed"
+    words = (node, _listed(nodes), moved, them)
+    return _say("{} {} {}, but perturbing {} has no significant effect.", *words)
+
+
+def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
+    """Name the strong causes that the network has no room for, if there are any."""
+    numbers = dict(zip(explanation.effects.parts, explanation.effects.nodes.tolist(), strict=True))
+    nodes = [numbers[name] for name in explanation.left_out]
+    if not nodes or explanation.network is None:
+        return
+    node, change, them = (
+        ("Node", "changes", "it") if len(nodes) == 1 else ("Nodes", "change", "them")
+    )
+    words = (node, _listed(nodes), change, them, str(explanation.settings.get("max_nodes")))
+    yield _say(
+        "{} {} {} the prediction strongly, but the network has no room for {} (max_nodes is {}).",
+        *words,
+    )
+
+
+def _predicate(shown: ShownEffect, measure: Measure) -> str:
+    """What perturbing a node does, without saying which node."""
+    effect = shown.effect
+    if shown.direction in ("falls", "rises"):
+        verb = measure.falls if effect.effect < 0 else measure.rises
+        nearest, furthest = sorted((abs(effect.low), abs(effect.high)))
+        interval = f"{measure.size(nearest)} to {measure.size(furthest)}"
+        return (
+            f"{verb} by {measure.with_unit(measure.size(effect.effect))} (95% interval {interval})"
+        )
+    average = measure.with_unit(measure.signed(effect.effect))
+    interval = measure.interval(effect.low, effect.high)
+    verb = "moves" if shown.direction else "does not significantly change"
+    ways = " both ways" if shown.direction else ""
+    return f"{verb} {measure.what}{ways} ({average} on average, 95% interval {interval})"
+
+
+def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:
+    """Fill the gaps of a template, each a ``{}``."""
+    said: Sentence = []
+    for text, part in zip(template.split("{}"), [*parts, ""], strict=True):
+        said += [text, *(part if isinstance(part, list) else [part])]
+    return [part for part in said if part]
+
+
+def _listed(numbers: Sequence[int] | IntArray) -> Sentence:
+    """Name nodes as people do; of many, the first eight and how many more."""
+    named: Sentence = [Mention(int(number)) for number in numbers[:_MOST_NAMED]]
+    if len(numbers) > len(named):
+        named.append(f"{len(numbers) - len(named)} more")
+    return _say(listed(["{}"] * len(named)), *named)

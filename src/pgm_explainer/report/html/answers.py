@@ -1,0 +1,168 @@
+"""The two answers on the page: what changes the prediction, and what depends on it.
+
+Every sentence is made here; the scripts only put it in its place. In a sentence a node is a pair of
+its key and its name, so that it lights up together with everything that stands for the same node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...explanation import Explanation
+from ..effects import (
+    Mention,
+    Sentence,
+    ShownEffect,
+    along_sentence,
+    effects_caption,
+    lead_sentence,
+    left_out_sentences,
+    own_effects,
+    shown_effects,
+)
+from ..measure import Measure, measure_of
+from ..names import label_of
+from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
+
+__all__ = ["dependence_part", "effects_part", "lead_part", "node_key", "number"]
+
+_MOST_BARS = 12
+_MOST_ROWS = 200
+
+
+def lead_part(explanation: Explanation) -> list[Any]:
+    """Return the paragraph under the headline: how sure, how stable, and what changes it most."""
+    samples, likely = explanation.settings["num_samples"], explanation.probability
+    sure = "" if likely is None else f"The model gives this a probability of {likely:.1%}. "
+    held = (
+        f"With nodes perturbed at random, the prediction held in {explanation.held:.1%} of "
+        f"{samples} samples. "
+    )
+    return _sentence([sure + held, *lead_sentence(explanation)], explanation)
+
+
+def effects_part(explanation: Explanation) -> dict[str, Any]:
+    """Return what perturbing does: bars for the strongest, sentences, and a table of all."""
+    measure, effects = measure_of(explanation), explanation.effects
+    found = shown_effects(explanation, most=_MOST_BARS)
+    bars = [*found, *(each for each in own_effects(explanation) if each not in found)]
+    more = int(effects.significant.sum()) - sum(each.effect.significant for each in bars)
+    listed = shown_effects(explanation, significant=False, most=_MOST_ROWS)
+    unlisted = len(effects) + effects.left_out - len(listed)
+    return {
+        "caption": effects_caption(explanation),
+        "column": f"effect in {measure.unit}" if measure.unit else "effect",
+        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "bars": [_bar(each, measure) for each in bars],
+        "more": f"… and {more} more: see all effects below." if more else "",
+        "pairs": _pairs(explanation),
+        "along": _sentence(along_sentence(explanation), explanation),
+        "leftOut": _sentences(left_out_sentences(explanation), explanation),
+        "about": effect_column_words(explanation),
+        "rows": [_row(each, measure) for each in listed],
+        "unlisted": f"{unlisted} further candidates are not listed." if unlisted else "",
+    }
+
+
+def _bar(shown: ShownEffect, measure: Measure) -> dict[str, Any]:
+    effect = shown.effect
+    notes = {"both": "both ways", "": "not significant"}
+    return {
+        "key": node_key(shown.number),
+        "name": label_of(effect.node),
+        "target": shown.is_target,
+        "direction": shown.direction,
+        "note": notes.get(shown.direction, ""),
+        "numbers": [number(each) for each in (effect.effect, effect.low, effect.high)],
+        "effect": _typeset(measure.signed(effect.effect)),
+        "interval": _typeset(measure.interval(effect.low, effect.high)),
+    }
+
+
+def _pairs(explanation: Explanation) -> dict[str, Any] | None:
+    """Return the pairs with an effect of their own as a table; None if there are none."""
+    if not explanation.effects.pairs:
+        return None
+    head, *rows = pair_rows(explanation, label_of)
+    keys = [" ".join(map(node_key, pair.nodes)) for pair in explanation.effects.pairs[:MOST_PAIRS]]
+    return {
+        "title": PAIRS,
+        "head": head,
+        "rows": [[name, *map(_typeset, numbers)] for name, *numbers in rows],
+        "keys": keys,
+    }
+
+
+def _row(shown: ShownEffect, measure: Measure) -> list[Any]:
+    effect = shown.effect
+    target = " (target)" if shown.is_target else ""
+    return [
+        node_key(shown.number),
+        label_of(effect.node) + target,
+        _typeset(measure.signed(effect.effect)),
+        _typeset(measure.interval(effect.low, effect.high)),
+        f"{effect.strength:.2f}",
+        p_value(effect.log_p),
+        "yes" if effect.significant else "",
+    ]
+
+
+def dependence_part(explanation: Explanation) -> dict[str, Any]:
+    """Return the ranking: its first candidates, a list for each, and what is said of them."""
+    ranking = explanation.ranking
+    columns = (ranking.statistic, ranking.log_p, ranking.effect_size)
+    numbers = np.column_stack(columns)[:_MOST_ROWS].tolist()
+    unlisted = ranking.num_candidates - len(numbers)
+    return {
+        "about": (
+            "Every node that could matter, the most dependent first. log p is the natural "
+            "logarithm of the p-value of independence: the lower, the surer is the dependence. "
+            "Cramér's V is its strength, from 0 to 1. A node that depends on the prediction need "
+            "not change it."
+        ),
+        "unlisted": f"{unlisted} further candidates are not listed." if unlisted else "",
+        "rows": [
+            [
+                node_key(int(ranking.nodes[at])),
+                label_of(ranking.name(at)),
+                *map(number, row),
+                int(ranking.dof[at]),
+                bool(ranking.significant[at]),
+                bool(ranking.selected[at]),
+            ]
+            for at, row in enumerate(numbers)
+        ],
+    }
+
+
+def node_key(number: int) -> str:
+    """What joins a node's parts on the page, whatever the node is called."""
+    return f"n{number}"
+
+
+def number(value: float) -> float | None:
+    """A number as JSON can hold it."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def _sentence(sentence: Sentence, explanation: Explanation) -> list[Any]:
+    called = explanation.ranking.called
+    return [
+        [node_key(part.number), label_of(called(part.number))]
+        if isinstance(part, Mention)
+        else part
+        for part in sentence
+    ]
+
+
+def _sentences(sentences: Iterable[Sentence], explanation: Explanation) -> list[list[Any]]:
+    return [_sentence(each, explanation) for each in sentences]
+
+
+def _typeset(text: str) -> str:
+    """Numbers with a minus sign in place of a hyphen."""
+    return text.replace("-", "−")

@@ -1,0 +1,80 @@
+/* What perturbing nodes does to the prediction: a table in which every effect has a bar. */
+
+/** All that is said and drawn of the effects; every text comes from answers.py. */
+function effectsContent({ caption, column, directions, bars, more, pairs }) {
+  const parts = [element("p", { class: "fine" }, caption)];
+  if (bars.length) parts.push(barTable(column, bars), directionLegend(directions, bars));
+  if (more) parts.push(paragraph(more));
+  if (pairs) parts.push(element("h3", {}, pairs.title), table(pairs));
+  return parts;
+}
+
+/** A sentence from its parts: texts, and nodes that light up with the pictures. */
+function sentence(parts) {
+  return parts.map((part) =>
+    Array.isArray(part) ? element("b", { "data-key": part[0] }, part[1]) : part);
+}
+
+/** The table; its roles are stated, since on a small screen its rows are no longer laid out as such. */
+function barTable(column, bars) {
+  const scale = scaleOf(bars.flatMap(({ numbers }) => numbers));
+  const head = ["node", `${column}, with its 95% interval`].map((text) =>
+    element("th", { scope: "col", role: "columnheader" }, text));
+  const rows = bars.map((bar) => {
+    const marks = [
+      ...(bar.target ? [element("small", { class: "mark" }, "target")] : []),
+      ...(bar.note ? [element("small", {}, bar.note)] : []),
+    ];
+    return element("tr", { role: "row", "data-key": bar.key },
+      element("th", { scope: "row", role: "rowheader" },
+        bar.name, ...marks.flatMap((mark) => [" ", mark])),
+      element("td", { role: "cell" }, ...effectCell(bar, scale)));
+  });
+  return element("table", { class: "bars", role: "table" },
+    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...head)),
+    element("tbody", { role: "rowgroup" }, ...rows));
+}
+
+/** Where numbers are between the smallest and the largest, in percent; 0 is always among them. */
+function scaleOf(numbers) {
+  const known = numbers.filter((each) => each !== null);
+  const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
+  return (value) => (high > low ? (100 * (value - low)) / (high - low) : 50);
+}
+
+/** The bar with its interval for those who see it, and the numbers for all. */
+function effectCell({ direction, numbers, effect, interval }, scale) {
+  const [value, low, high] = numbers;
+  const kind = direction === "both" ? (value < 0 ? "falls" : "rises") : direction;
+  const drawn = element("span", { class: "chart", "aria-hidden": "true" },
+    spanned("zero", scale(0), scale(0)),
+    spanned(`size ${kind || "none"}`, scale(Math.min(0, value)), scale(Math.max(0, value))),
+    spanned("whisker", scale(low), scale(high)));
+  return [drawn, element("b", {}, effect), " ", element("span", {}, interval)];
+}
+
+function spanned(kind, from, to) {
+  const part = element("i", { class: kind });
+  part.style.left = `${from}%`;
+  part.style.width = `${to - from}%`;
+  return part;
+}
+
+/** What the colours mean, of those that are there. */
+function directionLegend(directions, bars) {
+  const there = Object.entries(directions).filter(([kind]) =>
+    bars.some(({ direction }) => direction === kind));
+  const items = there.map(([kind, text]) =>
+    element("li", {}, element("i", { class: `key ${kind}` }), text));
+  return element("ul", { class: "directions", "aria-hidden": "true" }, ...items);
+}
+
+function effectsDetails({ effects: { about, column, rows, unlisted } }) {
+  const head = ["node", column, "95% interval", "strength", "p", "significant"];
+  const parts = [paragraph(about), table({
+    title: "All effects", head, rows: rows.map(([, ...cells]) => cells),
+    keys: rows.map(([key]) => key),
+  })];
+  if (unlisted) parts.push(paragraph(unlisted));
+  return parts;
+}

@@ -1,0 +1,109 @@
+"""What effects are on, a probability or a value, and how their sizes are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .names import printable, value_labels
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["Measure", "measure_of"]
+
+_SMALLEST, _LARGEST = 1e-4, 1e6
+"""Beyond these, numbers are written with an exponent."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the effects of one explanation are written: in one unit, with as many decimals.
+
+    Attributes:
+        what: what effects are on, such as ``the probability of class 2``.
+        falls, rises: what perturbing a node does if its effect is below or above 0, such as
+            ``lowers the probability of class 2``.
+        decimals: digits after the point; None for numbers with an exponent.
+        unit: ``percentage points``; empty for values.
+        factor: what an effect is multiplied by to be in that unit.
+
+    Examples:
+        >>> measure = Measure("the value", "lowers the value", "raises the value", decimals=2)
+        >>> measure.signed(-0.254), measure.size(-0.254), measure.interval(-0.3, 0.001)
+        ('-0.25', '0.25', '-0.30 to 0.00')
+    """
+
+    what: str
+    falls: str
+    rises: str
+    decimals: int | None
+    unit: str = ""
+    factor: float = 1.0
+
+    def signed(self, effect: float) -> str:
+        """Return an effect with its sign, without its unit."""
+        text = self._text(effect, "+")
+        return text if float(text) else text[1:]
+
+    def size(self, effect: float) -> str:
+        """Return the size of an effect, without sign and unit."""
+        return self._text(abs(effect), "")
+
+    def interval(self, low: float, high: float) -> str:
+        """Return the two ends of an interval with their signs."""
+        return f"{self.signed(low)} to {self.signed(high)}"
+
+    def with_unit(self, number: str) -> str:
+        """Return a number and its unit, if it has one."""
+        return f"{number} {self.unit}".rstrip()
+
+    def _text(self, effect: float, sign: str) -> str:
+        form = f"{sign}.2e" if self.decimals is None else f"{sign}.{self.decimals}f"
+        return format(self.factor * effect, form)
+
+
+def measure_of(explanation: Explanation) -> Measure:
+    """Return how the effects of an explanation are written."""
+    effects = explanation.effects
+    counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
+    largest = float(abs(counted).max(initial=0.0))
+    what = _explained(explanation)
+    falls, rises = f"lowers {what}", f"raises {what}"
+    if explanation.explained_class is not None:
+        decimals = _decimals(100 * largest, digits=2, least=1)
+        return Measure(what, falls, rises, decimals, "percentage points", 100.0)
+    if len(explanation.values) > 1:  # their effects are on the distance from the original values
+        falls = f"keeps {what} nearer to the original ones"
+        rises = f"moves {what} away from the original ones"
+    return Measure(what, falls, rises, _decimals(largest, digits=3, least=0))
+
+
+def _explained(explanation: Explanation) -> str:
+    """What effects are on."""
+    chosen, settings = explanation.explained_class, explanation.settings
+    if chosen is None and len(explanation.values) > 1:
+        return "the predicted values"
+    if chosen is None:
+        named = settings.get("class_names") is not None
+        return f"the predicted {value_labels(explanation)[0] if named else 'value'}"
+    if settings.get("output") is None:
+        return f"the probability of class {printable(explanation.class_name(chosen))}"
+    negation = "" if chosen == 1 else "not "
+    return f"the probability of {negation}having label {printable(explanation.class_name(1))}"
+
+
+def _decimals(largest: float, digits: int, least: int) -> int | None:
+    """How many decimals show so many digits of the largest number.
+
+    Examples:
+        >>> [_decimals(each, digits=2, least=1) for each in (23.0, 0.23, 0.03, 1e-7)]
+        [1, 2, 3, None]
+    """
+    if largest == 0:
+        return least
+    if not _SMALLEST <= largest < _LARGEST:
+        return None
+    return max(least, digits - 1 - int(np.floor(np.log10(largest))))

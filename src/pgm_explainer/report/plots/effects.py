@@ -1,0 +1,91 @@
+"""Every node's effect as a bar with its 95% interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from ..colours import FALLS, GREY, INK, RISES
+from ..effects import ShownEffect, own_effects, shown_effects
+from ..measure import Measure, measure_of
+from ..names import label_of, shorten, variable_label
+from .style import finish, legend_below, name_rows, rows_size, say, title_rows
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from ...explanation import Explanation
+
+__all__ = ["draw_effects", "effects_size"]
+
+_MOST = 20
+
+
+def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
+    """Return the inches that effects need to be read."""
+    return rows_size(len(_chosen(explanation, max_shown)))
+
+
+def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
+    """Draw the strongest effects, in the unit that words have, and the target's own in any case."""
+    measure = measure_of(explanation)
+    shown = _chosen(explanation, max_shown)
+    if not shown:
+        say(axes, "There are no nodes that could be perturbed.")
+        finish(axes, "What perturbing each node does to the prediction")
+        return
+    for at, each in enumerate(shown):
+        effect, low, high = (
+            measure.factor * number
+            for number in (each.effect.effect, each.effect.low, each.effect.high)
+        )
+        fill, hatch = _fill(each)
+        axes.barh(at, effect, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
+        whisker = [[effect - low], [high - effect]]
+        axes.errorbar(effect, at, xerr=whisker, color=INK, linewidth=1.2, capsize=3)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    unit = f", in {measure.unit}" if measure.unit else ""
+    axes.set_xlabel(shorten(f"effect on {measure.what}{unit}", 80), size=9, color=INK)
+    axes.xaxis.label.set_parse_math(False)
+    name_rows(axes, [_name(each) for each in shown])
+    hidden = len(explanation.effects) + explanation.effects.left_out - len(shown)
+    target = shorten(variable_label(explanation, explanation.target), 28)
+    title_rows(axes, f"What perturbing each node does to the prediction of {target}", hidden)
+    _explain_marks(axes, shown, measure)
+
+
+def _chosen(explanation: Explanation, most: int) -> list[ShownEffect]:
+    strongest = shown_effects(explanation, significant=False, most=most)
+    return [*strongest, *(each for each in own_effects(explanation) if each not in strongest)]
+
+
+def _name(shown: ShownEffect) -> str:
+    name = label_of(shown.effect.node)
+    return f"{shorten(name, 19)} (target)" if shown.is_target else name
+
+
+def _fill(shown: ShownEffect) -> tuple[str, str]:
+    """Colour and pattern: falls are hatched, so that the two differ in grey print too."""
+    if not shown.effect.significant:
+        return GREY, ""
+    return (FALLS, "////") if shown.effect.effect < 0 else (RISES, "")
+
+
+def _explain_marks(axes: Axes, shown: list[ShownEffect], measure: Measure) -> None:
+    """Say what the fills that occur mean."""
+    kinds = {
+        (FALLS, "////"): measure.falls,
+        (RISES, ""): measure.rises,
+        (GREY, ""): "not significant",
+    }
+    there = {_fill(each) for each in shown}
+    entries: list[tuple[Artist, str]] = [
+        (Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name)
+        for (fill, hatch), name in kinds.items()
+        if (fill, hatch) in there
+    ]
+    entries.append((Line2D([], [], color=INK, marker="|"), "95% interval"))
+    legend_below(axes, entries)

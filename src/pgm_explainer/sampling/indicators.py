@@ -1,0 +1,92 @@
+"""Change indicators of the user's own: what they must tell, and their answers, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
+from ..errors import InputError
+
+__all__ = ["CheckedChange", "check_levels"]
+
+_MOST_LEVELS = 100
+"""A state, which also tells whether the node was perturbed, must fit a byte."""
+
+
+def check_levels(levels: Any) -> int:
+    """Return a number of levels, if a table can hold them."""
+    number = check_whole_number(levels, "the number of levels of a change", at_least=2)
+    if number > _MOST_LEVELS:
+        raise InputError(f"a change has at most {_MOST_LEVELS} levels, not {number}")
+    return number
+
+
+@dataclass(frozen=True)
+class CheckedChange:
+    """An indicator of the user's own, with the attributes and methods of a ``Change``.
+
+    Raises:
+        InputError: it lacks some of them; and later, when it is used, if it fails or answers with
+            another shape, with levels that there are not, or with anything but numbers.
+    """
+
+    indicator: Any
+
+    def __post_init__(self) -> None:
+        wanted = ("name", "levels", "needs_all_samples")
+        missing = [name for name in wanted if not hasattr(self.indicator, name)]
+        if missing:
+            raise InputError(
+                f"a change of your own needs the attributes {', '.join(wanted)}; "
+                f"{self.indicator!r} has no {', '.join(missing)}"
+            )
+        check_levels(self.indicator.levels)
+        if not isinstance(self.indicator.needs_all_samples, bool):
+            raise InputError(
+                f"needs_all_samples of the change {self.name!r} must be True or False, "
+                f"not {self.indicator.needs_all_samples!r}"
+            )
+
+    @property
+    def name(self) -> str:
+        return str(self.indicator.name)
+
+    @property
+    def levels(self) -> int:
+        return int(self.indicator.levels)
+
+    @property
+    def needs_all_samples(self) -> bool:
+        return bool(self.indicator.needs_all_samples)
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        usage = "severity(before [V, C], after [B, V, C], classes [V]) -> numbers [B, V]"
+        called = f"the change {self.name!r}"
+        answer = call_own(self.indicator.severity, before, after, classes, what=called, usage=usage)
+        return _numbers(answer, after.shape[:2], called)
+
+    def grade(self, severity: FloatArray) -> NDArray[np.uint8]:
+        usage = "grade(severity [n, V]) -> levels [n, V]"
+        called = f"the change {self.name!r}"
+        answer = call_own(self.indicator.grade, severity, what=called, usage=usage)
+        levels = _numbers(answer, severity.shape, called)
+        if not np.isin(levels, np.arange(self.levels)).all():
+            raise InputError(
+                f"{called} gave levels from {levels.min()} to {levels.max()}; with "
+                f"levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
+            )
+        return levels.astype(np.uint8)
+
+
+def _numbers(answer: Any, shape: tuple[int, ...], called: str) -> FloatArray:
+    numbers = as_array(answer, f"{called}'s answer")
+    if numbers.shape != shape or not np.isfinite(numbers).all():
+        raise InputError(
+            f"{called} answered with shape {numbers.shape}; it must give one finite number for "
+            f"each sample and prediction, {shape}"
+        )
+    return numbers

@@ -1,0 +1,189 @@
+"""What a reader sees of the two answers: what changes the prediction, and what moves along."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+
+LONG = [f"Department of Computational Biology {number}" for number in range(16)]
+
+
+@pytest.fixture(scope="module")
+def along():
+    """An explanation with a node that moves along: it and the target have a cause in common."""
+    edges = np.array([[1, 1, 2, 3], [0, 2, 0, 0]])
+
+    def model(x):
+        score = 8 * x[..., 0] - 4
+        score[:, 0] = 2 * x[:, 1, 0] - x[:, 3, 0]
+        score[:, 2] = 8 * x[:, 1, 0] - 4
+        return np.stack([-score, score], axis=-1)
+
+    options = {"num_layers": 1, "num_samples": 1000, "perturb_probability": 0.3}
+    explainer = PGMExplainer(model, np.ones((4, 1)), edges, perturbation="zero", **options)
+    return explainer.explain(0).named(["Ann", "Bob", "Cid", "Dee"])
+
+
+def signed(number):
+    """An effect on a probability, as the page writes it."""
+    text = f"{100 * number:+.1f}"
+    return (text if float(text) else text[1:]).replace("-", "−")
+
+
+def test_the_lead_says_what_changes_the_prediction_most(read, along):
+    reader, first = read(along), along.effects[0]
+    low, high = (f"{100 * abs(each):.1f}" for each in (first.high, first.low))
+    assert (
+        f"Perturbing node Bob lowers the probability of class 1 by {-100 * first.effect:.1f} "
+        f"percentage points (95% interval {low} to {high}), the strongest of 2"
+    ) in reader.text("#lead")
+    assert reader.page.locator("#lead b").get_attribute("data-key") == "n1"
+
+
+def test_what_moves_along_is_listed_apart(read, along, node_explanation):
+    reader = read(along)
+    assert reader.text("#along") == (
+        "Node Cid changes together with the prediction, but perturbing it has no significant "
+        "effect."
+    )
+    assert reader.page.locator("#along b").get_attribute("data-key") == "n2"
+    assert "Cid" not in reader.text("#changes")
+    assert read(node_explanation).text("#along").startswith("No further node depends")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("kind", ["node", "graph", "edge", "levels"])
+def test_effects_are_a_table_that_can_be_read_aloud(read, explanations, kind, width):
+    explanation = explanations[kind]
+    reader = read(explanation, viewport={"width": width, "height": 800})
+    table = reader.page.locator("#changes").get_by_role("table").first
+    assert table.get_by_role("columnheader").all_inner_texts() == [
+        "node",
+        "effect in percentage points, with its 95% interval",
+    ]
+    found = [each for each in explanation.effects if each.significant][:12]
+    rows = table.get_by_role("row").all()[1:]
+    assert len(rows) >= len(found) > 2
+    for row, each in zip(rows, found, strict=False):
+        effect, low, high = (signed(number) for number in (each.effect, each.low, each.high))
+        assert row.get_by_role("rowheader").inner_text().split()[0] == str(each.node)
+        assert row.get_by_role("cell").inner_text().split() == [effect, low, "to", high]
+
+
+def test_the_target_is_marked_and_always_there(read, node_explanation, along):
+    for explanation in (node_explanation, along):
+        page = read(explanation).page
+        row = page.locator("#changes .bars tr").filter(has=page.locator(".mark"))
+        said = row.get_by_role("rowheader").inner_text().split()
+        assert said == [str(explanation.target), "target", "not", "significant"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_falls_go_left_and_rises_go_right_in_another_colour(read, along, scheme):
+    page = read(along, color_scheme=scheme).page
+    zero = page.locator(".bars .zero").first.bounding_box()["x"]
+    falls, rises = (page.locator(f".bars [data-key={key}] .size") for key in ("n1", "n3"))
+    left, right = falls.bounding_box(), rises.bounding_box()
+    assert min(left["width"], right["width"]) > 5
+    assert left["x"] + left["width"] == pytest.approx(zero, abs=2)
+    assert right["x"] == pytest.approx(zero, abs=2)
+    colours = [
+        bar.evaluate("one => getComputedStyle(one).backgroundColor") for bar in (falls, rises)
+    ]
+    assert colours[0] != colours[1]
+    legend = page.locator("#changes .directions li").all_inner_texts()
+    assert legend == [f"{verb} the probability of class 1" for verb in ("lowers", "raises")]
+
+
+def test_bars_and_whiskers_have_one_scale(read, along):
+    page = read(along).page
+    scales = []
+    for key, each in (("n1", along.effects[0]), ("n3", along.effects[1])):
+        bar, whisker = (
+            page.locator(f".bars [data-key={key}] .{name}").bounding_box()["width"]
+            for name in ("size", "whisker")
+        )
+        scales.append(bar / abs(each.effect))
+        assert whisker == pytest.approx(scales[-1] * (each.high - each.low), abs=2)
+    assert scales[0] == pytest.approx(scales[1], rel=0.05)
+
+
+def test_pairs_are_below_the_bars(read, node_explanation):
+    reader = read(node_explanation)
+    assert "Pairs whose joint effect is not the sum of both" in reader.text("#changes")
+    pair = node_explanation.effects.pairs[0]
+    first = reader.page.locator("#changes .scroll tbody tr").first.inner_text().split()
+    numbers = (pair.joint, pair.joint - pair.excess, pair.excess, pair.low, pair.high)
+    joint, total, excess, low, high = map(signed, numbers)
+    names = [str(pair.nodes[0]), "and", str(pair.nodes[1])]
+    assert first == [*names, joint, total, excess, low, "to", high]
+
+
+def test_strong_causes_without_room_are_named_below_the_network(read, toy):
+    explainer = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", max_nodes=1)
+    explanation = explainer.explain()
+    assert explanation.left_out
+    reader = read(explanation)
+    shown = reader.page.locator("#left-out b").all_text_contents()
+    assert shown == [str(node) for node in explanation.left_out[:8]]
+    assert "the network has no room for" in reader.text("#left-out")
+
+
+def test_pointing_at_an_effect_lights_its_node(read, node_explanation):
+    reader, first = read(node_explanation), node_explanation.nodes[0]
+    reader.page.locator(f".bars [data-key=n{first}]").hover()
+    lit = reader.page.locator("#network [data-variable].lit")
+    assert lit.evaluate_all("all => all.map((one) => one.dataset.key)") == [f"n{first}"]
+
+
+def test_all_effects_are_in_the_details(read, node_explanation):
+    reader = read(node_explanation)
+    reader.open_details("effects")
+    rows = reader.page.locator("#effects tbody tr").all_inner_texts()
+    assert len(rows) == len(node_explanation.effects)
+    for row, each in zip(rows, node_explanation.effects, strict=True):
+        cells = row.split("\t")
+        own = " (target)" if each.node == node_explanation.target else ""
+        assert cells[:2] == [f"{each.node}{own}", signed(each.effect)]
+        assert cells[-1] == ("yes" if each.significant else "")
+
+
+def test_the_ranking_is_that_of_the_dependence(read, node_explanation):
+    reader, ranking = read(node_explanation), node_explanation.ranking
+    reader.open_details("ranking")
+    rows = reader.page.locator("#ranking tr").all_inner_texts()
+    head, *body = (row.split("\t") for row in rows)
+    columns = dict(zip(head, zip(*body, strict=True), strict=True))
+    assert columns["node"] == tuple(str(each.node) for each in ranking)
+    assert columns["log p"] == tuple(f"{value:.1f}" for value in ranking.log_p)
+    strengths = [cell.strip() for cell in columns["Cramér's V"]]  # a bar is before the number
+    assert strengths == [f"{value:.2f}" for value in ranking.effect_size]
+    assert columns["in the network"] == tuple("yes" if one else "" for one in ranking.selected)
+
+
+def test_where_nothing_changes_it_the_page_says_so(read, toy):
+    explainer = PGMExplainer(lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index)
+    reader = read(explainer.explain(14))
+    assert "has a significant effect on the probability of class 0" in reader.text("#changes")
+    assert reader.text("#changes").startswith("None of ")
+    assert "No node was found whose perturbation changes the prediction" in reader.text("#lead")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_bars_and_numbers_keep_clear_of_each_other(read, node_explanation, width):
+    for explanation in (node_explanation, node_explanation.named(LONG)):
+        reader = read(explanation, viewport={"width": width, "height": 800})
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+        for row in reader.page.locator(".bars tbody tr").all():
+            boxes = row.locator(":is(th, .chart, td b, td > span:last-child)").evaluate_all(
+                "all => all.map((one) => one.getBoundingClientRect()).map((box) => "
+                "[box.left, box.right, box.top, box.bottom])"
+            )
+            assert len(boxes) == 4
+            for one, other in combinations(boxes, 2):
+                across = one[1] <= other[0] or other[1] <= one[0]
+                assert across or one[3] <= other[2] or other[3] <= one[2]

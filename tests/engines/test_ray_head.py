@@ -1,0 +1,114 @@
+"""A Ray cluster that is not there, or no longer, is told in seconds and in words of ours."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pgm_explainer import JobError
+from pgm_explainer.engines import RayEngine, ray_head
+
+pytest.importorskip("ray")
+IMPORTABLE = Path(__file__).parents[1] / "importable"
+
+
+@contextmanager
+def listening(answer):
+    """A server that is not Ray: says nothing, or something else."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                if answer is None:
+                    ended.wait(30)
+                else:
+                    connection.sendall(answer)
+
+        ended = threading.Event()
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_a_dead_address_is_told_at_once(scheme):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
+    started = time.monotonic()
+    with pytest.raises(JobError, match=rf"no Ray cluster answers at '{address}' .*refused.*--head"):
+        list(RayEngine(address=address).map(int, ["1"]))
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("answer", [None, b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
+def test_what_listens_and_is_not_ray_is_told_soon(monkeypatch, answer):
+    monkeypatch.setattr(ray_head, "_PATIENCE", 1.0)
+    started = time.monotonic()
+    with listening(answer) as address, pytest.raises(JobError, match=r"timed out|is not Ray"):
+        list(RayEngine(address=address).map(int, ["1"]))
+    assert time.monotonic() - started < 10
+
+
+def test_auto_means_the_address_in_the_environment(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(JobError, match=address):
+        list(RayEngine(address="auto").map(int, ["1"]))
+
+
+@pytest.mark.parametrize("address", ["auto", "local", "anyscale://x", "[::1", "a:b"])
+def test_other_addresses_are_left_to_ray(monkeypatch, address):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    ray_head.check_address(address)
+
+
+KILLED = """
+import os, signal, subprocess, sys, threading, time
+from job_models import evaluating
+from pgm_explainer import JobError
+from pgm_explainer.engines import RayEngine, ray, ray_head
+
+ray._GLANCE, ray_head._GONE = 0.5, 4.0
+answers = RayEngine(workers=1).map(evaluating, ["1", "__import__('time').sleep(100)", "2"])
+assert next(answers) == 1
+processes = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
+for line in processes.splitlines()[1:]:
+    pid, parent, name = line.split(None, 2)
+    if int(parent) == os.getpid() and name.split()[0].endswith(sys.argv[1]):
+        os.kill(int(pid), signal.SIGKILL)
+started = time.monotonic()
+try:
+    print(list(answers))
+except JobError as error:
+    print(error)
+print(time.monotonic() - started < 45)
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("gcs_server", "its head"), ("raylet", "its process on this machine")]
+)
+def test_a_cluster_that_dies_is_told_in_words_of_ours(part, said):
+    paths = os.pathsep.join([str(IMPORTABLE), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, part],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert f"the Ray cluster has died: {said} is gone" in done.stdout
+    assert "What was finished is safe" in done.stdout
+    assert done.stdout.rstrip().endswith("True")

@@ -1,0 +1,235 @@
+"""What changes a prediction and what moves along: the rows, and the sentences about them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.report.effects import (
+    Mention,
+    along_sentence,
+    effect_sentence,
+    effects_caption,
+    lead_sentence,
+    left_out_sentences,
+    moving_along,
+    own_sentences,
+    plain,
+    shown_effects,
+)
+from pgm_explainer.report.measure import measure_of
+
+TARGET, CAUSE, SIBLING, THIRD = 0, 1, 2, 3
+EDGES = np.array([[CAUSE, CAUSE, SIBLING, THIRD], [TARGET, SIBLING, TARGET, TARGET]])
+
+
+def common_cause(x):
+    """The target and its sibling both follow the cause; node 3 follows its own feature."""
+    score = 8 * x[..., 0] - 4
+    score[:, TARGET] = score[:, SIBLING] = 8 * x[:, CAUSE, 0] - 4
+    return np.stack([-score, score], axis=-1)
+
+
+def sums(*weights):
+    """The target's score is a sum of the features of all four nodes with these weights."""
+
+    def model(x):
+        score = 8 * x[..., 0] - 4
+        score[:, TARGET] = x[..., 0] @ np.array(weights) / 4
+        return np.stack([-score, score], axis=-1)
+
+    return model
+
+
+def explain(model, **options):
+    chosen = {
+        "num_layers": 1,
+        "num_samples": 2000,
+        "perturb_probability": 0.3,
+        "perturbation": "zero",
+        **options,
+    }
+    return PGMExplainer(model, np.ones((4, 1)), EDGES, **chosen).explain(TARGET)
+
+
+def said(sentence):
+    return plain(sentence, str)
+
+
+def test_a_node_that_only_moves_along_is_not_taken_for_a_cause():
+    explanation = explain(common_cause)
+    assert set(explanation.nodes) == {CAUSE, SIBLING}
+    assert [each.number for each in shown_effects(explanation)] == [CAUSE]
+    assert moving_along(explanation).tolist() == [SIBLING]
+    assert said(along_sentence(explanation)) == (
+        "Node 2 changes together with the prediction, but perturbing it has no significant effect."
+    )
+    words = " ".join(str(explanation).split())
+    assert f"What moves along: {said(along_sentence(explanation))}" in words
+    assert Mention(SIBLING) in along_sentence(explanation)
+
+
+def test_where_nodes_have_no_predictions_nothing_moves():
+    explanation = explain(common_cause)
+    graph = replace(explanation, settings={**explanation.settings, "task": "graph"})
+    assert said(along_sentence(graph)).startswith("Node 2 is related to whether the prediction ch")
+
+
+def test_what_moves_along_is_significant_in_the_ranking_and_not_in_the_effects(kinds):
+    for explanation in kinds.values():
+        causes = {each.node for each in explanation.effects if each.significant}
+        dependent = [each.node for each in explanation.ranking if each.significant]
+        expected = [node for node in dependent if node not in causes]
+        assert moving_along(explanation).tolist() == expected
+
+
+def test_that_nothing_moves_along_is_said():
+    assert said(along_sentence(explain(sums(0, 8, 0, 0)))) == (
+        "No further node depends significantly on the prediction."
+    )
+    idle = explain(lambda x: np.ones((*x.shape[:2], 2)))
+    assert said(along_sentence(idle)) == "No node depends significantly on the prediction."
+
+
+def test_a_fall_and_a_rise_are_said_with_their_sizes_and_intervals():
+    explanation = explain(sums(1, 3, 0, -3), perturb_probability=0.5)
+    measure = measure_of(explanation)
+    by_node = {each.number: each for each in shown_effects(explanation)}
+    assert (by_node[CAUSE].direction, by_node[THIRD].direction) == ("falls", "rises")
+    for node, verb in ((CAUSE, "lowers"), (THIRD, "raises")):
+        effect = by_node[node].effect
+        size, *ends = (
+            f"{100 * abs(each):.1f}" for each in (effect.effect, effect.low, effect.high)
+        )
+        low, high = sorted(ends, key=float)
+        assert said(effect_sentence(by_node[node], measure)) == (
+            f"Perturbing node {node} {verb} the probability of class "
+            f"{explanation.explained_class} by {size} percentage points (95% interval {low} to "
+            f"{high})."
+        )
+
+
+def test_a_node_that_moves_it_both_ways_has_no_direction():
+    """Its sign decides, and the features of other nodes are as often positive as negative."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate(([[1.0], [0.0]], rng.choice([-1.0, 1.0], size=(40, 1))))
+    edges = np.array([[1], [0]])
+
+    def model(x):
+        score = np.zeros((*x.shape[:2], 2))
+        score[:, 0, 1] = 3 * x[:, 1, 0]
+        return score
+
+    explainer = PGMExplainer(model, x, edges, num_layers=1, perturbation="permute", change="flip")
+    explanation = explainer.explain(0)
+    (found,) = shown_effects(explanation)
+    assert found.direction == "both"
+    assert "Perturbing node 1 moves the probability of class 0 both ways (" in said(
+        effect_sentence(found, measure_of(explanation))
+    )
+    row = next(line for line in str(explanation).splitlines() if line.strip().startswith("1  "))
+    assert row.endswith("both ways")
+
+
+def test_the_lead_is_the_strongest_effect_and_says_of_how_many():
+    explanation = explain(sums(0, 4, 0, 1))
+    lead = said(lead_sentence(explanation))
+    assert lead.startswith("Perturbing node 1 lowers the probability of class 1 by ")
+    assert lead.endswith("), the strongest of 2 significant effects.")
+    assert said(lead_sentence(explain(sums(0, 8, 0, 0)))).endswith(").")
+    assert said(effects_caption(explanation)) == (
+        "2 of 4 nodes have a significant effect on the probability of class 1 (level 0.05, "
+        "Benjamini–Hochberg)."
+    )
+
+
+def test_that_nothing_changes_it_is_said():
+    explanation = explain(lambda x: np.ones((*x.shape[:2], 2)), correction="none")
+    assert said(lead_sentence(explanation)) == (
+        "No node was found whose perturbation changes the prediction."
+    )
+    assert effects_caption(explanation) == (
+        "None of 4 nodes has a significant effect on the probability of class 0 (level 0.05)."
+    )
+    assert list(own_sentences(explanation)) == []
+    assert "95%" not in str(explanation)
+
+
+def test_the_targets_own_effect_is_among_them():
+    explanation = explain(sums(8, 1, 0, 0))
+    first, second = shown_effects(explanation)
+    assert (first.number, first.is_target, second.is_target) == (TARGET, True, False)
+    assert said(lead_sentence(explanation)).startswith("Perturbing the target itself lowers the ")
+    assert list(own_sentences(explanation)) == []
+    idle = explain(sums(0, 8, 0, 0))
+    (sentence,) = own_sentences(idle)
+    assert said(sentence) == "Perturbing the target itself has no significant effect."
+
+
+def test_both_ends_of_a_pair_are_its_target(kinds):
+    explanation = kinds["edge"]
+    own = [each.number for each in shown_effects(explanation, significant=False) if each.is_target]
+    assert sorted(own) == [2, 14]
+
+
+def test_strong_causes_that_the_network_has_no_room_for_are_named(crowd):
+    explanation = crowd(30, 9, max_nodes=2, num_samples=3000)
+    assert len(explanation.left_out) == 7
+    (sentence,) = left_out_sentences(explanation)
+    numbers = [part.number for part in sentence if isinstance(part, Mention)]
+    assert numbers == explanation.left_out
+    assert said(sentence).startswith(f"Nodes {numbers[0]}, ")
+    assert said(sentence).endswith(
+        " change the prediction strongly, but the network has no room for them (max_nodes is 2)."
+    )
+    assert said(sentence) in " ".join(str(explanation).split())
+    assert list(left_out_sentences(replace(explanation, network=None))) == []
+    assert list(left_out_sentences(crowd(30, 9, max_nodes=9, num_samples=3000))) == []
+
+
+def test_of_many_nodes_the_first_eight_are_named(crowd):
+    explanation = crowd(30, 12, num_samples=6000)
+    nobody = np.zeros(len(explanation.effects), dtype=bool)
+    explanation = replace(explanation, effects=replace(explanation.effects, significant=nobody))
+    count = len(moving_along(explanation))
+    assert count > 9
+    assert f" and {count - 8} more change together" in said(along_sentence(explanation))
+
+
+MEASURED = {
+    "node": ("the probability of class 2", "lowers the probability of class 2"),
+    "label": ("the probability of not having label 1", "lowers the probability of not having"),
+    "values": ("the predicted values", "keeps the predicted values nearer to the original ones"),
+    "value": ("the predicted value", "lowers the predicted value"),
+    "graph": ("the probability of class 2", "lowers the probability of class 2"),
+}
+
+
+@pytest.mark.parametrize("kind", MEASURED)
+def test_what_effects_are_on(kinds, kind):
+    measure = measure_of(kinds[kind])
+    what, falls = MEASURED[kind]
+    assert measure.what == what
+    assert measure.falls.startswith(falls)
+    points = kinds[kind].explained_class is not None
+    assert (measure.unit, measure.factor) == (("percentage points", 100) if points else ("", 1))
+
+
+def test_classes_and_values_go_by_the_names_given_to_them():
+    names = {"class_names": ["cold", "warm"]}
+    explanation = explain(sums(0, 1, 0, 0), **names)
+    assert measure_of(explanation).what == "the probability of class warm"
+    value = explain(sums(0, 1, 0, 0), **names, scores="values", output=1)
+    assert measure_of(value).what == "the predicted warm"
+
+
+@pytest.mark.parametrize(
+    ("factor", "written"),
+    [(2.0, "+2.00"), (2e-3, "+0.00200"), (2e-8, "+2.00e-08"), (2e9, "+2.00e+09"), (500.0, "+500")],
+)
+def test_small_and_large_values_keep_their_digits(factor, written):
+    explanation = explain(lambda x: -factor * x[:, [1, 1, 1, 1]], scores="values")
+    assert measure_of(explanation).signed(factor) == written
