@@ -1,5 +1,7 @@
 """Independence tests, against SciPy, a slow loop and their own promise on independent data."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -230,6 +232,32 @@ def test_conditional_false_positives_come_near_the_level(name, most):
         tables.append(stratified_counts(data[:, 0], data[:, 1], data[:, 2:], 4))
     rate = (conditional_tests(tables, TESTS[name]) < np.log(0.05)).mean()
     assert 0.02 < rate < most
+
+
+def default_like(rate, share_of_own):
+    """The states of a node: perturbed in one of ten samples, changed at a rate.
+
+    Of the changes, a share happens in samples in which the node itself is perturbed.
+    """
+    perturbed, other = min(0.9, share_of_own * rate / 0.1), (1 - share_of_own) * rate / 0.9
+    return np.array([0.9 * (1 - other), 0.9 * other, 0.1 * (1 - perturbed), 0.1 * perturbed])
+
+
+@pytest.mark.parametrize("samples", [500, 1000])
+@pytest.mark.parametrize("share_of_own", [0.1, 0.5, 1.0])
+def test_g_holds_its_level_on_tables_as_sparse_as_the_defaults_make_them(samples, share_of_own):
+    """Pearson's test rejects up to a hundred times too often far out."""
+    rng, worst = np.random.default_rng(14), 0.0
+    for one, other in product((0.01, 0.05, 0.2), repeat=2):
+        cells = np.outer(default_like(one, share_of_own), default_like(other, share_of_own))
+        counts = rng.multinomial(samples, cells.ravel(), size=8_000).reshape(-1, 4, 4)
+        log_p = pairwise_tests(counts, TESTS["g"]).log_p
+        for level in (0.05, 0.005, 0.0005):
+            noise = 3 * np.sqrt(level / len(log_p))
+            assert (log_p < np.log(level)).mean() <= 1.5 * level + noise
+        pearson = pairwise_tests(counts, TESTS["chi_square"]).log_p
+        worst = max(worst, (pearson < np.log(0.0005)).mean())
+    assert worst > 10 * 0.0005  # which is why it is not the default
 
 
 # --- choosing a test
