@@ -74,7 +74,8 @@ def test_other_addresses_are_left_to_ray(monkeypatch, address):
 
 
 KILLED = """
-import os, signal, subprocess, sys, threading, time
+import os, signal, sys, time
+from pathlib import Path
 from job_models import evaluating
 from pgm_explainer import JobError
 from pgm_explainer.engines import RayEngine, ray, ray_head
@@ -82,11 +83,17 @@ from pgm_explainer.engines import RayEngine, ray, ray_head
 ray._GLANCE, ray_head._GONE = 0.5, 4.0
 answers = RayEngine(workers=1).map(evaluating, ["1", "__import__('time').sleep(100)", "2"])
 assert next(answers) == 1
-processes = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
-for line in processes.splitlines()[1:]:
-    pid, parent, name = line.split(None, 2)
-    if int(parent) == os.getpid() and name.split()[0].endswith(sys.argv[1]):
-        os.kill(int(pid), signal.SIGKILL)
+killed = 0
+for process in Path("/proc").glob("[0-9]*"):  # not by ps, which cuts lines at $COLUMNS
+    try:
+        parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        name = (process / "cmdline").read_bytes().split(b"\\0")[0].decode()
+    except OSError:  # it has ended meanwhile
+        continue
+    if parent == os.getpid() and name.endswith(sys.argv[1]):
+        os.kill(int(process.name), signal.SIGKILL)
+        killed += 1
+assert killed == 1, killed
 started = time.monotonic()
 try:
     print(list(answers))
