@@ -42,7 +42,9 @@ def read_parquet(data: bytes, columns: list[str] | None = None) -> pa.Table:
                 raise _too_large(size, allowed)
             batches.append(batch)
         empty = pa.schema([file.schema_arrow.field(name) for name in wanted])
-        return pa.Table.from_batches(batches, None if batches else empty).select(wanted)
+        table = pa.Table.from_batches(batches, None if batches else empty).select(wanted)
+        table.validate(full=True)  # texts that are none, for example
+        return table
     except FileError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:

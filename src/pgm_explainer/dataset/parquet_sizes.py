@@ -100,8 +100,6 @@ class _Reader:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a struct by their numbers."""
-        if depth > _DEEPEST:
-            raise FileError("its headers are nested too deep")
         fields: dict[int, Any] = {}
         number = 0
         while head := self._byte():
@@ -110,6 +108,8 @@ class _Reader:
         return fields
 
     def _value(self, kind: int, depth: int, in_list: bool = False) -> Any:
+        if depth > _DEEPEST:
+            raise FileError("its headers are nested too deep")
         match kind:
             case 1 | 2:  # a field is its own value, an item takes a byte
                 return self._byte() == 1 if in_list else kind == 1
@@ -124,7 +124,7 @@ class _Reader:
             case 9 | 10:
                 head = self._byte()
                 count = head >> 4 if head >> 4 < 15 else self._unsigned()
-                return [self._value(head & 15, depth, in_list=True) for _ in range(count)]
+                return [self._value(head & 15, depth + 1, in_list=True) for _ in range(count)]
             case 12:
                 return self.struct(depth)
         raise FileError(f"its headers are damaged (a field of kind {kind})")
