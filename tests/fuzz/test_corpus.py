@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,9 @@ def imported():
 @pytest.mark.parametrize("path", FILES, ids=called)
 def test_a_file_is_refused(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with no_longer_than(10), pytest.raises(PGMExplainerError):
+    may_be_read = path.name.startswith("read-")
+    expected = suppress(PGMExplainerError) if may_be_read else pytest.raises(PGMExplainerError)
+    with no_longer_than(10), expected:
         READ[path.parent.name](path.read_bytes(), tmp_path)
     assert not (tmp_path / "sprung").exists(), "it was executed"
 

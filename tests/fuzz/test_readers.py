@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from job_models import NODES, exact_explainer, whole_ring
-from mutations import mutated, mutated_archive
+from mutations import mutated, mutated_archive, mutated_parquet
 from readers import READ, no_longer_than, use
 
 from pgm_explainer import PGMExplainerError
@@ -126,7 +126,8 @@ def _replace_shard(place, document):
 def test_a_mutated_file_is_refused_or_of_use(kind, seeds, folder):
     chance = random.Random(f"{SEED} {kind}")
     others = [document for documents in seeds.values() for document in documents]
-    change = mutated_archive if kind in ("npz", "pt") else mutated
+    ways = {"npz": mutated_archive, "pt": mutated_archive, "shard": mutated_parquet}
+    change = ways.get(kind, mutated)
     for _ in range(MUTATIONS // len(KINDS)):
         document = change(chance.choice(seeds[kind]), chance, others)
         with tempfile.TemporaryDirectory() as name:

@@ -98,3 +98,15 @@ def mutated_archive(document: bytes, chance: random.Random, others: list[bytes])
         for each, data in members.items():
             archive.writestr(each, data)
     return written.getvalue()
+
+
+def mutated_parquet(document: bytes, chance: random.Random, others: list[bytes]) -> bytes:
+    """Return a Parquet file with bytes of its footer changed, where all sizes are; or any bytes."""
+    if chance.random() < 0.5 or len(document) < 12:
+        return mutated(document, chance, others)
+    changed = bytearray(document)
+    footer = len(changed) - 8 - int.from_bytes(changed[-8:-4], "little")
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(max(0, footer), len(changed) - 8)
+        changed[at] = chance.choice([0, 127, 128, 255, chance.randrange(256)])
+    return bytes(changed)

@@ -155,6 +155,13 @@ def test_rows_are_counted_before_they_are_read(monkeypatch):
         read_table(parquet_of(pa.array(["a"] * 11), 11), "shard")
 
 
+def test_texts_that_are_none_are_refused():
+    bytes_of = pa.array([b"\xc3("]).buffers()
+    text = pa.StringArray.from_buffers(1, bytes_of[1], bytes_of[2])
+    with pytest.raises(FileError, match=r"no Parquet file of a data set.*UTF8"):
+        read_table(parquet_of(text, 1), "shard")
+
+
 def test_what_is_read_by_and_by_is_the_same(monkeypatch):
     table = pa.table({"a": list(range(100)), "b": [["x"] * (at % 3) for at in range(100)]})
     data = parquet_bytes(table)
