@@ -17,6 +17,8 @@ def top_k_accuracy(
 ) -> float:
     """Return the mean share of each target's motif among its k first nodes, k the motif's size.
 
+    First are those that depend most on the target, as in the paper.
+
     ``count_target`` is the paper's protocol: the target is in its own motif and counts as found,
     so 1/k is free. Without it, the k - 1 other nodes are looked for among the first k - 1.
     """
@@ -24,7 +26,7 @@ def top_k_accuracy(
     for explanation in explanations:
         (target,) = explanation.ends.tolist()
         others = set(data.explanation(target).tolist()) - {target}
-        found = len(others & set(explanation.nodes[: len(others)]))
+        found = len(others & set(explanation.ranking.nodes[: len(others)].tolist()))
         free = int(count_target)
         shares.append((found + free) / (len(others) + free))
     return float(np.mean(shares))

@@ -17,7 +17,7 @@ __all__ = ["Pgm"]
 
 
 class Pgm:
-    """PGM-Explainer: the later a node is in the ranking, the less important.
+    """PGM-Explainer: the nodes of its network, most important first.
 
     Args:
         options: those of :class:`~pgm_explainer.PGMExplainer`. Its ``max_nodes`` and
@@ -50,8 +50,7 @@ class Pgm:
         else:
             explanations = explainer.explain_many(targets)
         for explanation in explanations:
-            ranking = explanation.ranking
+            nodes = explanation.nodes
             importance = np.full(len(case.x), -np.inf)
-            places = np.flatnonzero(ranking.selected)
-            importance[ranking.nodes[places]] = len(ranking) - places
+            importance[nodes] = np.arange(len(nodes), 0, -1)
             yield importance
