@@ -744,7 +744,7 @@ def test_the_task_decides_what_the_model_must_answer(toy):
 
 def test_a_correction_leaves_fewer_significant(toy):
     def found(correction):
-        options = {"correction": correction, "num_samples": 60}
+        options = {"correction": correction, "significance": 0.6}
         many = explainer_of(toy, **options).explain_many(range(11))
         return [set(each.ranking.nodes[each.ranking.significant].tolist()) for each in many]
 

@@ -156,7 +156,7 @@ def test_warnings_go_to_standard_error(explain):
         (["--target", "0"], "Taking", "graph.npz", "a class that takes size"),
         (["--target", "0", "--weights", "w.pt"], "model", "graph.npz", "needs a PyTorch module"),
         (["--target", "0", "--change", "sudden"], "model", "graph.npz", "unknown change 'sudden'"),
-        (["--target", "0", "--num-samples", "five"], "model", "graph.npz", "invalid int value"),
+        (["--target", "0", "--num-samples", "five"], "model", "graph.npz", "choose one of: auto"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(explain, arguments, model, graph, said):

@@ -100,13 +100,11 @@ def explained(table):
     """The explanation of the change by both nodes."""
     network = BayesianNetwork.fit(VARIABLES, DAG(3, [(0, 2), (1, 2)]), table.codes([0, 1, 2]))
     ones = np.ones(2)
-    nodes = np.array([1, 2])
-    ranking = Ranking(nodes, ones, ones.astype(int), -ones, ones, ones > 0, ones > 0)
-    effects = Effects(nodes, -ones, -ones, -ones, ones, -ones, ones > 0)
+    ranking = Ranking(np.array([1, 2]), ones, ones.astype(int), -ones, ones, ones > 0, ones > 0)
+    effects = Effects(np.array([1, 2]), -ones, -ones, -ones, ones, -ones, ones > 0)
     held = float((table.codes([2]) == 0).mean())
-    return Explanation(
-        GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, effects, network, {"task": "graph"}
-    )
+    told = {"task": "graph"}
+    return Explanation(GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, effects, network, told)
 
 
 def test_a_network_predicts_what_is_not_additive_as_well_as_can_be():

@@ -88,7 +88,9 @@ def _same_networks(one, other):
         return one is other
     tables = zip(map(one.cpt, one.nodes), map(other.cpt, other.nodes), strict=True)
     return one == other and all(
-        _same_arrays(a.values, b.values) and _same_arrays(a.counts, b.counts) for a, b in tables
+        _same_arrays(a.values, b.values)
+        and _same_arrays(getattr(a, "counts", a.values), getattr(b, "counts", b.values))
+        for a, b in tables
     )
 
 

@@ -83,7 +83,7 @@ def test_two_facts_may_tell_what_neither_does_alone():
         return score
 
     options = {"num_layers": 1, "perturbation": "zero", "perturb_probability": 0.5}
-    chosen = {**options, "only_significant": False, "num_samples": 2000}
+    chosen = {**options, "only_significant": False, "num_samples": 2000, "target_table": "full"}
     ones = np.ones((3, 1))
     explanation = PGMExplainer(model, ones, edges, **chosen).explain(0)
     facts = telling_facts(explanation, 1)

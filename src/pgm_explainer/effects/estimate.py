@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
@@ -144,7 +144,9 @@ def _table(
 
 def _movement(change: Vector) -> Vector:
     """How far the prediction moved in each sample: squared ranks from 0 to 1."""
-    return np.square(stats.rankdata(abs(change)) / len(change))
+    _, which, counts = np.unique(abs(change), return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2  # equal ones share the mean of their ranks
+    return np.square(ranks[which] / len(change))
 
 
 def _strengths(moved: Vector, certain: Vector, size: float) -> Vector:

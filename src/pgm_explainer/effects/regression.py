@@ -62,7 +62,7 @@ def fit_all(
     Returns:
         Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
     """
-    growing = [_Growing(columns, outcome - outcome.mean()) for columns, outcome in outcomes]
+    growing = [_Growing(columns, _centred(outcome)) for columns, outcome in outcomes]
     waiting = growing
     for _ in range(_ROUNDS):
         if not waiting:
@@ -125,6 +125,13 @@ class _Growing:
 
     def _design(self, bits: PerturbedSamples, active: NDArray[np.int64]) -> Vector:
         return np.asarray(bits.dense(active) - bits.count[active] / bits.num_samples)
+
+
+def _centred(outcome: Vector) -> Vector:
+    """The outcome less its mean; nothing at all where it is constant, whatever rounding leaves."""
+    if np.ptp(outcome) == 0:
+        return np.zeros_like(outcome)
+    return outcome - outcome.mean()
 
 
 def _solved(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..effects import Effects
 from ..errors import PGMExplainerError
-from ..network import ConditionalTable
+from ..network import ConditionalTable, NoisyOr
 from ..selection import Ranking
 
 try:
@@ -35,7 +35,7 @@ def nodes_to_pandas(effects: Effects, ranking: Ranking) -> pd.DataFrame:
     return frame
 
 
-def table_to_pandas(table: ConditionalTable) -> pd.DataFrame:
+def table_to_pandas(table: ConditionalTable | NoisyOr) -> pd.DataFrame:
     """Return a column for each state of the variable, a row for each configuration of its parents.
 
     Examples:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from ..errors import QueryError
 from ..sampling import Variable
 from ..structure import SCORES, PenalisedLikelihood, Score
 from .factors import MOST_CELLS, Factor
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["NoisyOr"]
 
@@ -151,6 +154,12 @@ class NoisyOr:
         priced = score if isinstance(score, PenalisedLikelihood) else SCORES["bic"]
         price = priced.penalty(1, 2, max(2, self.num_samples))
         return self.log_likelihood - float(price) * self.num_parameters
+
+    def to_pandas(self) -> DataFrame:
+        """Return the whole table: a column a state, a row a configuration of the parents."""
+        from ..io.frames import table_to_pandas
+
+        return table_to_pandas(self)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> NoisyOr:
         """Return the same distribution of other variables."""

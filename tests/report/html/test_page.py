@@ -148,6 +148,11 @@ def test_the_page_has_all_that_was_found(explanation):
     ):
         table = explanation.network.cpt(node)
         assert variable["name"] == str(node)
+        if "noisyOr" in variable:
+            holds = [1 - chance for chance in table.chances]
+            for shown_holds, expected in zip(variable["noisyOr"]["holds"], holds, strict=True):
+                np.testing.assert_allclose(shown_holds, expected, atol=1e-11)
+            continue
         values = np.full((table.values.size // 4, 4), 1 / 4)
         seen = np.zeros(len(values))
         for at, samples, *row in variable["rows"]:

@@ -15,9 +15,9 @@ __all__ = ["top_k_accuracy"]
 def top_k_accuracy(
     explanations: Sequence[Explanation], data: NodeDataset, count_target: bool = True
 ) -> float:
-    """Return the mean share of each target's motif among its k first nodes, k the motif's size.
+    """Return the mean share of each target's motif among the first k nodes of its ranking.
 
-    First are those that depend most on the target, as in the paper.
+    k is the motif's size. The ranking is that of dependence, the paper's.
 
     ``count_target`` is the paper's protocol: the target is in its own motif and counts as found,
     so 1/k is free. Without it, the k - 1 other nodes are looked for among the first k - 1.

@@ -17,7 +17,7 @@ __all__ = ["Pgm"]
 
 
 class Pgm:
-    """PGM-Explainer: the nodes of its network, most important first.
+    """PGM-Explainer: the later a node is in the ranking, the less important.
 
     Args:
         options: those of :class:`~pgm_explainer.PGMExplainer`. Its ``max_nodes`` and
@@ -50,7 +50,8 @@ class Pgm:
         else:
             explanations = explainer.explain_many(targets)
         for explanation in explanations:
-            nodes = explanation.nodes
+            ranking = explanation.ranking
             importance = np.full(len(case.x), -np.inf)
-            importance[nodes] = np.arange(len(nodes), 0, -1)
+            places = np.flatnonzero(ranking.selected)
+            importance[ranking.nodes[places]] = len(ranking) - places
             yield importance
