@@ -163,6 +163,26 @@ def test_the_target_is_among_the_effects_and_not_among_the_nodes():
     assert explanation.network.cpt(5).own > 0.5
 
 
+@pytest.mark.parametrize("layers", [1, 10])
+def test_of_a_model_that_reads_nobody_else_nobody_else_is_found(layers):
+    """All other nodes are candidates, and any that is found is found by chance."""
+
+    def reads_itself(x):
+        return np.concatenate((-3 * x, 3 * x), axis=-1)
+
+    x = np.random.default_rng(0).normal(size=(RING, 1))
+    acting, dependent = [], []
+    for seed in range(8):
+        options = {"num_layers": layers, "seed": seed, "structure": None}
+        for each in PGMExplainer(reads_itself, x, ring(), **options).explain_many(range(RING)):
+            others = each.effects.nodes != each.target
+            acting.append(each.effects.significant[others].any())
+            dependent.append(each.ranking.significant.any())
+    noise = 2 * np.sqrt(0.05 * 0.95 / len(acting))
+    assert np.mean(acting) <= 0.05 + noise
+    assert np.mean(dependent) <= 1.5 * 0.05 + noise  # G is known to reject somewhat too often
+
+
 def test_a_prediction_that_hardly_moves_is_told_with_numbers():
     def hardly(x):
         score = 10 + 0.8 * np.tanh(np.roll(x[..., 0], 1, axis=-1))

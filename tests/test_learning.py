@@ -1,0 +1,155 @@
+"""Step 3: which parents a target gets, and what its distribution looks like."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.learning import LearningPlan, Problem, learn_networks
+from pgm_explainer.network import ConditionalTable, NoisyOr
+from pgm_explainer.sampling import SampleTable, Variable
+from pgm_explainer.selection import as_test
+from pgm_explainer.structure import as_score, hill_climb
+
+TARGET = 9
+
+
+def plan(**choices):
+    choices = {
+        "search": partial(hill_climb, score="bic"),
+        "score": as_score("bic"),
+        "no_child": True,
+        "test": as_test("g"),
+        "significance": 0.05,
+        "smoothing": 0.0,
+        **choices,
+    }
+    return LearningPlan(**choices)
+
+
+def samples(seed, changed_by, num_samples=2000, levels=2):
+    """Nodes 0 to 3 and a target; ``changed_by`` says how likely each sample's target changes.
+
+    Node 3 is perturbed like the others, and its prediction moves along with the target's.
+    """
+    rng = np.random.default_rng(seed)
+    perturbed = rng.random((num_samples, 5)) < 0.2
+    moved = rng.random((num_samples, 5)) < 0.1
+    moved[:, 4] = rng.random(num_samples) < changed_by(perturbed)
+    moved[:, 3] = moved[:, 4] ^ (rng.random(num_samples) < 0.05)
+    variables = [Variable(v, True, levels) for v in (0, 1, 2, 3, TARGET)]
+    table = SampleTable(variables, num_samples)
+    table.write(0, (levels * perturbed + moved).astype(np.uint8))
+    return table
+
+
+def two_causes(perturbed):
+    return 1 - 0.98 * (1 - 0.6 * perturbed[:, 0]) * (1 - 0.3 * perturbed[:, 1])
+
+
+def learn(table, nodes, causes, **choices):
+    (network,) = learn_networks(table, [Problem(TARGET, nodes, frozenset(causes))], plan(**choices))
+    return network
+
+
+def test_causes_are_parents_by_their_perturbation():
+    network = learn(samples(0, two_causes), [0, 1, 2], [0, 1])
+    table = network.cpt(TARGET)
+    assert isinstance(table, NoisyOr)
+    assert network.parents(TARGET) == [0, 1]
+    assert network.children(TARGET) == []
+    for found, chance in zip(table.chances, (0.6, 0.3), strict=True):
+        assert found.tolist() == [0, 0, found[2], found[2]]
+        assert found[2] == pytest.approx(chance, abs=0.07)
+    assert table.leak == pytest.approx(0.02, abs=0.01)
+    kept = network.query(TARGET, {0: "perturbed"})[[0, 2]].sum()
+    assert kept == pytest.approx(0.98 * 0.4 * (1 - 0.2 * 0.3), abs=0.05)
+
+
+def test_what_moves_along_is_a_parent_by_its_own_prediction_where_that_tells_more():
+    table = samples(1, two_causes)
+    network = learn(table, [0, 1, 2, 3], [0, 1])
+    assert 3 in network.parents(TARGET)
+    assert 2 not in network.parents(TARGET)
+    along = network.cpt(TARGET).chances[network.parents(TARGET).index(3)]
+    assert along.tolist() == [0, along[1], 0, along[1]]
+    assert along[1] > 0.5
+
+
+def test_a_node_that_steadies_the_prediction_acts_when_it_is_left_alone():
+    def steadier(perturbed):
+        return np.where(perturbed[:, 0], 0.1, 0.5)
+
+    network = learn(samples(2, steadier), [0], [0])
+    (chances,) = network.cpt(TARGET).chances
+    assert chances[0] == chances[1] > 0.3
+    assert chances[2] == chances[3] == 0
+    alone, perturbed = (
+        network.query(TARGET, {0: word})[[0, 2]].sum() for word in ("original", "perturbed")
+    )
+    assert (alone, perturbed) == (pytest.approx(0.5, abs=0.05), pytest.approx(0.9, abs=0.04))
+
+
+def test_a_cause_that_never_changes_the_prediction_is_no_parent():
+    """An effect may be too small to count as a change."""
+    table = samples(3, lambda perturbed: 0.8 * perturbed[:, 0])
+    codes = table.codes(np.arange(5))
+    codes[:, 4] = codes[:, 4] // 2 * 2 + (codes[:, 0] >= 2)  # by node 0 alone
+    table.write(0, codes)
+    network = learn(table, [0, 1], [0, 1])
+    assert network.parents(TARGET) == [0]
+
+
+@pytest.mark.parametrize(
+    "choices", [{"target_table": "full"}, {"no_child": False}, {"levels": 3}], ids=str
+)
+def test_where_there_can_be_no_noisy_or_or_none_is_wanted_the_table_is_full(choices):
+    levels = choices.pop("levels", 2)
+    network = learn(samples(4, two_causes, levels=levels), [0, 1], [0, 1], **choices)
+    assert isinstance(network.cpt(TARGET), ConditionalTable)
+
+
+def test_the_papers_algorithm_2_drops_what_the_others_explain():
+    network = learn(samples(5, two_causes), [0, 1, 2], [0, 1], target_table="full")
+    assert network.parents(TARGET) == [0, 1]
+
+
+def test_networks_come_in_order_whatever_tables_they_have():
+    table = samples(6, two_causes)
+    problems = [Problem(TARGET, [0]), Problem(0, [1, 2]), Problem(TARGET, [1, 0], frozenset([1]))]
+    together = list(learn_networks(table, problems, plan()))
+    alone = [next(learn_networks(table, [each], plan())) for each in problems]
+    assert together == alone
+    assert [network.nodes[-1] for network in together] == [TARGET, 0, TARGET]
+
+
+@pytest.mark.parametrize("target_table", ["auto", "noisy_or", "full"])
+def test_a_network_forecasts_the_model(target_table):
+    """Of ten causes a full table knows few combinations; a noisy-or knows them all."""
+
+    def reads_ten(x):
+        score = 2 - 3 * x[..., :10, 0].sum(axis=-1)
+        return np.stack((-score, score), axis=-1)
+
+    explainer = PGMExplainer(
+        reads_ten,
+        np.zeros((12, 1)),
+        np.zeros((2, 0), dtype=int),
+        task="graph",
+        perturbation=lambda x, rng: x + 1,
+        change="flip",
+        max_nodes=None,
+        target_table=target_table,
+    )
+    explanation = explainer.explain()
+    everyone = dict.fromkeys(range(10), "original")
+    assert explanation.query(everyone) > 0.95
+    unseen = explanation.query({**everyone, **dict.fromkeys((1, 4, 6, 9), "perturbed")})
+    if target_table == "full":
+        assert unseen == 0.5
+        return
+    assert unseen < 0.01
+    assert sorted(explanation.network.parents("graph")) == list(range(10))
+    for node in range(10):
+        assert explanation.query({**everyone, node: "perturbed"}) < 0.05
