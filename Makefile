@@ -4,7 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test format lint types tests bench clean
+# The oldest Python that is supported, for `make test-min`.
+PYTHON_MIN ?= python3.10
+VENV_MIN ?= .venv-min
+BIN_MIN := $(VENV_MIN)/bin
+PIP_MIN := $(BIN_MIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test test-min format lint types tests bench clean
 
 demo: $(VENV)/demo.stamp ## train a model, explain it, draw a picture
 	$(BIN)/pgm-explainer demo --output out
@@ -25,11 +31,18 @@ types: $(VENV)/test.stamp
 tests: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# The package is installed, not linked (-e), so that what is tested is what a user gets. Older
+# versions of Ray leave files open, which is no matter of ours.
+test-min: $(VENV_MIN)/test.stamp ## the tests with the lowest versions that are promised
+	$(PIP_MIN) install -q --no-deps --force-reinstall .
+	$(BIN_MIN)/python -m pytest -n 2 --dist loadfile tests --ignore=tests/browser \
+		-W ignore::pytest.PytestUnraisableExceptionWarning
+
 bench: $(VENV)/test.stamp ## ratios against the peers, measured in one run
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_MIN) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,3 +61,10 @@ $(VENV)/test.stamp: pyproject.toml constraints.txt $(VENV)/torch.stamp
 	$(PIP) install -q -c constraints.txt -e '.[test]'
 	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
 	touch $@ $(VENV)/demo.stamp
+
+$(VENV_MIN)/test.stamp: pyproject.toml constraints-min.txt
+	$(PYTHON_MIN) -m venv --clear $(VENV_MIN)
+	$(PIP_MIN) install -q $$(grep '^torch==' constraints-min.txt)
+	$(PIP_MIN) install -q -c constraints-min.txt '.[experiments,ray]' \
+		hypothesis mpmath pandas pyagrum pytest pytest-xdist
+	touch $@

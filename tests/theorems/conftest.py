@@ -32,6 +32,7 @@ from pgm_explainer.structure import DAG
 WEAKEST, WEAKEST_EDGE = 5e-4, 1e-2
 SAMPLES = 40_000
 SIGNIFICANCE = 1e-4
+is_separated = getattr(nx, "is_d_separator", None) or nx.d_separated  # its name before 3.3
 
 
 def _draw_network(rng, size):
@@ -85,7 +86,7 @@ def _is_faithful_with_margin(network):
             )
             if information >= (WEAKEST_EDGE if adjacent else WEAKEST):
                 continue
-            if adjacent or not nx.is_d_separator(graph, {u}, {v}, set(given)):
+            if adjacent or not is_separated(graph, {u}, {v}, set(given)):
                 return False
     return True
 

@@ -63,7 +63,7 @@ def edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
 def _links(size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None) -> csr_array:
     """The lengths of edges (1 by default) as a matrix, in both directions, without self-loops."""
     proper = edges[0] != edges[1]
-    source, target = edges[:, proper]
+    source, target = edges[:, proper].astype(np.int32)  # all that SciPy 1.11 finds ways along
     both = (np.append(source, target), np.append(target, source))
     one_way = np.ones(len(source)) if lengths is None else lengths[proper]
     return csr_array((np.tile(one_way, 2), both), shape=(size, size))

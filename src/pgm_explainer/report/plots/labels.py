@@ -30,7 +30,7 @@ def write_beside(
     Each goes below its mark if it can, else to the side where it covers least of the other names,
     of the marks (``mark`` points wide, if named; smaller if not) and of what is outside.
     """
-    figure: Any = axes.get_figure(root=True)
+    figure: Any = axes.figure.canvas.figure  # the outermost, in any version of matplotlib
     figure.draw_without_rendering()  # only then is it known how large things are
     pixels = figure.dpi / 72
     centres = axes.transData.transform(at)

@@ -1,0 +1,40 @@
+"""The lowest versions that pyproject.toml promises are those that ``make test-min`` tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+UNTESTED = {"torch"}  # only one version is at hand; constraints-min.txt says so
+TOOLS = {"ipykernel", "mypy", "nbclient", "pgmpy", "playwright", "ruff"}  # of ours, not of users
+
+
+def promised():
+    text = (ROOT / "pyproject.toml").read_text()
+    project = text[text.index("\ndependencies = ") : text.index("\n[project.scripts]")]
+    return dict(re.findall(r'"([a-z_-]+)>=([\d.]+)"', project))
+
+
+def tested():
+    text = (ROOT / "constraints-min.txt").read_text()
+    return dict(re.findall(r"^([a-z_-]+)==([\d.]+)$", text, re.MULTILINE))
+
+
+def test_every_promise_is_tested_or_known_not_to_be():
+    assert set(promised()) - set(tested()) == TOOLS
+    assert set(tested()) <= set(promised())
+
+
+@pytest.mark.parametrize("name", sorted(set(promised()) - TOOLS - UNTESTED))
+def test_what_is_tested_is_the_lowest(name):
+    wanted = [*map(int, promised()[name].split(".")), 0, 0][:3]
+    pinned = [*map(int, tested()[name].split(".")), 0, 0][:3]
+    assert pinned == wanted
+
+
+def test_the_oldest_python_is_the_one_promised():
+    oldest = re.search(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text())[1]
+    assert f"PYTHON_MIN ?= python{oldest}\n" in (ROOT / "Makefile").read_text()
