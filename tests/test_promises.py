@@ -1,4 +1,4 @@
-"""The lowest versions that pyproject.toml promises are those that ``make test-min`` tests."""
+"""The lowest versions in pyproject.toml are those that ``make test-min`` installs."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ UNTESTED = {"torch"}  # only one version is at hand; constraints-min.txt says so
 TOOLS = {"ipykernel", "mypy", "nbclient", "pgmpy", "playwright", "ruff"}  # of ours, not of users
 
 
-def promised():
+def promised_versions():
     text = (ROOT / "pyproject.toml").read_text()
     project = text[text.index("\ndependencies = ") : text.index("\n[project.scripts]")]
     return dict(re.findall(r'"([a-z_-]+)>=([\d.]+)"', project))
 
 
-def tested():
+def pinned_versions():
     text = (ROOT / "constraints-min.txt").read_text()
     return dict(re.findall(r"^([a-z_-]+)==([\d.]+)$", text, re.MULTILINE))
 
 
 def test_every_promise_is_tested_or_known_not_to_be():
-    assert set(promised()) - set(tested()) == TOOLS
-    assert set(tested()) <= set(promised())
+    assert set(promised_versions()) - set(pinned_versions()) == TOOLS
+    assert set(pinned_versions()) <= set(promised_versions())
 
 
-@pytest.mark.parametrize("name", sorted(set(promised()) - TOOLS - UNTESTED))
+@pytest.mark.parametrize("name", sorted(set(promised_versions()) - TOOLS - UNTESTED))
 def test_what_is_tested_is_the_lowest(name):
-    wanted = [*map(int, promised()[name].split(".")), 0, 0][:3]
-    pinned = [*map(int, tested()[name].split(".")), 0, 0][:3]
+    wanted = [*map(int, promised_versions()[name].split(".")), 0, 0][:3]
+    pinned = [*map(int, pinned_versions()[name].split(".")), 0, 0][:3]
     assert pinned == wanted
 
 
