@@ -194,6 +194,7 @@ class PGMExplainer:
         self.population = Population(source.x, source.kinds)
         self._task = TASKS[task]
         self.show_progress = progress
+        num_layers, hops = self.settings.num_layers, self.settings.hops  # plain numbers
         self.num_layers = source.hops if num_layers is None else num_layers
         self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self.population)

@@ -82,7 +82,7 @@ class Settings:
                 "target_table='noisy_or' needs the target to be a leaf: leave no_child=True, or "
                 "choose target_table='full'"
             )
-        check_whole_number(self.seed, "seed", at_least=0)
+        self._keep_whole("seed", at_least=0)
         _check_samples(self.num_samples)
         check_fraction(self.perturb_probability, "perturb_probability")
         check_fraction(self.significance, "significance")
@@ -94,7 +94,7 @@ class Settings:
         check_not_negative(self.smoothing, "smoothing")
         for option, least in _AT_LEAST.items():
             if getattr(self, option) is not None:
-                check_whole_number(getattr(self, option), option, at_least=least)
+                self._keep_whole(option, at_least=least)
         if self.hops is not None and self.task == "graph":
             raise InputError(
                 f"hops={self.hops} is for nodes and pairs; any node may explain a whole graph"
@@ -117,6 +117,11 @@ class Settings:
                 f"structure must be a name ({', '.join(SEARCHES)}) or a function "
                 f"(data, cardinalities) -> DAG, not {self.structure!r}"
             )
+
+    def _keep_whole(self, option: str, at_least: int) -> None:
+        """Replace an option by a plain int, whatever type of whole number was passed."""
+        number = check_whole_number(getattr(self, option), option, at_least=at_least)
+        object.__setattr__(self, option, number)
 
     def check_classes(self, num_classes: int) -> None:
         """Raise an InputError if the names given are not those of so many classes or values."""

@@ -34,8 +34,10 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
     Of the graph that is the neighbourhood; of the names, those of its nodes.
 
     Raises:
-        InputError: a name or a setting that is no plain value.
+        InputError: a name or a setting that is no plain value, or no explanation at all.
     """
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"an explanation is needed, not {explanation!r:.60}")
     network = explanation.network
     return {
         "format": FORMAT,

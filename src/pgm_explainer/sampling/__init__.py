@@ -30,7 +30,7 @@ from .perturbation import (
 from .population import Population
 from .table import SampleTable
 from .values import Outcome
-from .variables import GRAPH, Variable, VariableId
+from .variables import GRAPH, Variable, VariableId, checked_name
 
 __all__ = [
     "CHANGES",
@@ -61,6 +61,7 @@ __all__ = [
     "as_perturbation",
     "check_changes",
     "check_columns",
+    "checked_name",
     "describe_change",
     "draw_attribute_samples",
     "draw_samples",

@@ -404,7 +404,8 @@ def as_change(choice: Any, scores: str) -> Change:
     fall, by the standard of each prediction's own falls; for values it is the half of the samples
     in which they moved most.
     """
-    auto: Change = TopDeviation() if scores == "values" else LargeFall()
+    is_regression = isinstance(scores, str) and scores == "values"
+    auto: Change = TopDeviation() if is_regression else LargeFall()
     choice = _read_back(choice)
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
     if is_number(choice):
