@@ -79,7 +79,7 @@ def test_a_script_without_a_main_guard_is_told_about_it(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from pgm_explainer.engines import ProcessEngine\n"
-        "list(ProcessEngine(1).map(int, ['1', '2']))\n"
+        "list(ProcessEngine(1).map(int, ['1'] * 20))\n"
     )
     command = [sys.executable, str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
