@@ -160,3 +160,22 @@ def test_columns_that_are_none_are_named(explainer, tmp_path, columns):
     data = explain_dataset(explainer, [1], tmp_path)
     with pytest.raises(InputError, match="column"):
         list(data.rows(columns))
+
+
+def test_a_threshold_beyond_any_number_is_named():
+    with pytest.raises(InputError, match="change, the threshold of a fall, must be"):
+        PGMExplainer(model, X, RING, change=10**400, **QUICK)
+
+
+def test_a_frame_is_an_input_like_an_array():
+    """Before, torch read its columns as if they were rows."""
+    pandas = pytest.importorskip("pandas")
+    from torch_geometric.nn import GCNConv
+
+    torch.manual_seed(0)
+    layer, weights = GCNConv(2, 2), np.linspace(0.1, 1, 8)
+    found = [
+        PGMExplainer(layer, X, RING, inputs={"edge_weight": value}, **QUICK).explain(3)
+        for value in (weights, pandas.Series(weights, index=range(1, 9)))
+    ]
+    assert found[0] == found[1]

@@ -164,7 +164,8 @@ class ExplanationDataset:
         import pyarrow as pa
 
         every = schema(self.task)
-        names = _checked_columns(columns or [], every.names) or [
+        wanted = [] if columns is None else columns
+        names = _checked_columns(wanted, every.names) or [
             name for name in every.names if name != "explanation"
         ]
         whole = pa.concat_tables([every.empty_table().select(names), *self.tables(names)])

@@ -409,6 +409,7 @@ def as_change(choice: Any, scores: str) -> Change:
     choice = _read_back(choice)
     change = resolve(choice, "change", {"auto": auto, **CHANGES})
     if is_number(choice):
+        check_fraction(choice, "change, the threshold of a fall,")
         change = Fall(float(choice))
     elif isinstance(choice, (tuple, list)):
         change = Levels(choice)
