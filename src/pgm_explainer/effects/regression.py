@@ -12,14 +12,14 @@ the intervals would be as narrow as if it were known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
-from .randomization import OpenTests
+from .randomization import outcome_log_tails
 
 __all__ = ["Fit", "fit_all"]
 
@@ -33,6 +33,7 @@ samples by chance would explain them too well, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one adjusted node for ten samples: more would fit noise."""
 _IN_PAIRS = 6
+_CELLS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -62,69 +63,106 @@ def fit_all(
     Returns:
         Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
     """
-    growing = [_Growing(columns, _centred(outcome)) for columns, outcome in outcomes]
-    waiting = growing
+    fits = _Fits(bits, outcomes)
+    waiting = np.arange(len(outcomes))
     for _ in range(_ROUNDS):
-        if not waiting:
+        waiting = fits.grow(waiting, probability)
+        if not len(waiting):
             break
-        sums = bits.sums(np.stack([each.fit.residual for each in waiting], axis=1))
-        tests = OpenTests(probability)
-        for each, its in zip(waiting, sums.T, strict=True):
-            each.test(bits, its, probability, tests)
-        tests.close()
-        waiting = [each for each in waiting if each.grow(bits)]
-    return [each.with_pairs(bits) for each in growing]
+    return list(zip(fits.fits, fits.with_pairs(), strict=True))
 
 
-class _Growing:
-    """A fit that grows by the columns that stand out from what it leaves."""
+class _Fits:
+    """Fits that grow by the columns that stand out from what they leave.
 
-    def __init__(self, columns: NDArray[np.int64], outcome: Vector) -> None:
-        self._outcome = outcome
-        self.fit = Fit(columns, columns[:0], np.empty(0), outcome)
-        self._some = columns[:0]
-        self._log_p = np.empty(0)
+    Fits of the same size are solved together. Each has the same bits alone and among others.
+    """
 
-    def test(
-        self, bits: PerturbedSamples, sums: Vector, probability: float, tests: OpenTests
+    def __init__(
+        self, bits: PerturbedSamples, outcomes: Sequence[tuple[NDArray[np.int64], Vector]]
     ) -> None:
-        """Have the columns tested that may stand out, given each column's sum of the residual."""
-        columns, residual = self.fit.columns, self.fit.residual
-        coin = probability * (1 - probability)
-        noise = coin * float(residual @ residual)
-        self._some = columns[sums[columns] ** 2 > _IN_QUESTION**2 * noise]
-        if len(self.fit.active):
-            self._some = self._some[~np.isin(self._some, self.fit.active)]
-        self._log_p = np.zeros(len(self._some))
-        everywhere = np.arange(len(self._some))
-        tests.add(self._log_p, everywhere, sums[self._some], residual[None])
+        self._bits = bits
+        self._outcomes = np.stack([_centred(outcome) for _, outcome in outcomes])
+        self._open = np.zeros((len(outcomes), len(bits)), dtype=bool)
+        for row, (columns, _) in zip(self._open, outcomes, strict=True):
+            row[columns] = True
+        chance = _BY_CHANCE / np.maximum(1, [len(columns) for columns, _ in outcomes])
+        self._log_level = np.log(chance)
+        self.fits = [
+            Fit(columns, columns[:0], np.empty(0), outcome)
+            for (columns, _), outcome in zip(outcomes, self._outcomes, strict=True)
+        ]
 
-    def grow(self, bits: PerturbedSamples) -> bool:
-        """Adjust for the columns that stand out; say whether there were any."""
-        active = self.fit.active
-        room = max(1, int(_SHARE_OF_SAMPLES * bits.num_samples)) - len(active)
-        new = np.flatnonzero(self._log_p < np.log(_BY_CHANCE / max(1, len(self.fit.columns))))
-        new = new[np.argsort(self._log_p[new], kind="stable")][: max(0, room)]
-        if not len(new):
-            return False
-        active = np.append(active, self._some[new])
-        self.fit = _solved(self._design(bits, active), self._outcome, self.fit.columns, active)
-        return True
+    def grow(self, waiting: NDArray[np.int64], probability: float) -> NDArray[np.int64]:
+        """Adjust for the columns that stand out; return the fits that there were any for."""
+        residual = np.stack([self.fits[number].residual for number in waiting])
+        sums = self._bits.sums(residual.T).T
+        noise = probability * (1 - probability) * np.einsum("kn,kn->k", residual, residual)
+        in_question = sums**2 > _IN_QUESTION**2 * noise[:, None]
+        row, column = np.nonzero(in_question & self._open[waiting])
+        log_p = outcome_log_tails(sums[row, column], residual, row, probability)
+        stands_out = log_p < self._log_level[waiting][row]
+        order = np.lexsort((log_p, row))
+        order = order[stands_out[order]]
+        ends = np.searchsorted(row[order], np.arange(len(waiting) + 1))
+        grown, active = [], []
+        for at in np.flatnonzero(np.diff(ends)).tolist():
+            number = int(waiting[at])
+            before = self.fits[number].active
+            room = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
+            new = column[order[ends[at] : ends[at + 1]]][: max(0, room)]
+            if len(new):
+                self._open[number, new] = False
+                grown.append(number)
+                active.append(np.append(before, new))
+        for group in self._alike(grown, active):
+            numbers = [grown[at] for at in group]
+            columns = np.stack([active[at] for at in group])
+            solved = _least_squares(self._design(columns), self._outcomes[numbers])
+            for number, its, *found in zip(numbers, columns, *solved, strict=True):
+                self.fits[number] = Fit(self.fits[number].columns, its, *found)
+        return np.array(grown, dtype=np.int64)
 
-    def with_pairs(self, bits: PerturbedSamples) -> tuple[Fit, Fit]:
-        """Return the fit, and the fit that pairs of its strongest columns improve."""
-        alone = self.fit
-        if len(alone.active) < 2:
-            return alone, alone
-        design = self._design(bits, alone.active)
-        pairs = _pairs(design, alone.residual, alone.coefficients)
-        if not pairs.shape[1]:
-            return alone, alone
-        design = np.concatenate((design, pairs), axis=1)
-        return alone, _solved(design, self._outcome, alone.columns, alone.active)
+    def with_pairs(self) -> list[Fit]:
+        """Return the fits, improved by pairs of their strongest columns."""
+        improved = list(self.fits)
+        numbers = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
+        for group in self._alike(numbers, [self.fits[number].active for number in numbers]):
+            some = [numbers[at] for at in group]
+            fits = [self.fits[number] for number in some]
+            design = self._design(np.stack([fit.active for fit in fits]))
+            pairs, useful = _pairs(
+                design,
+                np.stack([fit.residual for fit in fits]),
+                np.stack([fit.coefficients for fit in fits]),
+            )
+            some_useful = np.flatnonzero(useful.any(axis=1))
+            both = np.concatenate((design[some_useful], pairs[some_useful]), axis=1)
+            outcomes = self._outcomes[[some[at] for at in some_useful]]
+            unused = (~useful[some_useful]).sum(axis=1)
+            solved = _least_squares(both, outcomes, unused)
+            for at, coefficients, residual in zip(some_useful.tolist(), *solved, strict=True):
+                fit = fits[at]
+                own = coefficients[: len(fit.active)]
+                improved[some[at]] = Fit(fit.columns, fit.active, own, residual)
+        return improved
 
-    def _design(self, bits: PerturbedSamples, active: NDArray[np.int64]) -> Vector:
-        return np.asarray(bits.dense(active) - bits.count[active] / bits.num_samples)
+    def _design(self, columns: NDArray[np.int64]) -> Vector:
+        """The centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
+        return self._bits.centred(columns.ravel()).reshape(*columns.shape, -1)
+
+    def _alike(
+        self, numbers: Sequence[int], active: Sequence[NDArray[np.int64]]
+    ) -> Iterator[list[int]]:
+        """Positions of fits with as many active columns, few enough to solve at once."""
+        groups: dict[int, list[int]] = {}
+        for at in range(len(numbers)):
+            groups.setdefault(len(active[at]), []).append(at)
+        for size, members in groups.items():
+            terms = size + _IN_PAIRS * (_IN_PAIRS - 1) // 2
+            step = max(1, _CELLS_AT_ONCE // (terms * self._bits.num_samples))
+            for start in range(0, len(members), step):
+                yield members[start : start + step]
 
 
 def _centred(outcome: Vector) -> Vector:
@@ -134,28 +172,51 @@ def _centred(outcome: Vector) -> Vector:
     return outcome - outcome.mean()
 
 
-def _solved(
-    design: Vector, outcome: Vector, columns: NDArray[np.int64], active: NDArray[np.int64]
-) -> Fit:
-    coefficients = _least_squares(design, outcome)
-    left = max(1, len(outcome) - 1 - design.shape[1])
-    residual = (outcome - design @ coefficients) * np.sqrt(len(outcome) / left)
-    return Fit(columns, active, coefficients[: len(active)], residual)
+def _pairs(
+    design: Vector, residual: Vector, coefficients: Vector
+) -> tuple[Vector, NDArray[np.bool_]]:
+    """Products of two of the strongest columns, and which of them explain what is left.
+
+    Args:
+        design: columns ``[fits, m, n]``.
+        residual: what is left, ``[fits, n]``.
+        coefficients: of the columns, ``[fits, m]``.
+
+    Returns:
+        Products ``[fits, pairs, n]``, 0 if they explain nothing, and which do, ``[fits, pairs]``.
+    """
+    strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
+    left, right = np.triu_indices(strongest.shape[1], 1)
+    chosen = np.take_along_axis(design, strongest[:, :, None], axis=1)
+    products = chosen[:, left] * chosen[:, right]
+    products -= products.mean(axis=2, keepdims=True)
+    size = np.einsum("fpn,fpn->fp", products, products)
+    size *= np.einsum("fn,fn->f", residual, residual)[:, None] / residual.shape[1]
+    scores = np.einsum("fpn,fn->fp", products, residual) ** 2
+    useful = scores > _STANDS_OUT**2 * np.maximum(size, 1e-300)
+    products *= useful[:, :, None]
+    return products, useful
 
 
-def _pairs(columns: Vector, residual: Vector, coefficients: Vector) -> Vector:
-    """Products of two of the strongest columns, those that explain what is left."""
-    strongest = np.argsort(-abs(coefficients), kind="stable")[:_IN_PAIRS]
-    left, right = np.triu_indices(len(strongest), 1)
-    products = columns[:, strongest[left]] * columns[:, strongest[right]]
-    products -= products.mean(axis=0)
-    size = np.einsum("ij,ij->j", products, products) * np.mean(residual**2)
-    scores = (residual @ products) ** 2
-    return products[:, scores > _STANDS_OUT**2 * np.maximum(size, 1e-300)]
+def _least_squares(
+    design: Vector, outcomes: Vector, unused: NDArray[np.int64] | int = 0
+) -> tuple[Vector, Vector]:
+    """Through the normal equations, which are well conditioned: the coins are independent.
 
+    Args:
+        design: columns ``[fits, m, n]``.
+        outcomes: ``[fits, n]``.
+        unused: how many columns of each are zero.
 
-def _least_squares(design: Vector, outcome: Vector) -> Vector:
-    """Through the normal equations, which are well conditioned: the coins are independent."""
-    gram = design.T @ design
-    gram.flat[:: len(gram) + 1] += 1e-9 * (1 + gram[0, 0])
-    return np.asarray(np.linalg.solve(gram, design.T @ outcome))
+    Returns:
+        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled up for the columns used.
+    """
+    terms, count = design.shape[1:]
+    gram = design @ design.swapaxes(1, 2)
+    every = np.arange(terms)
+    gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
+    coefficients = np.linalg.solve(gram, design @ outcomes[:, :, None])
+    left = np.maximum(1, count - 1 - terms + np.asarray(unused))
+    residual = outcomes - (coefficients.swapaxes(1, 2) @ design)[:, 0]
+    residual *= np.sqrt(count / left).reshape(-1, 1)
+    return np.asarray(coefficients[:, :, 0]), residual
