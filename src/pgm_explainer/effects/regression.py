@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from .randomization import outcome_log_tails
 __all__ = ["Fit", "fit_all"]
 
 Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _ROUNDS = 4
 _STANDS_OUT = _IN_QUESTION = 3.0
@@ -47,15 +49,15 @@ class Fit:
         residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
     """
 
-    columns: NDArray[np.int64]
-    active: NDArray[np.int64]
+    columns: Integers
+    active: Integers
     coefficients: Vector
     residual: Vector
 
 
 def fit_all(
     bits: PerturbedSamples,
-    outcomes: Sequence[tuple[NDArray[np.int64], Vector]],
+    outcomes: Sequence[tuple[Integers, Vector]],
     probability: float,
 ) -> list[tuple[Fit, Fit]]:
     """Fit each outcome ``[n]`` by those of its candidate columns that stand out.
@@ -78,9 +80,7 @@ class _Fits:
     Fits of the same size are solved together. Each has the same bits alone and among others.
     """
 
-    def __init__(
-        self, bits: PerturbedSamples, outcomes: Sequence[tuple[NDArray[np.int64], Vector]]
-    ) -> None:
+    def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
         self._bits = bits
         self._outcomes = np.stack([_centred(outcome) for _, outcome in outcomes])
         self._open = np.zeros((len(outcomes), len(bits)), dtype=bool)
@@ -93,7 +93,7 @@ class _Fits:
             for (columns, _), outcome in zip(outcomes, self._outcomes, strict=True)
         ]
 
-    def grow(self, waiting: NDArray[np.int64], probability: float) -> NDArray[np.int64]:
+    def grow(self, waiting: Integers, probability: float) -> Integers:
         """Adjust for the columns that stand out; return the fits that there were any for."""
         residual = np.stack([self.fits[number].residual for number in waiting])
         sums = self._bits.sums(residual.T).T
@@ -105,7 +105,7 @@ class _Fits:
         order = np.lexsort((log_p, row))
         order = order[stands_out[order]]
         ends = np.searchsorted(row[order], np.arange(len(waiting) + 1))
-        grown, active = [], []
+        active: dict[int, Integers] = {}
         for at in np.flatnonzero(np.diff(ends)).tolist():
             number = int(waiting[at])
             before = self.fits[number].active
@@ -113,54 +113,51 @@ class _Fits:
             new = column[order[ends[at] : ends[at + 1]]][: max(0, room)]
             if len(new):
                 self._open[number, new] = False
-                grown.append(number)
-                active.append(np.append(before, new))
-        for group in self._alike(grown, active):
-            numbers = [grown[at] for at in group]
-            columns = np.stack([active[at] for at in group])
-            solved = _least_squares(self._design(columns), self._outcomes[numbers])
-            for number, its, *found in zip(numbers, columns, *solved, strict=True):
+                active[number] = np.append(before, new)
+        for group in self._alike(list(active), [len(its) for its in active.values()]):
+            columns = np.stack([active[number] for number in group])
+            solved = _least_squares(self._design(columns), self._outcomes[group])
+            for number, its, *found in zip(group, columns, *solved, strict=True):
                 self.fits[number] = Fit(self.fits[number].columns, its, *found)
-        return np.array(grown, dtype=np.int64)
+        return np.array(list(active), dtype=np.int64)
 
     def with_pairs(self) -> list[Fit]:
         """Return the fits, improved by pairs of their strongest columns."""
         improved = list(self.fits)
-        numbers = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
-        for group in self._alike(numbers, [self.fits[number].active for number in numbers]):
-            some = [numbers[at] for at in group]
-            fits = [self.fits[number] for number in some]
+        several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
+        pairs: dict[int, Integers] = {}
+        for group in self._alike(several, [len(self.fits[at].active) for at in several]):
+            fits = [self.fits[at] for at in group]
             design = self._design(np.stack([fit.active for fit in fits]))
-            pairs, useful = _pairs(
-                design,
-                np.stack([fit.residual for fit in fits]),
-                np.stack([fit.coefficients for fit in fits]),
-            )
-            some_useful = np.flatnonzero(useful.any(axis=1))
-            both = np.concatenate((design[some_useful], pairs[some_useful]), axis=1)
-            outcomes = self._outcomes[[some[at] for at in some_useful]]
-            unused = (~useful[some_useful]).sum(axis=1)
-            solved = _least_squares(both, outcomes, unused)
-            for at, coefficients, residual in zip(some_useful.tolist(), *solved, strict=True):
-                fit = fits[at]
+            pairs.update(zip(group, _useful_pairs(design, fits), strict=True))
+        better = [at for at, found in pairs.items() if len(found)]
+        sizes = [(len(self.fits[at].active), len(pairs[at])) for at in better]
+        for group in self._alike(better, sizes):
+            fits = [self.fits[at] for at in group]
+            design = self._design(np.stack([fit.active for fit in fits]))
+            chosen = np.stack([pairs[at] for at in group])
+            every = np.arange(len(group))[:, None]
+            products = design[every, chosen[:, :, 0]] * design[every, chosen[:, :, 1]]
+            products -= products.mean(axis=2, keepdims=True)
+            terms = np.concatenate((design, products), axis=1)
+            solved = _least_squares(terms, self._outcomes[group])
+            for at, fit, coefficients, residual in zip(group, fits, *solved, strict=True):
                 own = coefficients[: len(fit.active)]
-                improved[some[at]] = Fit(fit.columns, fit.active, own, residual)
+                improved[at] = Fit(fit.columns, fit.active, own, residual)
         return improved
 
-    def _design(self, columns: NDArray[np.int64]) -> Vector:
+    def _design(self, columns: Integers) -> Vector:
         """The centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
         return self._bits.centred(columns.ravel()).reshape(*columns.shape, -1)
 
-    def _alike(
-        self, numbers: Sequence[int], active: Sequence[NDArray[np.int64]]
-    ) -> Iterator[list[int]]:
-        """Positions of fits with as many active columns, few enough to solve at once."""
-        groups: dict[int, list[int]] = {}
-        for at in range(len(numbers)):
-            groups.setdefault(len(active[at]), []).append(at)
+    def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
+        """Those numbers that have the same size, few enough to solve at once."""
+        groups: dict[Any, list[int]] = {}
+        for number, size in zip(numbers, sizes, strict=True):
+            groups.setdefault(size, []).append(number)
         for size, members in groups.items():
-            terms = size + _IN_PAIRS * (_IN_PAIRS - 1) // 2
-            step = max(1, _CELLS_AT_ONCE // (terms * self._bits.num_samples))
+            cells = int(np.sum(size)) * self._bits.num_samples
+            step = max(1, _CELLS_AT_ONCE // cells)
             for start in range(0, len(members), step):
                 yield members[start : start + step]
 
@@ -172,51 +169,48 @@ def _centred(outcome: Vector) -> Vector:
     return outcome - outcome.mean()
 
 
-def _pairs(
-    design: Vector, residual: Vector, coefficients: Vector
-) -> tuple[Vector, NDArray[np.bool_]]:
-    """Products of two of the strongest columns, and which of them explain what is left.
+def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
+    """Pairs ``[pairs, 2]`` of each fit's strongest columns whose product explains what is left.
 
     Args:
         design: columns ``[fits, m, n]``.
-        residual: what is left, ``[fits, n]``.
-        coefficients: of the columns, ``[fits, m]``.
-
-    Returns:
-        Products ``[fits, pairs, n]``, 0 if they explain nothing, and which do, ``[fits, pairs]``.
+        fits: as many.
     """
+    residual = np.stack([fit.residual for fit in fits])
+    coefficients = np.stack([fit.coefficients for fit in fits])
     strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
-    left, right = np.triu_indices(strongest.shape[1], 1)
     chosen = np.take_along_axis(design, strongest[:, :, None], axis=1)
-    products = chosen[:, left] * chosen[:, right]
-    products -= products.mean(axis=2, keepdims=True)
-    size = np.einsum("fpn,fpn->fp", products, products)
-    size *= np.einsum("fn,fn->f", residual, residual)[:, None] / residual.shape[1]
-    scores = np.einsum("fpn,fn->fp", products, residual) ** 2
-    useful = scores > _STANDS_OUT**2 * np.maximum(size, 1e-300)
-    products *= useful[:, :, None]
-    return products, useful
+    across = chosen.swapaxes(1, 2)
+    squared = np.square(chosen)
+    # Sums over samples of products, of their squares, and of them times the residual.
+    count, left, right = residual.shape[1], *np.triu_indices(strongest.shape[1], 1)
+    total = (chosen @ across)[:, left, right]
+    size = (squared @ squared.swapaxes(1, 2))[:, left, right] - total**2 / count
+    noise = np.einsum("fn,fn->f", residual, residual)[:, None] / count
+    covariance = ((chosen * residual[:, None, :]) @ across)[:, left, right]
+    covariance -= total * residual.mean(axis=1, keepdims=True)
+    useful = covariance**2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
+    return [
+        np.stack((its[left[some]], its[right[some]]), axis=1)
+        for its, some in zip(strongest, useful, strict=True)
+    ]
 
 
-def _least_squares(
-    design: Vector, outcomes: Vector, unused: NDArray[np.int64] | int = 0
-) -> tuple[Vector, Vector]:
+def _least_squares(design: Vector, outcomes: Vector) -> tuple[Vector, Vector]:
     """Through the normal equations, which are well conditioned: the coins are independent.
 
     Args:
         design: columns ``[fits, m, n]``.
         outcomes: ``[fits, n]``.
-        unused: how many columns of each are zero.
 
     Returns:
-        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled up for the columns used.
+        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled up for the columns.
     """
     terms, count = design.shape[1:]
     gram = design @ design.swapaxes(1, 2)
     every = np.arange(terms)
     gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
     coefficients = np.linalg.solve(gram, design @ outcomes[:, :, None])
-    left = np.maximum(1, count - 1 - terms + np.asarray(unused))
     residual = outcomes - (coefficients.swapaxes(1, 2) @ design)[:, 0]
-    residual *= np.sqrt(count / left).reshape(-1, 1)
+    residual *= np.sqrt(count / max(1, count - 1 - terms))
     return np.asarray(coefficients[:, :, 0]), residual
