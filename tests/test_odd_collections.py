@@ -5,6 +5,7 @@ from itertools import count
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Batch
 
 from pgm_explainer import BayesianNetwork, InputError, PGMExplainer, explain_dataset
 from pgm_explainer.arrays import as_list
@@ -131,6 +132,9 @@ DATA = np.random.default_rng(0).integers(0, 2, (30, 3))
         lambda e: add_leaf("no network", [0]),
         lambda e: add_leaf(DAG(2), 0),
         lambda e: hill_climb(DATA, [2, 2, 2], forbidden=1),
+        lambda e: DAG(3, [(0, 2)]).parents(-1),
+        lambda e: DAG(3, [(0, 2)]).children(-3),
+        lambda e: e.named(Batch()),
         lambda e: e.effects.scaled("2"),
         lambda e: e.effects.keeping("one"),
         lambda e: e.ranking.keeping("one"),
@@ -179,3 +183,24 @@ def test_a_frame_is_an_input_like_an_array():
         for value in (weights, pandas.Series(weights, index=range(1, 9)))
     ]
     assert found[0] == found[1]
+
+
+def test_numbers_of_variables_may_be_of_any_type():
+    dag = DAG(3, [(0, 2), (1, 2)])
+    assert dag.markov_blanket(np.array(0)) == (1, 2)
+    assert dag.markov_blanket(Two()) == (0, 1)
+
+
+def test_a_tabu_list_may_be_longer_than_any_search():
+    options = {"cardinalities": [2, 2, 2], "max_steps": 50}
+    assert hill_climb(DATA, tabu_length=2**63, **options) == hill_climb(
+        DATA, tabu_length=50, **options
+    )
+
+
+def test_what_is_no_target_of_a_data_set_is_called_as_it_is(explainer, tmp_path):
+    data = explain_dataset(explainer, [1], tmp_path, names=list("abcdefgh"))
+    nested = []
+    nested.append(nested)
+    assert [data.called(each) for each in (1, "x", -1, 99)] == ["b", "x", -1, 99]
+    assert data.called(nested)[0] is nested

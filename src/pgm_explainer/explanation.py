@@ -210,7 +210,7 @@ class Explanation:
         around = np.union1d(named.nodes, self.ends).tolist()
         try:
             called = Counter(checked_name(named.called(number)) for number in around)
-        except (IndexError, KeyError, TypeError, InputError) as error:
+        except Exception as error:  # a collection of the caller may raise anything
             raise InputError(
                 f"names are a list with a name for each node of the graph, or a mapping from "
                 f"numbers; a name is a text, a number or a tuple ({error})"
