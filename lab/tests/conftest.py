@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch_geometric.nn import SimpleConv, global_add_pool
 
-from pgm_explainer.experiments import synthetic
-from pgm_explainer.experiments.rivals import Case
+from pgm_explainer_lab import synthetic
+from pgm_explainer_lab.rivals import Case
 
 
 class Planted(nn.Module):

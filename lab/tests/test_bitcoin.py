@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.experiments.bitcoin import BITCOIN, load_bitcoin
-from pgm_explainer.experiments.data import data_folder
+from pgm_explainer_lab.bitcoin import BITCOIN, load_bitcoin
+from pgm_explainer_lab.data import data_folder
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),

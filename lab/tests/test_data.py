@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pgm_explainer import PGMExplainerError
-from pgm_explainer.experiments.data import DataError, DataFile, data_folder, read_data
+from pgm_explainer_lab.data import DataError, DataFile, data_folder, read_data
 
 CONTENTS = b"1,2\n3,4\n" * 100
 SHA256 = hashlib.sha256(CONTENTS).hexdigest()

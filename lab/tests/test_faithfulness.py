@@ -10,24 +10,24 @@ import torch
 
 from pgm_explainer.cli import main
 from pgm_explainer.effects import Effects
-from pgm_explainer.experiments.faithfulness import cells, community, faber, sets
-from pgm_explainer.experiments.faithfulness.attention import attention_subject
-from pgm_explainer.experiments.faithfulness.explainers import (
+from pgm_explainer_lab.faithfulness import cells, community, faber, sets
+from pgm_explainer_lab.faithfulness.attention import attention_subject
+from pgm_explainer_lab.faithfulness.explainers import (
     EFFECTS,
     Finding,
     our_findings,
     rival_findings,
 )
-from pgm_explainer.experiments.faithfulness.measures import (
+from pgm_explainer_lab.faithfulness.measures import (
     against_truth,
     fidelities,
     negative_evidence,
     path_found,
 )
-from pgm_explainer.experiments.faithfulness.nulls import out_of_sight, twins
-from pgm_explainer.experiments.faithfulness.truth import Truth, TruthPlan
-from pgm_explainer.experiments.reproduce.jobs import Place
-from pgm_explainer.experiments.rivals import Occlusion, Shapley
+from pgm_explainer_lab.faithfulness.nulls import out_of_sight, twins
+from pgm_explainer_lab.faithfulness.truth import Truth, TruthPlan
+from pgm_explainer_lab.reproduce.jobs import Place
+from pgm_explainer_lab.rivals import Occlusion, Shapley
 
 TARGET = 9
 TRUTH = Truth(

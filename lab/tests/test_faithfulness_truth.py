@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer.experiments.faithfulness.marked import (
+from pgm_explainer_lab.faithfulness.marked import (
     DEPTH,
     distances_from,
     marked_subject,
 )
-from pgm_explainer.experiments.faithfulness.truth import TruthPlan, true_effects
-from pgm_explainer.experiments.rivals import Case
-from pgm_explainer.experiments.rivals.output import Output
+from pgm_explainer_lab.faithfulness.truth import TruthPlan, true_effects
+from pgm_explainer_lab.rivals import Case
+from pgm_explainer_lab.rivals.output import Output
 
 P = 0.3
 ZERO = TruthPlan(perturbation="zero", probability=P)

@@ -8,7 +8,12 @@ from sklearn import metrics as sklearn_metrics
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.effects import Effects
-from pgm_explainer.experiments.metrics import (
+from pgm_explainer.explanation import Explanation
+from pgm_explainer.network import BayesianNetwork
+from pgm_explainer.sampling import GRAPH, SampleTable, Variable
+from pgm_explainer.selection import Ranking
+from pgm_explainer.structure import DAG
+from pgm_explainer_lab.metrics import (
     ForecastQuality,
     faithfulness,
     forecast_quality,
@@ -17,11 +22,6 @@ from pgm_explainer.experiments.metrics import (
     robust_fidelity,
     stability,
 )
-from pgm_explainer.explanation import Explanation
-from pgm_explainer.network import BayesianNetwork
-from pgm_explainer.sampling import GRAPH, SampleTable, Variable
-from pgm_explainer.selection import Ranking
-from pgm_explainer.structure import DAG
 
 
 def test_the_jaccard_index_is_that_of_scikit_learn():

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pgm_explainer.experiments.data import DataError
-from pgm_explainer.experiments.mutagenicity import ATOMS, load_mutagenicity
+from pgm_explainer_lab.data import DataError
+from pgm_explainer_lab.mutagenicity import ATOMS, load_mutagenicity
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),

@@ -6,19 +6,19 @@ import re
 
 import numpy as np
 import pytest
+from pgm_explainer.cli.reproduce import NAMES
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.cli import main
-from pgm_explainer.cli.reproduce import NAMES
-from pgm_explainer.experiments.data import DataError
-from pgm_explainer.experiments.node_data import NodeDataset
-from pgm_explainer.experiments.reproduce import beyond, cells, digits, mnist
-from pgm_explainer.experiments.reproduce.ablation import VARIATIONS
-from pgm_explainer.experiments.reproduce.jobs import Place
-from pgm_explainer.experiments.reproduce.plan import Plan
-from pgm_explainer.experiments.reproduce.sections import SECTIONS
 from pgm_explainer.sampling import GRAPH
 from pgm_explainer.settings import Settings
+from pgm_explainer_lab.data import DataError
+from pgm_explainer_lab.node_data import NodeDataset
+from pgm_explainer_lab.reproduce import beyond, cells, digits, mnist
+from pgm_explainer_lab.reproduce.ablation import VARIATIONS
+from pgm_explainer_lab.reproduce.jobs import Place
+from pgm_explainer_lab.reproduce.plan import Plan
+from pgm_explainer_lab.reproduce.sections import SECTIONS
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),

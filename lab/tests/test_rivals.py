@@ -10,7 +10,8 @@ import torch
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.errors import InputError
-from pgm_explainer.experiments.rivals import (
+from pgm_explainer.predictors.torch_module import TorchModulePredictor
+from pgm_explainer_lab.rivals import (
     Case,
     Chance,
     Degree,
@@ -27,7 +28,6 @@ from pgm_explainer.experiments.rivals import (
     TrainedMask,
     top_nodes,
 )
-from pgm_explainer.predictors.torch_module import TorchModulePredictor
 
 PGM = Pgm(num_samples=200, perturb_probability=0.25, perturbation="mean")
 SIGNED = [

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer.experiments.checkpoints import load_author_superpixel_gcn
-from pgm_explainer.experiments.superpixel_gnn import SuperpixelGCN
-from pgm_explainer.experiments.superpixel_training import (
+from pgm_explainer_lab.checkpoints import load_author_superpixel_gcn
+from pgm_explainer_lab.superpixel_gnn import SuperpixelGCN
+from pgm_explainer_lab.superpixel_training import (
     _factor,
     right_share,
     train_superpixel_gcn,
 )
-from pgm_explainer.experiments.superpixels import (
+from pgm_explainer_lab.superpixels import (
     SuperpixelGraph,
     digit_graphs,
     mnist_graphs,

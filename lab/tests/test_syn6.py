@@ -9,11 +9,11 @@ import torch
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.cli import main
-from pgm_explainer.experiments import gnn
-from pgm_explainer.experiments.checkpoints import load_author_syn6
-from pgm_explainer.experiments.data import DataFile, read_data
-from pgm_explainer.experiments.metrics import top_k_accuracy
-from pgm_explainer.experiments.synthetic import SYNTHETIC, make_synthetic
+from pgm_explainer_lab import gnn
+from pgm_explainer_lab.checkpoints import load_author_syn6
+from pgm_explainer_lab.data import DataFile, read_data
+from pgm_explainer_lab.metrics import top_k_accuracy
+from pgm_explainer_lab.synthetic import SYNTHETIC, make_synthetic
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("PGM_EXPLAINER_DATA"),

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from pgm_explainer.errors import JobError
-from pgm_explainer.experiments.node_data import NodeDataset
-from pgm_explainer.experiments.reproduce import tables
-from pgm_explainer.experiments.reproduce.cells import (
+from pgm_explainer.settings import Settings
+from pgm_explainer_lab.node_data import NodeDataset
+from pgm_explainer_lab.reproduce import tables
+from pgm_explainer_lab.reproduce.cells import (
     PGM,
     PUBLISHED,
     RIVALS,
     make_rivals,
     spread_out,
 )
-from pgm_explainer.experiments.reproduce.jobs import Job, Place, compute
-from pgm_explainer.experiments.reproduce.judge import Found, judge
-from pgm_explainer.experiments.reproduce.markdown import marked, mean_and_spread
-from pgm_explainer.experiments.reproduce.plan import Plan
-from pgm_explainer.experiments.synthetic import SYNTHETIC
-from pgm_explainer.settings import Settings
+from pgm_explainer_lab.reproduce.jobs import Job, Place, compute
+from pgm_explainer_lab.reproduce.judge import Found, judge
+from pgm_explainer_lab.reproduce.markdown import marked, mean_and_spread
+from pgm_explainer_lab.reproduce.plan import Plan
+from pgm_explainer_lab.synthetic import SYNTHETIC
 
 
 def cell(data, seed, explainer, judged, hops=3, targets=10, forwards=1000, shared=True):

@@ -1,1 +1,4 @@
-"""The paper's data sets and models; these need PyTorch, which the package itself does not."""
+"""The lab of pgm-explainer: data sets, models, other explainers, metrics, experiments, benchmarks.
+
+It uses the library through its public names only, and is not part of the installed package.
+"""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, check_whole_number, resolve
-from ..errors import InputError
+from .arrays import FloatArray, IntArray, choose, seeded
 from .data import DataFile, read_data
 from .node_data import NodeDataset
 
@@ -75,10 +74,8 @@ def load_bitcoin(
     Raises:
         DataError: the file is not there and cannot be had.
     """
-    file = resolve(name, "Bitcoin data set", BITCOIN)
-    if file is None:
-        raise InputError(f"name must be one of: {', '.join(BITCOIN)}, not {name!r}")
-    rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
+    file = choose(name, "Bitcoin data set", BITCOIN)
+    rng = seeded(seed)
     ratings = _parse(read_data(file, folder))
     pairs = np.stack((ratings.giver, ratings.receiver))
     edge_index = np.unique(np.concatenate((pairs, pairs[::-1]), axis=1), axis=1)

@@ -16,7 +16,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import PGMExplainerError
+from pgm_explainer import PGMExplainerError
 
 __all__ = ["DataError", "DataFile", "MissingDataError", "data_folder", "read_data"]
 

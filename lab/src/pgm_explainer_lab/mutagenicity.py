@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
+from .arrays import IntArray
 from .data import DataFile, read_data
 
 __all__ = ["ATOMS", "Molecule", "load_mutagenicity"]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
-from ..errors import InputError
+from pgm_explainer import InputError
+
+from .arrays import IntArray
 
 __all__ = ["NodeDataset"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import mean as mean_of_labels
 from scipy.spatial.distance import cdist
 
-from ..arrays import IntArray
+from .arrays import IntArray
 from .data import DataFile, read_data
 
 __all__ = ["SuperpixelGraph", "digit_graphs", "mnist_graphs", "mnist_images", "superpixel_graph"]

@@ -14,8 +14,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, check_whole_number, resolve
-from ..errors import InputError
+from .arrays import IntArray, choose, seeded
 from .node_data import NodeDataset
 
 __all__ = ["SYNTHETIC", "make_synthetic", "motif_truth"]
@@ -85,10 +84,8 @@ def make_synthetic(name: str, seed: int = 0, train_share: float = 0.8) -> NodeDa
         >>> data.x.shape, data.num_classes, data.explanation(301).tolist()
         ((700, 10), 4, [300, 301, 302, 303, 304])
     """
-    recipe = resolve(name, "synthetic data set", SYNTHETIC)
-    if recipe is None:
-        raise InputError(f"name must be one of: {', '.join(SYNTHETIC)}, not {name!r}")
-    rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
+    recipe = choose(name, "synthetic data set", SYNTHETIC)
+    rng = seeded(seed)
     parts = [_one_community(recipe, rng) for _ in range(recipe.communities)]
     size, roles = len(parts[0][0]), max(recipe.motif.roles) + 1
     graph = nx.disjoint_union_all([part[0] for part in parts])

@@ -26,8 +26,10 @@ from .perturbation import (
     as_perturbation,
     check_changes,
     check_columns,
+    new_features,
 )
 from .population import Population
+from .randomness import Draws
 from .table import SampleTable
 from .values import Outcome
 from .variables import GRAPH, Variable, VariableId
@@ -41,6 +43,7 @@ __all__ = [
     "CustomChange",
     "CustomPerturbation",
     "Deviation",
+    "Draws",
     "Fall",
     "Flip",
     "LargeFall",
@@ -64,6 +67,7 @@ __all__ = [
     "describe_change",
     "draw_attribute_samples",
     "draw_samples",
+    "new_features",
     "probe_features",
     "read_change",
 ]

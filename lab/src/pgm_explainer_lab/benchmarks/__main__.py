@@ -1,4 +1,4 @@
-"""``python -m benchmarks [name …]``: measure, and print one table."""
+"""``pgm-explainer bench [name …]``: measure, and print one table."""
 
 from __future__ import annotations
 

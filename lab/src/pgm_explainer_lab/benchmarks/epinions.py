@@ -1,7 +1,7 @@
 """Epinions: who is mostly distrusted, and why; 10,000 accounts on two cores, and killed ten times.
 
-``python -m benchmarks.epinions [--targets 10000] [--kills 10]``, with ``PGM_EXPLAINER_DATA`` naming
-the data folder.
+``python -m pgm_explainer_lab.benchmarks.epinions [--targets 10000] [--kills 10]``, with
+``PGM_EXPLAINER_DATA`` naming the data folder.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.dataset import ExplanationDataset
-from pgm_explainer.experiments.data import DataFile, read_data
 
+from ..data import DataFile, read_data
 from .jobs import digest, run_job
 from .measure import Row
 
@@ -168,7 +168,7 @@ def _arguments(options: argparse.Namespace, folder: Path) -> list[Any]:
     engine = ["--engine", "processes", "--workers", options.workers]
     size = ["--shard-size", options.shard_size]
     targets = ["--targets-file", _FOLDER / "targets.npy"]
-    model = ["--model", "benchmarks.epinions:make_explainer"]
+    model = ["--model", "pgm_explainer_lab.benchmarks.epinions:make_explainer"]
     return [*model, "--output", folder, *targets, *engine, *size]
 
 

@@ -1,7 +1,8 @@
 """Whether ``max_memory`` holds under load: peak memory of a process of its own for each case.
 
-``python -m benchmarks load`` measures all cases; ``python -m benchmarks.load hub 0.1 32`` one of
-them, in this process, at a tenth of its size and with 32 MB for ``max_memory``.
+``pgm-explainer bench load`` measures all cases, and
+``python -m pgm_explainer_lab.benchmarks.load hub 0.1 32`` one of them: in this process, at a tenth
+of its size and with 32 MB for ``max_memory``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Run = Callable[[], Any]
 
 def rows() -> Iterator[Row]:
     for name, (_, bound) in CASES.items():
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.load", name]
+        command = [sys.executable, "-W", "ignore", "-m", "pgm_explainer_lab.benchmarks.load", name]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         grown, seconds = map(float, run.stdout.split()[-2:])
         most = allowed(bound)

@@ -16,7 +16,14 @@ _BOUND = 256
 
 def rows() -> Iterator[Row]:
     for name in ("gcn", "gat"):
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.memory", name]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "pgm_explainer_lab.benchmarks.memory",
+            name,
+        ]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         grown = float(run.stdout.split()[-1])
         yield Row(
@@ -33,7 +40,8 @@ def _grown(name: str) -> float:
     from torch_geometric.nn import GAT, GCN
 
     from pgm_explainer import PGMExplainer
-    from pgm_explainer.experiments.synthetic import make_synthetic
+
+    from ..synthetic import make_synthetic
 
     data = make_synthetic("syn6")
     torch.manual_seed(0)

@@ -1,7 +1,7 @@
 """A graph of two million nodes and twenty million edges: the memory that 1,000 targets take.
 
-``python -m benchmarks.million [--nodes 2000000] [--targets 1000]``; everything in one process, and
-all of its memory counts: Python's own, the libraries', the graph's.
+``python -m pgm_explainer_lab.benchmarks.million [--nodes 2000000] [--targets 1000]``; everything in
+one process, and all of its memory counts: Python's own, the libraries', the graph's.
 """
 
 from __future__ import annotations

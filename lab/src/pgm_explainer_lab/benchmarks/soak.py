@@ -1,9 +1,10 @@
 """Jobs under faults, for as long as asked: killed, starved, damaged, and in the end always right.
 
-``python -m benchmarks.soak --minutes 30``. Rounds of one job each, one at least. In every round all
-of these happen, in any order: the job is killed, stopped and interrupted, its workers are killed, a
-finished file is cut short, another removed, the journal is cut, the disk is full. The round ends
-when the job does, and its data set must then be byte-identical to that of a job left in peace.
+``python -m pgm_explainer_lab.benchmarks.soak --minutes 30``. Rounds of one job each, one at least.
+In every round all of these happen, in any order: the job is killed, stopped and interrupted, its
+workers are killed, a finished file is cut short, another removed, the journal is cut, the disk is
+full. The round ends when the job does, and its data set must then be byte-identical to that of a
+job left in peace.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ class Round:
 
     def start(self, file_limit: int | None = None) -> subprocess.Popen[bytes]:
         engine = self.chance.choice((["local"], ["processes", "--workers", "2"]))
-        command = ["--model", "benchmarks.soak:make_explainer", "--output", str(self.folder)]
+        command = [
+            "--model",
+            "pgm_explainer_lab.benchmarks.soak:make_explainer",
+            "--output",
+            str(self.folder),
+        ]
         targets = ["--targets-file", str(self.targets)]
         options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
 

@@ -12,12 +12,12 @@ from torch_geometric.explain import Explainer, GNNExplainer
 from torch_geometric.nn import GCN
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.experiments import gnn, synthetic
-from pgm_explainer.experiments.checkpoints import load_author_syn6
-from pgm_explainer.experiments.data import DataError
-from pgm_explainer.experiments.metrics import top_k_accuracy
-from pgm_explainer.experiments.node_data import NodeDataset
 
+from .. import gnn, synthetic
+from ..checkpoints import load_author_syn6
+from ..data import DataError
+from ..metrics import top_k_accuracy
+from ..node_data import NodeDataset
 from .measure import Row, seconds, timed
 
 _PEER_TARGETS = 8

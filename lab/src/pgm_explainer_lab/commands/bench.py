@@ -1,23 +1,19 @@
-"""``pgm-explainer bench``: the measurements of a clone."""
+"""``pgm-explainer bench``: the package measured against its peers."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import sys
-from pathlib import Path
 
-from ..errors import PGMExplainerError
+from pgm_explainer import PGMExplainerError
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "measure this package against its peers"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.description = (
-        "Measure speed, memory and accuracy against the peers, and print a table. The measurements "
-        "are part of a clone, not of the installed package: call this in the clone's folder."
-    )
+    parser.description = "Measure speed, memory and accuracy against the peers, and print a table."
     parser.epilog = """\
 examples:
   pgm-explainer bench                   all measurements: many minutes
@@ -28,15 +24,11 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Run the measurements; 0 if all bounds were met, 1 if not."""
-    if not Path("benchmarks", "__main__.py").is_file():
-        raise PGMExplainerError(
-            f"there is no folder 'benchmarks' in {Path.cwd()}: call this in a clone of the package"
-        )
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        suites = importlib.import_module("benchmarks.__main__")
+        from ..benchmarks.__main__ import main
     except ImportError as error:
         raise PGMExplainerError(
-            f"the measurements need all peers: pip install '.[test]' ({error})"
+            f"the measurements need all peers: in a clone, run pip install -e '.[test]' -e lab "
+            f"({error})"
         ) from error
-    return int(suites.main(options.suites))
+    return main(options.suites)

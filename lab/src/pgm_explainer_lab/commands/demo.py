@@ -7,14 +7,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FileError, PGMExplainerError
-from ..io.files import write_figure
+from pgm_explainer import FileError, PGMExplainerError
+
+from ..files import write_figure
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
-    from ..sampling import VariableId
+    from pgm_explainer import Explanation
+    from pgm_explainer.sampling import VariableId
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "train a small model and explain one of its predictions"
 
 _TARGET = 304
 
@@ -39,12 +42,13 @@ examples:
 def run(options: argparse.Namespace) -> None:
     """Train, explain, ask and draw."""
     try:
-        from .. import PGMExplainer
-        from ..experiments import gnn, synthetic
+        from pgm_explainer import PGMExplainer
+
+        from .. import gnn, synthetic
     except ImportError as error:
         raise PGMExplainerError(
-            f"the demo needs PyTorch, networkx and matplotlib: "
-            f"pip install 'pgm-explainer[experiments]' ({error})"
+            f"the demo needs PyTorch, networkx and matplotlib: in a clone, run "
+            f"pip install -e . -e lab ({error})"
         ) from error
 
     _make_folder(options.output)  # before a minute's work that would be for nothing

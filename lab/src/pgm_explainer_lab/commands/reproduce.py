@@ -7,12 +7,14 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PGMExplainerError
+from pgm_explainer import PGMExplainerError
 
 if TYPE_CHECKING:
-    from ..experiments.reproduce.plan import Plan
+    from ..reproduce.plan import Plan
 
-__all__ = ["NAMES", "configure", "run"]
+__all__ = ["NAMES", "SUMMARY", "configure", "run"]
+
+SUMMARY = "the paper's experiments; run it again to go on after a stop"
 
 _EPILOG = """\
 examples:
@@ -98,12 +100,12 @@ def _count(text: str) -> int:
 def run(options: argparse.Namespace) -> None:
     """Compute what is missing, and write the page and its figures, section by section."""
     try:
-        from ..experiments.reproduce.page import write_page
-        from ..experiments.reproduce.sections import SECTIONS
+        from ..reproduce.page import write_page
+        from ..reproduce.sections import SECTIONS
     except ImportError as error:
         raise PGMExplainerError(
-            f"the experiments need PyTorch, PyTorch Geometric and more: "
-            f"pip install 'pgm-explainer[experiments]' ({error})"
+            f"the experiments need PyTorch, PyTorch Geometric and more: in a clone, run "
+            f"pip install -e . -e lab ({error})"
         ) from error
 
     plan = _plan(options)
@@ -123,8 +125,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    from ..experiments.reproduce.jobs import Place
-    from ..experiments.reproduce.plan import Plan
+    from ..reproduce.jobs import Place
+    from ..reproduce.plan import Plan
 
     quick = (
         {
@@ -160,8 +162,8 @@ def _train(options: argparse.Namespace) -> None:
     """Train the network for superpixels, which takes about half an hour."""
     from safetensors.torch import save_file
 
-    from ..experiments.superpixel_training import right_share, train_superpixel_gcn
-    from ..experiments.superpixels import mnist_graphs
+    from ..superpixel_training import right_share, train_superpixel_gcn
+    from ..superpixels import mnist_graphs
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     graphs = mnist_graphs("train", options.data, workers=options.workers)

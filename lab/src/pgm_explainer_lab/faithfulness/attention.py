@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
-from ...arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
 from ..rivals.case import Case
 from .marked import distances_from, random_digraph
 from .subjects import Subject

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
 from ..reproduce.jobs import Place
 from ..rivals.case import Case
 from ..rivals.output import Output

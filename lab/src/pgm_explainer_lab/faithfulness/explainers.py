@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import FloatArray
-from ...effects import Effects
-from ...explainer import PGMExplainer
-from ...settings import DEFAULT_SAMPLES
+from pgm_explainer import PGMExplainer
+from pgm_explainer.effects import Effects
+
+from ..arrays import FloatArray
+from ..defaults import DEFAULT_SAMPLES
 from ..rivals import (
     Case,
     Chance,

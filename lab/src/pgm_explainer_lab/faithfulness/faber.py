@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ...arrays import IntArray
+from ..arrays import IntArray
 from ..reproduce.jobs import Place
 from .marked import distances_from, random_digraph
 from .networks import AllLayers, kept, training_steps

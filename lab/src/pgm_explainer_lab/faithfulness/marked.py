@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 from torch import Tensor, nn
 from torch_geometric.nn import SimpleConv
 
-from ...arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
 from ..rivals.case import Case
 from .subjects import Subject
 

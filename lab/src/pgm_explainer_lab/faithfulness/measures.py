@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import ks_2samp
 
-from ...arrays import FloatArray, IntArray
-from ...effects import Effects
+from pgm_explainer.effects import Effects
+
+from ..arrays import FloatArray, IntArray
 from ..metrics import faithfulness, robust_fidelity
 from ..rivals.case import Case
 from .explainers import Finding

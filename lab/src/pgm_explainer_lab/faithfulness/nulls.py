@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import FloatArray
-from ...effects import Effects
-from ...explainer import PGMExplainer
-from ...graph import Subgraph
-from ...predictors.torch_module import TorchModulePredictor
+from pgm_explainer import PGMExplainer
+from pgm_explainer.effects import Effects
+from pgm_explainer.graph import Subgraph
+from pgm_explainer.predictors import as_predictor
+
+from ..arrays import FloatArray
 from ..rivals.case import Case
 from .explainers import make_explainer
 
@@ -64,7 +65,7 @@ def _doubled(case: Case, targets: Sequence[int], first: Subgraph, **options: Any
         first: along which edges messages flow in the first copy.
     """
     nodes, second = len(case.x), case.graph.whole
-    ask_first, ask_second = (TorchModulePredictor(case.frozen_model) for _ in range(2))
+    ask_first, ask_second = (as_predictor(case.frozen_model) for _ in range(2))
 
     def model(x: FloatArray) -> Any:
         own = np.array(ask_first(x[:, :nodes].copy(), first))
@@ -76,7 +77,7 @@ def _doubled(case: Case, targets: Sequence[int], first: Subgraph, **options: Any
         model,
         np.concatenate((case.x, case.x)),
         np.concatenate((case.edge_index, case.edge_index + nodes), axis=1),
-        num_layers=case.predictor.num_layers,
+        num_layers=case.num_layers,
         features=case.features,
         structure=None,
         progress=False,
@@ -95,7 +96,7 @@ def out_of_sight(case: Case, targets: Sequence[int], **options: Any) -> list[dic
 
     ``nulls`` counts the candidates that the model cannot see.
     """
-    sees = case.predictor.num_layers
+    sees = case.num_layers
     assert sees is not None  # these are networks of PyTorch Geometric's layers
     explainer = make_explainer(replace(case, hops=sees + 1), **options)
     rows: list[dict[str, float]] = []

@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ...io.files import write_figure
-from ...report.colours import BLUE, GREY, INK, ORANGE, SKY, VERMILLION
+from ..colours import BLUE, GREY, INK, ORANGE, SKY, VERMILLION
+from ..files import write_figure
 from .cells import TRUTH
 from .explainers import DEPENDENCE, EFFECTS
 from .grid import EXPLAINERS, mean_of

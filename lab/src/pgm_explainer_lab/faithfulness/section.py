@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import InputError
+from pgm_explainer import InputError
+
 from ..reproduce.cells import default_options
 from ..reproduce.jobs import Job
 from ..reproduce.plan import Plan, Section

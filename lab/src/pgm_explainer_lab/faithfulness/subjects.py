@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...arrays import IntArray
+from ..arrays import IntArray
 from ..rivals.case import Case
 
 __all__ = ["Subject"]

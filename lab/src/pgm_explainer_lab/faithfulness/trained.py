@@ -12,8 +12,9 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
-from ...arrays import IntArray
-from ...graph import Graph
+from pgm_explainer.graph import Graph
+
+from ..arrays import IntArray
 from ..cora import load_cora
 from ..gnn import accuracy
 from ..mutagenicity import Molecule, load_mutagenicity

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import FloatArray, IntArray
-from ...sampling import Population, as_perturbation
-from ...sampling.perturbation import new_features
-from ...sampling.randomness import Draws
-from ...settings import Settings
+from pgm_explainer.sampling import Draws, Population, as_perturbation, new_features
+
+from ..arrays import FloatArray, IntArray
+from ..defaults import DEFAULTS
 from ..rivals.case import Case
 from ..rivals.output import Output
 
@@ -46,8 +45,8 @@ class TruthPlan:
     fewest: int = 3
     most: int = 500
     again: tuple[tuple[int, int], ...] = ((200, 20), (20, 500))
-    perturbation: str = str(Settings.perturbation)
-    probability: float = Settings.perturb_probability
+    perturbation: str = DEFAULTS["perturbation"]
+    probability: float = DEFAULTS["perturb_probability"]
     seed: int = 0
 
 

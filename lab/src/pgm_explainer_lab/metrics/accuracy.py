@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...explanation import Explanation
+from pgm_explainer import Explanation
+
 from ..node_data import NodeDataset
 
 __all__ = ["top_k_accuracy"]

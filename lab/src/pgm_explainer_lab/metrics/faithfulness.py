@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm, Explanation
 from torch_geometric.explain.metric import characterization_score, fidelity, unfaithfulness
 
-from ...arrays import IntArray
+from ..arrays import IntArray
 from ..rivals.case import Case, View
 from ..rivals.pyg_explainer import explain, make_explainer
 

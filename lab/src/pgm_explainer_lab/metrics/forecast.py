@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from ...errors import QueryError
-from ...explanation import Explanation
-from ...sampling import SampleTable, VariableId
+from pgm_explainer import Explanation, QueryError
+from pgm_explainer.sampling import SampleTable, VariableId
 
 __all__ = ["ForecastQuality", "forecast_quality", "mean_quality"]
 

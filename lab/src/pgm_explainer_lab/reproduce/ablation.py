@@ -9,11 +9,12 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ...arrays import FloatArray
-from ...io.files import write_figure
-from ...report.colours import INK
-from ...sampling import Absolute, Fall, Levels, TopFraction
+from pgm_explainer.sampling import Absolute, Fall, Levels, TopFraction
+
+from ..arrays import FloatArray
 from ..bitcoin import BITCOIN
+from ..colours import INK
+from ..files import write_figure
 from ..synthetic import SYNTHETIC
 from .cells import default_options
 from .jobs import Job, Place

@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from torch_geometric.explain.metric import characterization_score
 
-from ...explainer import PGMExplainer
-from ...io.files import write_figure
-from ...report.colours import BLUE, INK, ORANGE, VERMILLION
+from pgm_explainer import PGMExplainer
+
+from ..colours import BLUE, INK, ORANGE, VERMILLION
+from ..files import write_figure
 from ..metrics import faithfulness, forecast_quality, jaccard, mean_quality, stability
 from ..node_data import NodeDataset
 from ..rivals import Case, Pgm, Rival, top_nodes

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import IntArray
-from ...settings import DEFAULT_SAMPLES, Settings
+from ..arrays import IntArray
+from ..defaults import DEFAULT_SAMPLES, DEFAULTS
 from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Proximity, Queries, Rival, Shapley
 from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
@@ -50,7 +50,7 @@ _FINE = ("syn3", "syn5")
 
 def default_options(**changed: Any) -> dict[str, Any]:
     """Return all options of the explainer, so that what rests on other defaults is not reused."""
-    return {**Settings().as_plain(), **changed}
+    return {**DEFAULTS, **changed}
 
 
 def published_options(data: str) -> dict[str, Any]:

@@ -9,15 +9,14 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from ...errors import QueryError
-from ...explainer import PGMExplainer
-from ...explanation import Explanation
-from ...io.files import write_figure
-from ...report.colours import INK
-from ...report.plots import draw_neighbourhood, draw_network
-from ...sampling import VariableId
+from pgm_explainer import Explanation, PGMExplainer, QueryError
+from pgm_explainer.report.plots import draw_neighbourhood, draw_network
+from pgm_explainer.sampling import VariableId
+
 from ..checkpoints import load_author_syn6
+from ..colours import INK
 from ..data import DataError
+from ..files import write_figure
 from ..gnn import NodeGNN
 from ..node_data import NodeDataset
 from ..rivals import Case, LearntMask, top_nodes

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tqdm import tqdm
 
-from ...engines import Engine, LocalEngine, Lost, ProcessEngine
-from ...errors import FileError, JobError, PGMExplainerWarning
-from ...io.files import write_text
-from ...progress import Progress
-from ...versions import current_versions
+from pgm_explainer import FileError, JobError, PGMExplainerWarning, __version__
+from pgm_explainer.engines import Engine, LocalEngine, Lost, ProcessEngine
+
+from ..files import write_text
 
 __all__ = ["Job", "Place", "compute"]
 
@@ -73,9 +73,8 @@ class Job:
 
     @property
     def file(self) -> str:
-        version = current_versions()["pgm_explainer"]
         known_by = json.dumps(
-            [version, self.work.__name__, self.inputs, self.rests_on], default=repr
+            [__version__, self.work.__name__, self.inputs, self.rests_on], default=repr
         )
         return f"{self.name}-{hashlib.sha256(known_by.encode()).hexdigest()[:12]}.json"
 
@@ -92,12 +91,10 @@ def compute(
     """
     place.make()
     missing = {job.file: job for job in jobs if not (place.cells / job.file).is_file()}
-    with (
-        Progress(what, len(missing)) as progress,
-        closing(_answers(list(missing.values()), place, workers)) as done,
-    ):
-        for _ in done:
-            progress.advance()
+    with closing(_answers(list(missing.values()), place, workers)) as done:
+        # A bar in a terminal; elsewhere nothing.
+        for _ in tqdm(done, what, len(missing), leave=False, disable=None, delay=1):
+            pass
     return [json.loads((place.cells / job.file).read_text())["answer"] for job in jobs]
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import IntArray
-from ...explainer import PGMExplainer
+from pgm_explainer import PGMExplainer
+
+from ..arrays import IntArray
 from ..bitcoin import BITCOIN
 from ..gnn import NodeGNN
 from ..node_data import NodeDataset

@@ -8,7 +8,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import version
 
-from ...io.files import write_text
+from ..files import write_text
 from .plan import Plan, Section
 
 __all__ = ["write_page"]

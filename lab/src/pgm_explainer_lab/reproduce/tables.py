@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from ...settings import DEFAULT_SAMPLES
 from ..bitcoin import BITCOIN
+from ..defaults import DEFAULT_SAMPLES
 from ..synthetic import SYNTHETIC
 from .cells import (
     MORE_FOR_QUICK,

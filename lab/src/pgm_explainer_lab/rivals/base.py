@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ...arrays import FloatArray
+from ..arrays import FloatArray
 from .case import Case
 
 __all__ = ["Queries", "Rival", "SignedRival", "top_nodes"]

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ...arrays import FloatArray, IntArray
-from ...errors import InputError
-from ...graph import Graph, Subgraph
-from ...predictors.torch_module import TorchModulePredictor
-from ...sampling import check_columns
-from ...tasks import TASKS
+from pgm_explainer import InputError
+from pgm_explainer.graph import Graph, Subgraph
+from pgm_explainer.predictors import Predictor, as_predictor
+from pgm_explainer.sampling import check_columns
+
+from ..arrays import FloatArray, IntArray
 
 __all__ = ["Case", "View"]
 
@@ -71,9 +71,14 @@ class Case:
         return Graph(self.edge_index, len(self.x))
 
     @cached_property
-    def predictor(self) -> TorchModulePredictor:
-        """The model, asked about many perturbed copies of a part at once."""
-        return TorchModulePredictor(self.frozen_model, self.task)
+    def predictor(self) -> Predictor:
+        """The model, called on many perturbed copies of a part at once."""
+        return as_predictor(self.frozen_model, self.task)
+
+    @property
+    def num_layers(self) -> int | None:
+        """How far the model sees, in steps; None where that is not known."""
+        return getattr(self.predictor, "num_layers", None)
 
     @cached_property
     def columns(self) -> IntArray:
@@ -82,18 +87,18 @@ class Case:
 
     def candidates(self, target: int | None) -> IntArray:
         """Return the nodes that may explain a target, ascending; the target is not one."""
-        checked = TASKS[self.task].check(target, self.graph)
-        return TASKS[self.task].candidates(checked, self.graph, self._candidate_hops)
+        ends = self._ends(target)
+        if self.task == "graph":
+            return np.arange(len(self.x))
+        return np.setdiff1d(self.graph.within_hops(ends, self._candidate_hops), ends)
 
     def visits(self, target: int | None) -> FloatArray:
         """Return how often a random walk from a target comes by each candidate."""
-        ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
-        return self.graph.visits(ends, self.candidates(target), self._candidate_hops)
+        return self.graph.visits(self._ends(target), self.candidates(target), self._candidate_hops)
 
     def view(self, target: int | None) -> View:
         """Return what the model must see for the prediction of a target (None: of the graph)."""
-        sees = self.predictor.num_layers
-        ends = TASKS[self.task].ends(TASKS[self.task].check(target, self.graph))
+        sees, ends = self.num_layers, self._ends(target)
         local = self.task == "node" and sees is not None
         # Candidates may be further away than the model sees.
         reach = max(sees or 0, self._candidate_hops)
@@ -113,9 +118,15 @@ class Case:
         chosen[candidates] = importance[candidates]
         return chosen
 
+    def _ends(self, target: int | None) -> IntArray:
+        """The node that is predicted, as an array; an empty one for the whole graph."""
+        if (target is None) != (self.task == "graph"):
+            raise InputError(f"target={target!r} does not fit task={self.task!r}")
+        return np.array([] if target is None else [target], dtype=np.int64)
+
     @cached_property
     def _candidate_hops(self) -> int:
-        hops = self.predictor.num_layers if self.hops is None else self.hops
+        hops = self.num_layers if self.hops is None else self.hops
         if hops is None and self.task == "node":
             raise InputError("how far this model sees is not known; say hops=")
         return hops or 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import FloatArray
+from ..arrays import FloatArray
 from .base import Queries
 from .case import Case
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch_geometric.explain import GNNExplainer
 
-from ...arrays import FloatArray
+from ..arrays import FloatArray
 from .base import Queries
 from .case import Case
 from .pyg_explainer import explain, make_explainer

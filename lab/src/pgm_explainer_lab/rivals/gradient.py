@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.explain import CaptumExplainer
 
-from ...arrays import FloatArray
+from ..arrays import FloatArray
 from .base import Queries
 from .case import Case
 from .pyg_explainer import explain, make_explainer

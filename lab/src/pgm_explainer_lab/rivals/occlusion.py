@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import FloatArray, IntArray
-from ...sampling import Population, as_perturbation
-from ...sampling.perturbation import new_features
-from ...sampling.randomness import Draws
-from ...settings import DEFAULT_SAMPLES
+from pgm_explainer.sampling import Draws, Population, as_perturbation, new_features
+
+from ..arrays import FloatArray, IntArray
+from ..defaults import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 from .output import Output

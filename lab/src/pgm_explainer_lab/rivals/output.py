@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ...arrays import FloatArray, IntArray
-from ...graph import Subgraph
+from pgm_explainer.graph import Subgraph
+
+from ..arrays import FloatArray, IntArray
 from .case import Case
 
 __all__ = ["Output"]
@@ -69,7 +70,7 @@ class Output:
         A message into a node as far away as the model sees never arrives. Dropping its edge changes
         degrees, though, and some layers divide by them: so it is tried.
         """
-        layers = self._case.predictor.num_layers
+        layers = self._case.num_layers
         if self._target is None or layers is None:
             return seen
         graph, end = self._case.graph, np.array([self._target])

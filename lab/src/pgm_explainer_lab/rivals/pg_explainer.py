@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch_geometric.explain import Explainer, PGExplainer
 
-from ...arrays import FloatArray
+from ..arrays import FloatArray
 from .base import Queries
 from .case import Case, View
 

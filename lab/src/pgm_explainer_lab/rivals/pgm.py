@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import FloatArray
-from ...explainer import PGMExplainer
-from ...settings import DEFAULT_SAMPLES
+from pgm_explainer import PGMExplainer
+
+from ..arrays import FloatArray
+from ..defaults import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...arrays import FloatArray
-from ...settings import DEFAULT_SAMPLES
+from ..arrays import FloatArray
+from ..defaults import DEFAULT_SAMPLES
 from .base import Queries
 from .case import Case
 
