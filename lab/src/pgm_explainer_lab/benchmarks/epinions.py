@@ -21,8 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pgm_explainer import PGMExplainer
-from pgm_explainer.dataset import ExplanationDataset
+from pgm_explainer import ExplanationDataset, PGMExplainer
 
 from ..data import DataFile, read_data
 from .jobs import digest, run_job

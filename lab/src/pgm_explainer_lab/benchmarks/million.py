@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgm_explainer import PGMExplainer
-from pgm_explainer.dataset import explain_dataset
+from pgm_explainer import PGMExplainer, explain_dataset
 
 from .measure import Row
 
