@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .network import BayesianNetwork, NoisyOr
+from .network import BayesianNetwork, NoisyOr, NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
 from .selection import IndependenceTest, shrink_many
 from .structure import DAG, Score, add_leaf
@@ -78,59 +78,81 @@ def learn_networks(
             [table.column(each) for each in (*problem.nodes, problem.target)] for problem in block
         ]
         codes = [table.codes(each) for each in columns]
-        noisy = [plan.takes_noisy_or(table.variables[each[-1]]) for each in columns]
-        tested = iter(
-            _tested_parents([c for c, n in zip(codes, noisy, strict=True) if not n], table, plan)
-        )
-        for problem, its_columns, its_codes, is_noisy in zip(
-            block, columns, codes, noisy, strict=True
-        ):
+        leaves = [
+            _Leaf(problem, [table.variables[at] for at in its_columns], its_codes)
+            if plan.takes_noisy_or(table.variables[its_columns[-1]])
+            else None
+            for problem, its_columns, its_codes in zip(block, columns, codes, strict=True)
+        ]
+        fitted = iter(_fit_leaves([each for each in leaves if each is not None], plan))
+        tables = [its for leaf, its in zip(leaves, codes, strict=True) if leaf is None]
+        tested = iter(_tested_parents(tables, table, plan))
+        for leaf, its_columns, its_codes in zip(leaves, columns, codes, strict=True):
             variables = [table.variables[column] for column in its_columns]
-            if is_noisy:
-                yield _with_noisy_or(problem, variables, its_codes, plan)
-            else:
+            if leaf is None:
                 yield _with_full_tables(variables, its_codes, next(tested), plan)
+            else:
+                yield _with_noisy_or(variables, its_codes, *next(fitted), plan)
 
 
 def _with_noisy_or(
-    problem: Problem, variables: list[Variable], codes: Codes, plan: LearningPlan
+    variables: list[Variable], codes: Codes, leaf: NoisyOr, parents: list[int], plan: LearningPlan
 ) -> BayesianNetwork:
-    *others, target = variables
-    leaf, parents = _fit_noisy_or(problem, others, target, codes, plan)
+    others = variables[:-1]
     dag = add_leaf(_search(plan, codes[:, :-1], others), parents)
     known = {len(others): leaf}
     return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score, known)
 
 
-def _fit_noisy_or(
-    problem: Problem, others: list[Variable], target: Variable, codes: Codes, plan: LearningPlan
-) -> tuple[NoisyOr, list[int]]:
-    """The target's distribution: by all causes, and by what moves along where the score gains."""
-    changed = codes[:, -1] % 2 > 0
-    active = [
-        _active_states(variable, codes[:, at], changed, node in problem.causes)
-        for at, (variable, node) in enumerate(zip(others, problem.nodes, strict=True))
-    ]
+class _Leaf:
+    """A target whose distribution is to be a noisy-or, and the variables that may be parents."""
 
-    def fit(parents: list[int]) -> NoisyOr:
-        return NoisyOr.fit(
-            target,
-            [others[at] for at in parents],
-            codes[:, [*parents, -1]],
-            [active[at] for at in parents],
-            plan.smoothing,
+    def __init__(self, problem: Problem, variables: list[Variable], codes: Codes) -> None:
+        *self._others, self._target = variables
+        self._codes = codes
+        self._changed = codes[:, -1] % 2 > 0
+        self._is_cause = [node in problem.causes for node in problem.nodes]
+        self._active: dict[int, NDArray[np.bool_]] = {}
+
+    @property
+    def causes(self) -> list[int]:
+        return [at for at, is_cause in enumerate(self._is_cause) if is_cause]
+
+    @property
+    def others(self) -> list[int]:
+        return [at for at, is_cause in enumerate(self._is_cause) if not is_cause]
+
+    def data(self, parents: list[int]) -> NoisyOrData:
+        """Return what the distribution given these parents is learnt from."""
+        for at in parents:
+            if at not in self._active:
+                self._active[at] = _active_states(
+                    self._others[at], self._codes[:, at], self._changed, self._is_cause[at]
+                )
+        return NoisyOrData(
+            self._target,
+            [self._others[at] for at in parents],
+            self._codes[:, [*parents, -1]],
+            [self._active[at] for at in parents],
         )
 
-    parents = [at for at, node in enumerate(problem.nodes) if node in problem.causes]
-    best = fit(parents)
-    for at in range(len(others)):
-        if at not in parents:
+
+def _fit_leaves(leaves: Sequence[_Leaf], plan: LearningPlan) -> Iterator[tuple[NoisyOr, list[int]]]:
+    """The distributions of targets: by all causes, and by what moves along if the score gains."""
+    by_causes = NoisyOr.fit_many([each.data(each.causes) for each in leaves], plan.smoothing)
+
+    def fit(leaf: _Leaf, parents: list[int]) -> NoisyOr:
+        return NoisyOr.fit_many([leaf.data(parents)], plan.smoothing)[0]
+
+    for leaf, best in zip(leaves, by_causes, strict=True):
+        parents = leaf.causes
+        for at in leaf.others:
             larger = sorted([*parents, at])
-            trial = fit(larger)
+            trial = fit(leaf, larger)
             if trial.score(plan.score) > best.score(plan.score):
                 best, parents = trial, larger
-    counting = [at for at, chance in zip(parents, best.chances, strict=True) if chance.any()]
-    return (best, parents) if counting == parents else (fit(counting), counting)
+        counting = [at for at, chance in zip(parents, best.chances, strict=True) if chance.any()]
+        yield (best, parents) if counting == parents else (fit(leaf, counting), counting)
 
 
 def _active_states(
@@ -144,9 +166,12 @@ def _active_states(
     perturbed, level = np.divmod(np.arange(variable.cardinality), variable.levels)
     states = perturbed > 0 if is_cause or variable.levels == 1 else level > 0
     there = states[codes]
-    if not there.any() or there.all():
+    in_them, all_changes = np.count_nonzero(there), np.count_nonzero(changed)
+    elsewhere = len(there) - in_them
+    if not in_them or not elsewhere:
         return np.asarray(states)
-    steadier = changed[there].mean() < changed[~there].mean()
+    changes = np.count_nonzero(changed[there])
+    steadier = changes / in_them < (all_changes - changes) / elsewhere
     return np.asarray(~states if steadier else states)
 
 

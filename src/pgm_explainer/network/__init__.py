@@ -2,6 +2,14 @@
 
 from .bayesian_network import BayesianNetwork, ConditionalTable
 from .equivalence import CPDAG, cpdag, equivalent
-from .noisy_or import NoisyOr
+from .noisy_or import NoisyOr, NoisyOrData
 
-__all__ = ["CPDAG", "BayesianNetwork", "ConditionalTable", "NoisyOr", "cpdag", "equivalent"]
+__all__ = [
+    "CPDAG",
+    "BayesianNetwork",
+    "ConditionalTable",
+    "NoisyOr",
+    "NoisyOrData",
+    "cpdag",
+    "equivalent",
+]

@@ -36,13 +36,13 @@ def choose_nodes(effects: Effects, dependents: Dependents, plan: ChoicePlan) -> 
     Nodes with a significant effect come first, by strength. Nodes that only depend on the target
     follow in the order of the ranking.
     """
-    ranking = dependents.ranking
-    candidates = effects.nodes[np.isin(effects.nodes, ranking.nodes)]
-    sources = [candidates[np.isin(candidates, causes(effects))], dependents.related]
+    ranked = dependents.ranking.nodes
+    candidates = frozenset(ranked.tolist())
+    ordered = [node for node in causes(effects).tolist() if node in candidates]
+    ordered += dependents.related.tolist()
     if not plan.only_significant:
-        sources.append(ranking.nodes)
-    ordered = list(dict.fromkeys(np.concatenate(sources).tolist()))
-    return np.array(ordered[: plan.max_nodes], dtype=np.int64)
+        ordered += ranked.tolist()
+    return np.array(list(dict.fromkeys(ordered))[: plan.max_nodes], dtype=np.int64)
 
 
 def causes(effects: Effects, at_least: float = 0.0) -> IntArray:
