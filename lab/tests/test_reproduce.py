@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
-from pgm_explainer.cli.reproduce import NAMES
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.cli import main
 from pgm_explainer.sampling import GRAPH
 from pgm_explainer.settings import Settings
+from pgm_explainer_lab.commands.reproduce import NAMES
 from pgm_explainer_lab.data import DataError
 from pgm_explainer_lab.node_data import NodeDataset
 from pgm_explainer_lab.reproduce import beyond, cells, digits, mnist
