@@ -82,7 +82,7 @@ def _parts(explainer: PGMExplainer, targets: np.ndarray, place: Path) -> None:
     print(f"| sent back for a shard | {np.mean(sizes) / 1024:.0f} kB |")
     print(f"| driver, once: order and shards, fingerprint | {once:.2f} s |")
     each = _driver_seconds(explainer, targets[:_FEW], place / "alone")
-    print(f"| driver, for each shard: checksum, write, fsync, journal | {each * 1e3:.1f} ms |")
+    print(f"| driver, for each shard: all but the explaining, at most | {each * 1e3:.1f} ms |")
 
 
 def _driver_seconds(explainer: PGMExplainer, targets: np.ndarray, folder: Path) -> float:
