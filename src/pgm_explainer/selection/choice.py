@@ -33,13 +33,16 @@ class ChoicePlan:
 def choose_nodes(effects: Effects, dependents: Dependents, plan: ChoicePlan) -> IntArray:
     """Return the nodes of the network, most important first.
 
-    Nodes with a significant effect come first, by strength. Nodes that only depend on the target
-    follow in the order of the ranking.
+    Strong causes come first: nodes with a significant effect and at least a tenth of the strength
+    of the strongest one. Nodes that depend on the target follow in the order of the ranking, and
+    then the weak causes that are left.
     """
     ranked = dependents.ranking.nodes
     candidates = frozenset(ranked.tolist())
-    ordered = [node for node in causes(effects).tolist() if node in candidates]
-    ordered += dependents.related.tolist()
+    found = [node for node in causes(effects).tolist() if node in candidates]
+    strong = frozenset(causes(effects, STRONG).tolist())
+    ordered = [node for node in found if node in strong]
+    ordered += [*dependents.related.tolist(), *found]
     if not plan.only_significant:
         ordered += ranked.tolist()
     return np.array(list(dict.fromkeys(ordered))[: plan.max_nodes], dtype=np.int64)
