@@ -16,7 +16,7 @@ from ..reproduce.jobs import Job, Place
 from ..rivals import Rival
 from ..rivals.case import Case
 from .community import community_moves, moves_followed
-from .explainers import DEPENDENCE, EFFECTS, Finding, our_findings, rival_findings, rivals_by_name
+from .explainers import OURS, Finding, our_findings, rival_findings, rivals_by_name
 from .measures import against_truth, fidelities, negative_evidence, path_found
 from .nulls import out_of_sight, twins
 from .sets import REAL, make_subjects
@@ -127,10 +127,10 @@ def kept_truth(place: Place, subject: Subject, target: int | None) -> Truth:
 def measure_ours(
     place: Place, data: str, seed: int, most: int, epochs: int, options: dict[str, Any]
 ) -> list[Row]:
-    """Measure the effects and the dependence of PGM-Explainer; it explains all targets."""
+    """Measure the answers of PGM-Explainer; it explains all targets."""
     cells: dict[str, Row] = {
         name: {"data": data, "seed": seed, "explainer": name, "rows": [], "seconds": 0.0}
-        for name in (EFFECTS, DEPENDENCE)
+        for name in OURS
     }
     for subject in make_subjects(place, data, seed, most, epochs):
         started = time.process_time()
@@ -217,7 +217,7 @@ def measure_community(
     started = time.process_time()
     moves = community_moves(place, seed, most)
     made = time.process_time()
-    if explainer in (EFFECTS, DEPENDENCE):
+    if explainer in OURS:
         explain = partial(_ours_only, explainer, {**options, "seed": seed})
     else:
         explain = partial(_rival_only, rivals_by_name(seed)[explainer])

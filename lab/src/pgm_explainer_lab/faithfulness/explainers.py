@@ -32,6 +32,8 @@ from ..rivals import (
 __all__ = [
     "DEPENDENCE",
     "EFFECTS",
+    "NETWORK",
+    "OURS",
     "Finding",
     "make_explainer",
     "our_findings",
@@ -41,6 +43,9 @@ __all__ = [
 
 EFFECTS = "PGM-Explainer, effects"
 DEPENDENCE = "PGM-Explainer, dependence"
+NETWORK = "PGM-Explainer, network"
+"""The nodes of the network: strong causes first, then what depends on the target."""
+OURS = (EFFECTS, DEPENDENCE, NETWORK)
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,13 @@ def make_explainer(case: Case, **options: Any) -> PGMExplainer:
 def our_findings(
     case: Case, targets: Sequence[int | None], **options: Any
 ) -> dict[str, list[Finding]]:
-    """Explain by PGM-Explainer: its effects, and its dependence."""
+    """Explain by PGM-Explainer: its effects, its dependence, and the nodes of its network."""
     explainer = make_explainer(case, **options)
     if case.task == "graph":
         explanations = [explainer.explain() for _ in targets]
     else:
         explanations = explainer.explain_many(targets)
-    found: dict[str, list[Finding]] = {EFFECTS: [], DEPENDENCE: []}
+    found: dict[str, list[Finding]] = {name: [] for name in OURS}
     for target, explanation in zip(targets, explanations, strict=True):
         table = explanation.effects
         passes = int(explanation.settings["num_samples"])
@@ -99,6 +104,11 @@ def our_findings(
         weight = np.zeros(len(case.x))
         weight[ranked] = np.arange(len(ranked), 0, -1)
         found[DEPENDENCE].append(Finding(ranked.tolist(), weight, False, passes))
+        held = list(explanation.nodes)
+        weight = np.zeros(len(case.x))
+        chain = held if target is None else [target, *held]  # the network holds the target too
+        weight[chain] = np.arange(len(chain), 0, -1)
+        found[NETWORK].append(Finding(held, weight, False, passes))
     return found
 
 

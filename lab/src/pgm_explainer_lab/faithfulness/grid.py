@@ -9,11 +9,11 @@ import numpy as np
 
 from ..reproduce.markdown import mean_and_spread, table
 from .cells import TRUTH
-from .explainers import DEPENDENCE, EFFECTS, rivals_by_name
+from .explainers import OURS, rivals_by_name
 
 __all__ = ["EXPLAINERS", "Cells", "Column", "grid", "mean_of"]
 
-EXPLAINERS = (EFFECTS, DEPENDENCE, *rivals_by_name(0))
+EXPLAINERS = (*OURS, *rivals_by_name(0))
 Cells = Sequence[Mapping[str, Any]]
 Column = tuple[str, Callable[[str], Sequence[float]]]
 """A column's title, and a function that gives an explainer's figures, one for each seed."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..colours import BLUE, GREY, INK, ORANGE, SKY, VERMILLION
 from ..files import write_figure
 from .cells import TRUTH
-from .explainers import DEPENDENCE, EFFECTS
+from .explainers import DEPENDENCE, EFFECTS, OURS
 from .grid import EXPLAINERS, mean_of
 from .sets import SETS
 
@@ -120,7 +120,7 @@ def _passes(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
             points[name] = (max(passes, _NO_PASS), float(np.mean(means)))
     for name, height in _label_heights(points).items():
         x, y = points[name]
-        ours = name in (EFFECTS, DEPENDENCE)
+        ours = name in OURS
         colour = BLUE if ours else "#777777"
         axes.plot(x, y, "o", color=colour, markersize=8 if ours else 6)
         axes.plot([x * 1.06, x * 1.3], [y, height], color=GREY, linewidth=0.8)

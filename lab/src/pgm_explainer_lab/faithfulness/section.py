@@ -10,7 +10,7 @@ from ..reproduce.cells import default_options
 from ..reproduce.jobs import Job
 from ..reproduce.plan import Plan, Section
 from .cells import NULL_SETS, community_job, explainer_jobs, null_job, truth_job
-from .explainers import DEPENDENCE, EFFECTS, rivals_by_name
+from .explainers import OURS, rivals_by_name
 from .plots import draw_figures
 from .sets import COMMUNITY, SETS, is_at_hand
 from .tables import write_section
@@ -64,6 +64,6 @@ def _community_jobs(plan: Plan, options: dict[str, Any]) -> list[Job]:
     return [
         community_job(seed, most, name, options)
         for seed in range(plan.faithful_seeds)
-        for name in [EFFECTS, DEPENDENCE, *others]
+        for name in [*OURS, *others]
         if name not in _TOO_DEAR
     ]
