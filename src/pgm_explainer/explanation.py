@@ -95,10 +95,10 @@ class Explanation:
     def nodes(self) -> list[VariableId]:
         """The nodes of the network, most important first; the target of a node task is not one.
 
-        Nodes that change the prediction come first, by strength; then those that depend on it.
+        Nodes that change the prediction strongly come first; then those that depend on it.
         """
         selected = self.ranking.selected_nodes
-        first = causes(self.effects)
+        first = causes(self.effects, at_least=STRONG)
         ordered = dict.fromkeys((*first[np.isin(first, selected)].tolist(), *selected.tolist()))
         return [self.ranking.called(node) for node in ordered]
 

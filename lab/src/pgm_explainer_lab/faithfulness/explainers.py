@@ -104,7 +104,7 @@ def our_findings(
         weight = np.zeros(len(case.x))
         weight[ranked] = np.arange(len(ranked), 0, -1)
         found[DEPENDENCE].append(Finding(ranked.tolist(), weight, False, passes))
-        held = list(explanation.nodes)
+        held = [node for node in explanation.nodes if isinstance(node, int)]
         weight = np.zeros(len(case.x))
         chain = held if target is None else [target, *held]  # the network holds the target too
         weight[chain] = np.arange(len(chain), 0, -1)
