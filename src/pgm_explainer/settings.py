@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .choices import Recorded, as_recorded
@@ -40,11 +40,11 @@ class Settings:
         (1000, 0.05)
     """
 
-    model: ModelConfig = ModelConfig()
-    sampling: SamplingConfig = SamplingConfig()
-    significance: SignificanceConfig = SignificanceConfig()
-    selection: SelectionConfig = SelectionConfig()
-    network: NetworkConfig | None = NetworkConfig()
+    model: ModelConfig = field(default_factory=ModelConfig)
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    significance: SignificanceConfig = field(default_factory=SignificanceConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    network: NetworkConfig | None = field(default_factory=NetworkConfig)
 
     def __post_init__(self) -> None:
         for name, kind in _STEPS.items():

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
+from numbers import Integral
 from typing import Any
 
+from ..arrays import is_number
 from ..choices import Description, Recorded
 from ..errors import FileError, InputError
 from ..model_config import ModelConfig
@@ -51,8 +53,8 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if value is None or isinstance(value, (bool, int, str)):
         return value
-    if isinstance(value, float) and isfinite(value):
-        return value
+    if is_number(value) and isfinite(value):
+        return int(value) if isinstance(value, Integral) else float(value)
     raise InputError(f"the setting {value!r} cannot be saved; use finite numbers, texts and lists")
 
 

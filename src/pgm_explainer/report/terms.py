@@ -55,8 +55,9 @@ def describe_perturbed(settings: Settings) -> str:
     """Say what happens to a node that is perturbed, and how often.
 
     Examples:
-        >>> describe_perturbed(Settings())
-        "Perturbed: with probability 0.1 in each graph, a node's features became those of another node."
+        >>> from pgm_explainer.sampling import SamplingConfig
+        >>> describe_perturbed(Settings(sampling=SamplingConfig(perturbation="zero")))
+        "Perturbed: with probability 0.1 in each graph, a node's features became 0."
     """
     sampling = settings.sampling
     features = "features" if sampling.features is None else "chosen features"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -344,7 +344,6 @@ CHANGE_TYPES: dict[str, Callable[..., Change]] = {
 }
 """The built-in indicators by name, to be made with parameters; ``deviation`` has no default."""
 _FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
-_BUILT_IN = (*_FOR_PROBABILITIES, TopFraction, Deviation)
 
 
 def as_change(choice: Any, scores: str = "auto") -> Change:
@@ -364,8 +363,8 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
         return Levels(choice)
     if isinstance(choice, type):
         raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
-    if isinstance(choice, (CustomChange, CheckedChange, *_BUILT_IN)):
-        return choice
+    if type(choice) in (CustomChange, CheckedChange, *CHANGE_TYPES.values()):
+        return cast(Change, choice)
     if hasattr(choice, "severity") and hasattr(choice, "grade"):
         return CheckedChange(choice)
     if callable(choice):

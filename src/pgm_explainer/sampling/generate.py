@@ -17,7 +17,7 @@ from ..predictors import LocalModel
 from ..progress import Progress
 from ..scratch import Scratch
 from .config import SamplingConfig
-from .perturbation import CustomPerturbation, Perturbation, changed_share, new_features
+from .perturbation import CustomPerturbation, changed_share, new_features
 from .population import Population
 from .randomness import Draws
 from .record import Record

@@ -260,8 +260,8 @@ def check_perturbation(choice: Any) -> Perturbation:
             f"perturbation must be a name or a function (x, rng) -> x, not {choice!r}; "
             f"names: auto, {', '.join(PERTURBATIONS)}"
         )
-    known = (Described, RandomWhereConstant, CustomPerturbation, CheckedPerturbation)
-    if isinstance(choice, known):
+    built_in = {type(each) for each in PERTURBATIONS.values()}
+    if type(choice) in {RandomWhereConstant, CustomPerturbation, CheckedPerturbation, *built_in}:
         return cast(Perturbation, choice)
     if hasattr(choice, "name"):
         return CheckedPerturbation(choice)

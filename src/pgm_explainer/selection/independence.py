@@ -126,9 +126,8 @@ def as_test(choice: Any) -> IndependenceTest:
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
             f"statistic(counts), not {choice!r}"
         )
-    return (
-        choice if isinstance(choice, (ChiSquareTest, GTest, CheckedTest)) else CheckedTest(choice)
-    )
+    known = type(choice) in (ChiSquareTest, GTest, CheckedTest)
+    return choice if known else CheckedTest(choice)
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ class ManyFamilies(FamilyScores):
 
     def _count_alike(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
         """Value sets whose members have the same numbers of states."""
-        each = np.arange(len(sets))[:, None]
+        each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
         columns = (self._columns[variables] for variables in np.array(sets).T)
         codes, total = joint_states((each, *columns), (len(sets), *sizes))
         counts = np.bincount(codes.ravel(), minlength=total).reshape(len(sets), -1)

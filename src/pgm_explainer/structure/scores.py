@@ -176,7 +176,7 @@ def as_score(choice: Any) -> Score:
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"terms and penalty, not {choice!r}"
         )
-    if isinstance(choice, (PenalisedLikelihood, BDeuScore, _OwnScore)):
+    if type(choice) in (PenalisedLikelihood, BDeuScore, _OwnScore):
         return choice
     return _OwnScore(choice)
 
