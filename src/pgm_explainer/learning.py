@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .network import BayesianNetwork, NetworkConfig, NoisyOr
+from .network import BayesianNetwork, NetworkConfig, NoisyOr, NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
 from .selection import SelectionConfig, shrink_many
 from .significance import SignificanceConfig
@@ -73,66 +73,60 @@ class _Learning:
             for problem in problems
         ]
         codes = [table.codes(each) for each in columns]
-        noisy = [self._takes_noisy_or(table.variables[each[-1]]) for each in columns]
-        tested = iter(self._tested_parents([c for c, n in zip(codes, noisy, strict=True) if not n]))
-        for problem, its_columns, its_codes, is_noisy in zip(
-            problems, columns, codes, noisy, strict=True
-        ):
+        leaves = [
+            _Leaf(problem, [table.variables[at] for at in its_columns], its_codes)
+            if self._takes_noisy_or(table.variables[its_columns[-1]])
+            else None
+            for problem, its_columns, its_codes in zip(problems, columns, codes, strict=True)
+        ]
+        fitted = self._fit_leaves([each for each in leaves if each is not None])
+        tables = [its for leaf, its in zip(leaves, codes, strict=True) if leaf is None]
+        tested = iter(self._tested_parents(tables))
+        for leaf, its_columns, its_codes in zip(leaves, columns, codes, strict=True):
             variables = [table.variables[column] for column in its_columns]
-            if is_noisy:
-                yield self._with_noisy_or(problem, variables, its_codes)
-            else:
+            if leaf is None:
                 yield self._with_full_tables(variables, its_codes, next(tested))
+            else:
+                yield self._with_noisy_or(variables, its_codes, *next(fitted))
 
     def _takes_noisy_or(self, target: Variable) -> bool:
         wanted = self.config.target_table != "full"
         return wanted and self.selection.no_child and target.levels == 2
 
     def _with_noisy_or(
-        self, problem: Problem, variables: list[Variable], codes: Codes
+        self, variables: list[Variable], codes: Codes, leaf: NoisyOr, parents: list[int]
     ) -> BayesianNetwork:
-        *others, target = variables
-        leaf, parents = self._fit_noisy_or(problem, others, target, codes)
+        others = variables[:-1]
         dag = add_leaf(self._search(codes[:, :-1], others), parents)
         known = {len(others): leaf}
         smoothing, score = self.config.smoothing, self.config.score
         return BayesianNetwork.fit(variables, dag, codes, smoothing, score, known)
 
-    def _fit_noisy_or(
-        self, problem: Problem, others: list[Variable], target: Variable, codes: Codes
-    ) -> tuple[NoisyOr, list[int]]:
-        """Fit the target's distribution and find its parents.
+    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[tuple[NoisyOr, list[int]]]:
+        """Fit the distributions of targets and find their parents.
 
         They are the causes, the most important first, and then nodes that only change along with
         the target where the score gains; at most ``max_parents`` in all.
         """
-        score, most = self.config.score, self.config.max_parents
-        changed = codes[:, -1] % 2 > 0
-        active = [
-            _active_states(variable, codes[:, at], changed, node in problem.causes)
-            for at, (variable, node) in enumerate(zip(others, problem.nodes, strict=True))
-        ]
+        smoothing, score, most = self.config.smoothing, self.config.score, self.config.max_parents
 
-        def fit(parents: list[int]) -> NoisyOr:
-            return NoisyOr.fit(
-                target,
-                [others[at] for at in parents],
-                codes[:, [*parents, -1]],
-                [active[at] for at in parents],
-                self.config.smoothing,
-            )
+        def fit(leaf: _Leaf, parents: list[int]) -> NoisyOr:
+            return NoisyOr.fit_many([leaf.data(parents)], smoothing)[0]
 
-        causes = [at for at, node in enumerate(problem.nodes) if node in problem.causes]
-        parents = causes[:most]
-        best = fit(parents)
-        for at in range(len(others)):
-            if at not in causes and (most is None or len(parents) < most):
+        by_causes = NoisyOr.fit_many([each.data(each.causes[:most]) for each in leaves], smoothing)
+        for leaf, best in zip(leaves, by_causes, strict=True):
+            parents = leaf.causes[:most]
+            for at in leaf.others:
+                if most is not None and len(parents) >= most:
+                    break
                 larger = sorted([*parents, at])
-                trial = fit(larger)
+                trial = fit(leaf, larger)
                 if trial.score(score) > best.score(score):
                     best, parents = trial, larger
-        counting = [at for at, chance in zip(parents, best.chances, strict=True) if chance.any()]
-        return (best, parents) if counting == parents else (fit(counting), counting)
+            counting = [
+                at for at, chance in zip(parents, best.chances, strict=True) if chance.any()
+            ]
+            yield (best, parents) if counting == parents else (fit(leaf, counting), counting)
 
     def _with_full_tables(
         self, variables: list[Variable], codes: Codes, parents: list[int] | None
@@ -170,6 +164,39 @@ class _Learning:
         return dag
 
 
+class _Leaf:
+    """A target whose distribution is to be a noisy-or, and the variables that may be parents."""
+
+    def __init__(self, problem: Problem, variables: list[Variable], codes: Codes) -> None:
+        *self._others, self._target = variables
+        self._codes = codes
+        self._changed = codes[:, -1] % 2 > 0
+        self._is_cause = [node in problem.causes for node in problem.nodes]
+        self._active: dict[int, NDArray[np.bool_]] = {}
+
+    @property
+    def causes(self) -> list[int]:
+        return [at for at, is_cause in enumerate(self._is_cause) if is_cause]
+
+    @property
+    def others(self) -> list[int]:
+        return [at for at, is_cause in enumerate(self._is_cause) if not is_cause]
+
+    def data(self, parents: list[int]) -> NoisyOrData:
+        """Return what the distribution given these parents is learnt from."""
+        for at in parents:
+            if at not in self._active:
+                self._active[at] = _active_states(
+                    self._others[at], self._codes[:, at], self._changed, self._is_cause[at]
+                )
+        return NoisyOrData(
+            self._target,
+            [self._others[at] for at in parents],
+            self._codes[:, [*parents, -1]],
+            [self._active[at] for at in parents],
+        )
+
+
 def _active_states(
     variable: Variable, codes: Codes, changed: NDArray[np.bool_], is_cause: bool
 ) -> NDArray[np.bool_]:
@@ -181,7 +208,10 @@ def _active_states(
     perturbed, level = np.divmod(np.arange(variable.cardinality), variable.levels)
     states = perturbed > 0 if is_cause or variable.levels == 1 else level > 0
     there = states[codes]
-    if not there.any() or there.all():
+    in_them, all_changes = np.count_nonzero(there), np.count_nonzero(changed)
+    elsewhere = len(there) - in_them
+    if not in_them or not elsewhere:
         return np.asarray(states)
-    steadier = changed[there].mean() < changed[~there].mean()
+    changes = np.count_nonzero(changed[there])
+    steadier = changes / in_them < (all_changes - changes) / elsewhere
     return np.asarray(~states if steadier else states)

@@ -26,7 +26,7 @@ def test_bits_are_read_whatever_else_a_state_tells(mixed):
     samples = PerturbedSamples(table, columns)
     assert len(samples) == 3
     np.testing.assert_array_equal(samples.count, perturbed[:, columns].sum(axis=0))
-    np.testing.assert_array_equal(samples.dense(np.array([1, 2])), perturbed[:, [2, 0]])
+    np.testing.assert_array_equal(samples.rows(np.array([1, 2])), perturbed[:, [2, 0]].T)
 
 
 def test_sums_are_over_perturbed_samples(mixed):
@@ -47,7 +47,7 @@ def test_block_by_block_is_the_whole_to_the_last_bit(mixed, monkeypatch, cells):
     assert whole._kept is not None
     np.testing.assert_array_equal(split.sums(values), whole.sums(values))
     np.testing.assert_array_equal(split.count, whole.count)
-    np.testing.assert_array_equal(split.dense(np.arange(7)), whole.dense(np.arange(7)))
+    np.testing.assert_array_equal(split.rows(np.arange(7)), whole.rows(np.arange(7)))
 
 
 def test_a_columns_sums_do_not_depend_on_the_others(mixed):

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 from pgm_explainer import QueryError
-from pgm_explainer.network import BayesianNetwork, ConditionalTable, NoisyOr
+from pgm_explainer.network import BayesianNetwork, ConditionalTable, NoisyOr, NoisyOrData
 from pgm_explainer.sampling import Variable
 from pgm_explainer.structure import DAG, SCORES
 
@@ -275,3 +275,16 @@ def test_names_and_equality():
     assert table == fit(draw(np.random.default_rng(8), 200, [0.5], 0.1, 0.3))
     assert table != other
     assert table != dense(table)
+
+
+def test_many_are_fitted_at_once_with_the_bits_of_each_alone():
+    rng = np.random.default_rng(7)
+    data = []
+    for size in (1, 1, 2, 3, 3, 5, 12):
+        parents = [Variable(at, True, 2) for at in range(size)]
+        codes = rng.integers(0, 4, (300, size + 1)).astype(np.uint8)
+        states = np.array([False, False, True, True])
+        data.append(NoisyOrData(Variable("t", True, 2), parents, codes, [states] * size))
+    together = NoisyOr.fit_many(data, 0.5)
+    assert together == [NoisyOr.fit_many([each], 0.5)[0] for each in data]
+    assert together == NoisyOr.fit_many(data[::-1], 0.5)[::-1]

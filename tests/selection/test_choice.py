@@ -41,19 +41,19 @@ def chosen(max_nodes, only_significant=True, along=ALONG):
     ).tolist()
 
 
-def test_causes_go_first_by_strength_then_dependents_in_the_order_of_the_ranking():
-    assert chosen(None) == [4, 2, 0, 3, 1]
+def test_strong_causes_go_first_then_dependents_then_weak_causes():
+    assert chosen(None) == [4, 2, 3, 1, 0]
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1, [4]), (2, [4, 2]), (4, [4, 2, 0, 3])])
-def test_the_limit_cuts_what_moves_along_first(most, expected):
+@pytest.mark.parametrize(("most", "expected"), [(1, [4]), (2, [4, 2]), (4, [4, 2, 3, 1])])
+def test_the_limit_cuts_weak_causes_and_what_moves_along_first(most, expected):
     assert chosen(most) == expected
 
 
 def test_others_fill_up_only_on_demand():
-    assert chosen(6) == [4, 2, 0, 3, 1]
-    assert chosen(6, only_significant=False) == [4, 2, 0, 3, 1, 5]
-    assert chosen(None, only_significant=False) == [4, 2, 0, 3, 1, 5]
+    assert chosen(6) == [4, 2, 3, 1, 0]
+    assert chosen(6, only_significant=False) == [4, 2, 3, 1, 0, 5]
+    assert chosen(None, only_significant=False) == [4, 2, 3, 1, 0, 5]
 
 
 def test_the_target_is_never_chosen():

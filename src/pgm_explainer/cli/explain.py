@@ -15,7 +15,9 @@ from .targets import add_targets, named_targets
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "explain predictions of your own model"
 
 _EPILOG = f"""\
 {SOURCES}

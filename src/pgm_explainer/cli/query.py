@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..report.facts import Fact
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "compute how likely the prediction holds, by a saved explanation"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,9 @@ from ..errors import InputError
 from .explainers import SOURCES, NamedExplainer, add_explainer
 from .targets import add_targets, named_targets
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "explain many targets into a data set; run it again to go on after a stop"
 
 _EPILOG = f"""\
 {SOURCES}

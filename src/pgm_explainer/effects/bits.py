@@ -47,15 +47,24 @@ class PerturbedSamples:
         """
         return np.concatenate([block @ values for block in self._blocks()])
 
-    def dense(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the bits ``[n, len(places)]`` of a few columns as numbers."""
+    def rows(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the bits ``[len(places), n]`` of a few columns as numbers, a row for each."""
         if self._kept is None:
-            return self._bits(self._columns[places]).astype(np.float64)
-        dense = np.zeros((len(places), self.num_samples))
+            bits = self._bits(self._columns[places]).T
+            return np.ascontiguousarray(bits, dtype=np.float64)
         starts, samples = self._kept.indptr, self._kept.indices
-        for row, place in zip(dense, places.tolist(), strict=True):
-            row[samples[starts[place] : starts[place + 1]]] = 1.0
-        return dense.T
+        counts = starts[places + 1] - starts[places]
+        row = np.repeat(np.arange(len(places)), counts)
+        first = np.repeat(starts[places] - np.cumsum(counts) + counts, counts)
+        rows = np.zeros((len(places), self.num_samples))
+        rows[row, samples[first + np.arange(len(row))]] = 1.0
+        return rows
+
+    def centred(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the bits ``[len(places), n]`` less the mean of each row."""
+        rows = self.rows(places)
+        rows -= (self.count[places] / self.num_samples)[:, None]
+        return rows
 
     def _blocks(self) -> Iterator[sp.csr_array]:
         if self._kept is not None:

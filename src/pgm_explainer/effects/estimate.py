@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
 from ..significance import SignificanceConfig
 from .bits import PerturbedSamples
-from .pairs import pair_effects
-from .randomization import OpenTests, normal_log_p
-from .regression import Fit, fit_all
+from .cells import Cells, StackedFits
+from .pairs import Candidates, pair_effects
+from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
+from .regression import fit_all
 from .table import Effects, PairEffect
 
 __all__ = ["EffectProblem", "estimate_effects"]
@@ -26,6 +27,7 @@ _CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is good enough."""
 _IN_PAIRS = 6
+_ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ def estimate_effects(
     *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
     equal variances, and Student's t for the rarer of perturbed and other samples. *Strengths* are
     coefficients of a fit of squared ranks of the absolute change: few large changes would drown all
-    others otherwise. A node whose effect is certainly large is strong in any case. *P-values* test
-    both fits by the randomisation (:mod:`.randomization`) and take twice the smaller one.
+    others otherwise. A node whose effect is certainly large is strong in any case. *P-values* are
+    those of the randomisation (:mod:`.randomization`), of the fit with the larger z-score; they are
+    doubled, since there were two to choose from.
 
     Each result is the same alone and among others.
 
@@ -62,29 +65,35 @@ def estimate_effects(
     bits = PerturbedSamples(table, table.columns(union))
     scales = [_scale(each.outcome.change) for each in problems]
     changes = [each.outcome.change / scale for each, scale in zip(problems, scales, strict=True)]
-    outcomes = []
-    for each, change in zip(problems, changes, strict=True):
-        columns = np.searchsorted(union, each.nodes)
-        outcomes += [(columns, change), (columns, _movement(change))]
-    fits = fit_all(bits, outcomes, probability)
-    paired = [with_pairs for _, with_pairs in fits]
-    signed = [alone for alone, _ in fits[::2]]
-    left = [each.residual for each in (*paired, *signed)]
-    squares = [each.residual**2 for each in signed]
-    sums = bits.sums(np.stack((*left, *squares, *map(abs, changes)), axis=1))
-    tests = _log_p_values(bits, paired, sums, probability)
+    cells = Cells([np.searchsorted(union, each.nodes) for each in problems], len(union))
+    signed = [(columns, change) for columns, change in zip(cells.columns, changes, strict=True)]
+    moved = [(columns, _movement(change)) for columns, change in signed]
+    fits = fit_all(bits, [*signed, *moved], probability)
+    alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
+    paired = StackedFits([fit for _, fit in fits])
+    values = (paired.residual, alone.residual, alone.residual**2, abs(np.stack(changes)))
+    sums = np.split(
+        bits.sums(np.concatenate(values).T), np.cumsum([len(v) for v in values])[:-1], 1
+    )
+    log_p = _log_p_values(bits, cells, paired, sums[0], probability)
+    effect = _coefficients(bits, cells, alone, sums[1], 0)
+    margin = _margins(bits, cells, alone, sums[2])
+    movement = _coefficients(bits, cells, paired, sums[0], len(problems))
+    size = (
+        sums[3][cells.column, cells.row]
+        - bits.count[cells.column] * abs(np.stack(changes)).mean(axis=1)[cells.row]
+    )
+    size /= bits.variance[cells.column]
     found = []
-    for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
-        log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
-        own = len(paired) + at
-        effect, margin = _effects(bits, alone, sums[:, own], sums[:, own + len(signed)])
-        moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
-        size = _largest_move(bits, alone.columns, sums[:, own + 2 * len(signed)], changes[at])
-        strength = _strengths(moved, abs(effect) - margin, size)
-        estimates = (effect, margin, strength, log_p)
-        effects = _table(each.nodes, estimates, alone, bits, probability, significance)
-        found.append(effects.scaled(scales[at]))
-    return found
+    for each, its in zip(problems, cells.slices, strict=True):
+        strength = _strengths(movement[its], abs(effect[its]) - margin[its], size[its])
+        passed = significance.passed(log_p[its])
+        found.append(_table(each.nodes, effect[its], margin[its], strength, log_p[its], passed))
+    pairs = _pairs(bits, alone, union, found, probability, significance)
+    return [
+        replace(each, pairs=its).scaled(scale)
+        for each, its, scale in zip(found, pairs, scales, strict=True)
+    ]
 
 
 def _scale(change: Vector) -> float:
@@ -92,39 +101,16 @@ def _scale(change: Vector) -> float:
     return float(abs(change).max(initial=0.0)) or 1.0
 
 
-def _largest_move(
-    bits: PerturbedSamples, columns: NDArray[np.int64], sums: Vector, change: Vector
-) -> float:
-    """How far, on average, the node that moves the prediction most moves it."""
-    moves = sums[columns] - bits.count[columns] * float(abs(change).mean())
-    return float((moves / bits.variance[columns]).max(initial=0.0))
-
-
 def _table(
     nodes: IntArray,
-    estimates: tuple[Vector, Vector, Vector, Vector],
-    alone: Fit,
-    bits: PerturbedSamples,
-    probability: float,
-    significance: SignificanceConfig,
+    effect: Vector,
+    margin: Vector,
+    strength: Vector,
+    log_p: Vector,
+    found: NDArray[np.bool_],
 ) -> Effects:
-    """The effects in order, with the pairs among the strongest."""
-    effect, margin, strength, log_p = estimates
-    found = significance.passed(log_p)
+    """The effects in order."""
     order = np.lexsort((nodes, -abs(effect), -strength))
-    strongest = order[found[order]][:_IN_PAIRS]
-    pairs: tuple[PairEffect, ...] = ()
-    if len(strongest) > 1:
-        dense = bits.dense(alone.columns[strongest])
-        names = nodes[strongest].tolist()
-        pairs = pair_effects(
-            names,
-            dense,
-            alone.residual,
-            effect[strongest],
-            probability,
-            significance.significance,
-        )
     return Effects(
         nodes[order],
         effect[order],
@@ -133,8 +119,26 @@ def _table(
         strength[order],
         log_p[order],
         found[order],
-        pairs,
     )
+
+
+def _pairs(
+    bits: PerturbedSamples,
+    alone: StackedFits,
+    union: IntArray,
+    found: Sequence[Effects],
+    probability: float,
+    significance: SignificanceConfig,
+) -> list[tuple[PairEffect, ...]]:
+    """The pairs among the strongest nodes of each prediction."""
+    strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
+    candidates = [
+        Candidates(
+            each.nodes[its], np.searchsorted(union, each.nodes[its]), each.effect[its], residual
+        )
+        for each, its, residual in zip(found, strongest, alone.residual, strict=True)
+    ]
+    return pair_effects(bits, candidates, probability, significance.significance)
 
 
 def _movement(change: Vector) -> Vector:
@@ -144,72 +148,84 @@ def _movement(change: Vector) -> Vector:
     return np.square(ranks[which] / len(change))
 
 
-def _strengths(moved: Vector, certain: Vector, size: float) -> Vector:
+def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
     """How strong each node is, from 0 to 1.
 
     Args:
         moved: coefficients of the ranks of the change; below 0 for what makes it steadier at most.
         certain: the least effect that each node has for certain.
-        size: how far the node that moves the prediction most moves it on average.
+        sizes: how far each node moves the prediction on average.
     """
     strongest = max(float(moved.max(initial=0.0)), 1e-300)
-    largest = max(size, float(certain.max(initial=0.0)), 1e-300)
+    largest = max(float(sizes.max(initial=0.0)), float(certain.max(initial=0.0)), 1e-300)
     return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
-def _coefficients(bits: PerturbedSamples, found: Fit, sums: Vector) -> Vector:
-    """The coefficient of every candidate: fitted, or of the candidate added to the fit."""
-    columns = found.columns
-    coefficients = sums[columns] - bits.count[columns] * found.residual.mean()
-    coefficients /= bits.variance[columns]
-    coefficients[np.searchsorted(columns, found.active)] = found.coefficients
+def _coefficients(
+    bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, first: int
+) -> Vector:
+    """The coefficient of every candidate: fitted, or of the candidate added to the fit.
+
+    Args:
+        first: the number of the fit of the first prediction.
+    """
+    row = cells.row + first
+    coefficients = sums[cells.column, row] - bits.count[cells.column] * fits.mean[row]
+    coefficients /= bits.variance[cells.column]
+    at, active = cells.of_fits(fits, first)
+    coefficients[at] = fits.coefficient[active]
     return coefficients
 
 
-def _effects(
-    bits: PerturbedSamples, found: Fit, sums: Vector, squares: Vector
-) -> tuple[Vector, Vector]:
-    """Effects, and half the width of their intervals.
-
-    Standard errors come from the spread within perturbed and within other samples.
-    """
-    squares, share = squares[found.columns], bits.count[found.columns] / bits.num_samples
-    total = float(found.residual @ found.residual)
-    spread = squares * (1 - share) ** 2 + (total - squares) * share**2
-    error = np.sqrt(np.maximum(spread, 0)) / bits.variance[found.columns]
-    rarer = np.minimum(share, 1 - share) * bits.num_samples
-    margin = special.stdtrit(np.maximum(rarer - 1, 1), _CONFIDENCE) * error
-    return _coefficients(bits, found, sums), margin
+def _margins(bits: PerturbedSamples, cells: Cells, fits: StackedFits, squares: Vector) -> Vector:
+    """Half the widths of the intervals, from the spread in perturbed and in other samples."""
+    within = squares[cells.column, cells.row]
+    total = np.einsum("kn,kn->k", fits.residual, fits.residual)[cells.row]
+    share = bits.count[cells.column] / bits.num_samples
+    spread = within * (1 - share) ** 2 + (total - within) * share**2
+    error = np.sqrt(np.maximum(spread, 0)) / bits.variance[cells.column]
+    # Student's quantile takes long, and there are few different counts.
+    rarer = np.minimum(bits.count, bits.num_samples - bits.count)
+    counts, which = np.unique(rarer, return_inverse=True)
+    quantile = special.stdtrit(np.maximum(counts - 1, 1), _CONFIDENCE)[which]
+    return np.asarray(quantile[cells.column] * error)
 
 
 def _log_p_values(
-    bits: PerturbedSamples, fits: Sequence[Fit], sums: Vector, probability: float
-) -> list[Vector]:
-    """The log p-values of all candidates of each fit, tested on what the others leave."""
-    answers: list[Vector] = []
-    open_tests = OpenTests(probability)
-    for number, each in enumerate(fits):
-        columns, active = each.columns, np.searchsorted(each.columns, each.active)
-        mean = float(each.residual.mean())
-        total = sums[columns, number] - bits.count[columns] * mean
-        explained = np.zeros(len(columns))
+    bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, probability: float
+) -> Vector:
+    """The log p-values of all candidates, tested on what the others leave."""
+    residual = fits.residual - fits.mean[:, None]
+    noise = np.einsum("kn,kn->k", residual, residual)
+    num_problems = len(cells.slices)
+    statistics = []
+    for first in (0, num_problems):
+        row = cells.row + first
+        total = sums[cells.column, row] - bits.count[cells.column] * fits.mean[row]
+        coefficient = np.zeros(len(row))
+        at, active = cells.of_fits(fits, first)
         # What a fitted column explains itself belongs to its own test.
-        variance = bits.variance[each.active]
-        total[active] = each.coefficients * variance
-        explained[active] = each.coefficients**2 * variance
-        residual = each.residual - mean
-        coin = probability * (1 - probability)
-        spread = np.sqrt(coin * (float(residual @ residual) + explained))
-        z = np.divide(total, spread, out=np.zeros(len(columns)), where=spread > 0)
-        answers.append(normal_log_p(z))
-        in_question = abs(z) > _IN_QUESTION
-        fitted = np.flatnonzero(in_question[active])
-        in_question[active] = False
-        open_tests.add(answers[-1], np.flatnonzero(in_question), total, residual[None])
-        if len(fitted):
-            share = bits.count[each.active[fitted]] / bits.num_samples
-            centred = bits.dense(each.active[fitted]).T - share[:, None]
-            own = residual + centred * each.coefficients[fitted][:, None]
-            open_tests.add(answers[-1], active[fitted], total, own)
-    open_tests.close()
-    return answers
+        variance = bits.variance[fits.column[active]]
+        coefficient[at] = fits.coefficient[active]
+        total[at] = fits.coefficient[active] * variance
+        explained = np.zeros(len(row))
+        explained[at] = fits.coefficient[active] ** 2 * variance
+        spread = np.sqrt(probability * (1 - probability) * (noise[row] + explained))
+        z = np.divide(total, spread, out=np.zeros(len(row)), where=spread > 0)
+        fitted = np.zeros(len(row), dtype=bool)
+        fitted[at] = True
+        statistics.append((abs(z), row, total, coefficient, fitted))
+    second = statistics[1][0] > statistics[0][0]
+    z, row, total, coefficient, fitted = (
+        np.where(second, right, left) for left, right in zip(*statistics, strict=True)
+    )
+    log_p = normal_log_p(z)
+    in_question = z > _IN_QUESTION
+    plain = np.flatnonzero(in_question & ~fitted)
+    log_p[plain] = outcome_log_tails(total[plain], residual, row[plain], probability)
+    own = np.flatnonzero(in_question & fitted)
+    for start in range(0, len(own), _ROWS_AT_ONCE):
+        some = own[start : start + _ROWS_AT_ONCE]
+        outcomes = bits.centred(cells.column[some]) * coefficient[some, None] + residual[row[some]]
+        log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
+    return np.minimum(log_p + np.log(2.0), 0.0)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from ..arrays import IntArray
+from .bits import PerturbedSamples
 from .table import PairEffect
 
-__all__ = ["pair_effects"]
+__all__ = ["Candidates", "pair_effects"]
 
 Vector = NDArray[np.float64]
 
@@ -18,58 +23,96 @@ _MOST = 5
 _CONFIDENCE = 0.975
 
 
+@dataclass(frozen=True)
+class Candidates:
+    """The strongest nodes of a prediction.
+
+    Attributes:
+        nodes: their numbers.
+        columns: their columns of the perturbed samples.
+        effects: of each, averaged over perturbations of all others.
+        residual: the outcome without the effects of single nodes, ``[n]``.
+    """
+
+    nodes: IntArray
+    columns: IntArray
+    effects: Vector
+    residual: Vector
+
+
 def pair_effects(
-    nodes: list[int],
-    bits: Vector,
-    residual: Vector,
-    effects: Vector,
-    probability: float,
-    level: float,
-) -> tuple[PairEffect, ...]:
-    """Return the pairs whose joint effect is significantly not the sum of the two.
+    bits: PerturbedSamples, predictions: Sequence[Candidates], probability: float, level: float
+) -> list[tuple[PairEffect, ...]]:
+    """Return for each prediction the pairs whose joint effect is significantly not the sum.
 
     Args:
-        nodes: the strongest nodes.
-        bits: which samples each is perturbed in, ``[n, nodes]``, zeros and ones.
-        residual: the outcome without the effects of single nodes, ``[n]``.
-        effects: of each node, averaged over perturbations of all others.
+        bits: which samples each node is perturbed in.
+        predictions: the strongest nodes of each.
         probability: of each node to be perturbed.
         level: of significance; it is divided by the number of pairs (Bonferroni).
     """
-    first, second = np.triu_indices(len(nodes), 1)
-    excess, error, freedom = _differences_in_differences(bits, residual, first, second)
-    # Each of the two effects has seen the other node perturbed, so often, and holds some of it.
-    excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
-    usable = error > 0
-    t = np.divide(abs(excess), error, out=np.zeros(len(first)), where=usable)
-    p = np.maximum(2 * special.stdtr(freedom, -t), np.finfo(float).tiny)
-    margin = special.stdtrit(freedom, _CONFIDENCE) * error
-    found = np.flatnonzero(usable & (p < level / max(1, len(first))))
+    found: list[tuple[PairEffect, ...]] = [()] * len(predictions)
+    groups: dict[int, list[int]] = {}
+    for at, each in enumerate(predictions):
+        groups.setdefault(len(each.nodes), []).append(at)
+    for size, members in groups.items():
+        if size < 2:
+            continue
+        some = [predictions[at] for at in members]
+        rows = bits.rows(np.concatenate([each.columns for each in some]))
+        residual = np.stack([each.residual for each in some])
+        tests = _tests(rows.reshape(len(some), size, -1), residual, probability)
+        for at, each, excess, margin, log_p in zip(members, some, *tests, strict=True):
+            found[at] = _strongest(each, excess, margin, log_p, level)
+    return found
+
+
+def _strongest(
+    candidates: Candidates, excess: Vector, margin: Vector, log_p: Vector, level: float
+) -> tuple[PairEffect, ...]:
+    """The significant pairs with the largest excess."""
+    found = np.flatnonzero(log_p < np.log(level / len(log_p)))
     found = found[np.argsort(-abs(excess[found]), kind="stable")][:_MOST]
+    first, second = np.triu_indices(len(candidates.nodes), 1)
+    nodes, effects = candidates.nodes, candidates.effects
     return tuple(
         PairEffect(
-            (nodes[first[at]], nodes[second[at]]),
+            (int(nodes[first[at]]), int(nodes[second[at]])),
             float(effects[first[at]] + effects[second[at]] + excess[at]),
             float(excess[at]),
             float(excess[at] - margin[at]),
             float(excess[at] + margin[at]),
-            float(np.log(p[at])),
+            float(log_p[at]),
         )
         for at in found
     )
 
 
-def _differences_in_differences(
-    bits: Vector, residual: Vector, first: NDArray[np.intp], second: NDArray[np.intp]
-) -> tuple[Vector, Vector, Vector]:
+def _tests(bits: Vector, residual: Vector, probability: float) -> tuple[Vector, Vector, Vector]:
+    """What both change beyond the sum of the two, its margin and log p-value, ``[..., pairs]``.
+
+    Args:
+        bits: which samples each node is perturbed in, ``[..., nodes, n]``, zeros and ones.
+        residual: ``[..., n]``.
+    """
+    excess, error, freedom = _differences_in_differences(bits, residual)
+    # Each of the two effects has seen the other node perturbed, so often, and holds some of it.
+    excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
+    usable = error > 0
+    t = np.divide(abs(excess), error, out=np.zeros_like(error), where=usable)
+    p = np.maximum(2 * special.stdtr(freedom, -t), np.finfo(float).tiny)
+    margin = special.stdtrit(freedom, _CONFIDENCE) * error
+    return excess, margin, np.where(usable, np.log(p), 0.0)
+
+
+def _differences_in_differences(bits: Vector, residual: Vector) -> tuple[Vector, Vector, Vector]:
     """What both change beyond the sum of the two, standard errors and degrees of freedom.
 
     The error is Welch's, from the variances of the four groups of samples: both perturbed, either
     one, none. It is 0 where a group is too small to tell.
     """
     counts, sums, squares = (
-        _by_group(bits, weights, first, second)
-        for weights in (np.ones_like(residual), residual, residual**2)
+        _by_group(bits, weights) for weights in (np.ones_like(residual), residual, residual**2)
     )
     enough = counts.min(axis=0) >= _FEWEST
     counts = np.where(enough, counts, 2.0 + _FEWEST)
@@ -81,13 +124,12 @@ def _differences_in_differences(
     return excess, np.where(enough, error, 0.0), np.maximum(freedom, 1.0)
 
 
-def _by_group(
-    bits: Vector, weights: Vector, first: NDArray[np.intp], second: NDArray[np.intp]
-) -> Vector:
-    """Sums of weights ``[4, pairs]`` over samples with both, the first, the second, neither."""
-    both = (bits.T @ (weights[:, None] * bits))[first, second]
-    single = bits.T @ weights
-    only_first, only_second = single[first] - both, single[second] - both
-    return np.stack(
-        (both, only_first, only_second, weights.sum() - both - only_first - only_second)
-    )
+def _by_group(bits: Vector, weights: Vector) -> Vector:
+    """Sums of weights ``[4, ..., pairs]`` over samples with both, either one, and neither."""
+    first, second = np.triu_indices(bits.shape[-2], 1)
+    weighted = bits * weights[..., None, :]
+    both = (weighted @ bits.swapaxes(-1, -2))[..., first, second]
+    single = weighted.sum(axis=-1)
+    only_first, only_second = single[..., first] - both, single[..., second] - both
+    total = weights.sum(axis=-1)[..., None]
+    return np.stack((both, only_first, only_second, total - both - only_first - only_second))

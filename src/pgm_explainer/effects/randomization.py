@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["OpenTests", "atoms", "log_tails", "normal_log_p"]
+__all__ = ["atoms", "log_tails", "normal_log_p", "outcome_log_tails"]
 
 FloatVector = NDArray[np.float64]
 
@@ -81,44 +81,29 @@ def log_tails(
     return np.minimum(np.log(2.0) + upper, 0.0)
 
 
-class OpenTests:
-    """Tests whose p-values are worked out together, since many at once take little longer."""
+def outcome_log_tails(
+    totals: FloatVector,
+    outcomes: FloatVector,
+    rows: NDArray[np.int64],
+    probability: float,
+) -> FloatVector:
+    """Return the two-sided log p-value of each total ``[k]``.
 
-    def __init__(self, probability: float) -> None:
-        self._probability = probability
-        self._answers: list[tuple[FloatVector, NDArray[np.int64]]] = []
-        self._totals: list[FloatVector] = []
-        self._values: list[FloatVector] = []
-        self._weights: FloatVector = np.empty(0)
-
-    def add(
-        self,
-        answers: FloatVector,
-        places: NDArray[np.int64],
-        totals: FloatVector,
-        outcomes: FloatVector,
-    ) -> None:
-        """Test totals at places against outcomes, one for all of them or one for each."""
-        for start in range(0, len(places), _ROWS_AT_ONCE):
-            some = places[start : start + _ROWS_AT_ONCE]
-            own = outcomes if len(outcomes) == 1 else outcomes[start : start + _ROWS_AT_ONCE]
-            values, self._weights = atoms(own)
-            self._answers.append((answers, some))
-            self._totals.append(totals[some])
-            self._values.append(np.broadcast_to(values, (len(some), values.shape[1])))
-            if sum(map(len, self._totals)) >= _ROWS_AT_ONCE:
-                self.close()
-
-    def close(self) -> None:
-        """Put the p-values where they belong."""
-        if not self._totals:
-            return
-        totals, values = np.concatenate(self._totals), np.concatenate(self._values)
-        tails = log_tails(totals, values, self._weights, self._probability)
-        ends = np.cumsum([len(each) for each in self._totals])[:-1]
-        for (answers, places), its in zip(self._answers, np.split(tails, ends), strict=True):
-            answers[places] = its
-        self._answers, self._totals, self._values = [], [], []
+    Args:
+        totals: sums of (coin - probability) * outcome over all samples.
+        outcomes: some outcomes ``[r, n]``.
+        rows: which of them each total is a sum of, ``[k]``.
+        probability: that a coin is 1.
+    """
+    used, which = np.unique(rows, return_inverse=True)
+    if not len(used):
+        return np.empty(0)
+    values, weights = atoms(outcomes[used])
+    answers = np.empty(len(totals))
+    for start in range(0, len(totals), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        answers[some] = log_tails(totals[some], values[which[some]], weights, probability)
+    return answers
 
 
 def _log_upper(

@@ -12,18 +12,20 @@ the intervals would be as narrow as if it were known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
-from .randomization import OpenTests
+from .randomization import outcome_log_tails
 
 __all__ = ["Fit", "fit_all"]
 
 Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _ROUNDS = 4
 _STANDS_OUT = _IN_QUESTION = 3.0
@@ -33,6 +35,7 @@ samples by chance would explain them too well, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one adjusted node for ten samples: more would fit noise."""
 _IN_PAIRS = 6
+_CELLS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -46,15 +49,15 @@ class Fit:
         residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
     """
 
-    columns: NDArray[np.int64]
-    active: NDArray[np.int64]
+    columns: Integers
+    active: Integers
     coefficients: Vector
     residual: Vector
 
 
 def fit_all(
     bits: PerturbedSamples,
-    outcomes: Sequence[tuple[NDArray[np.int64], Vector]],
+    outcomes: Sequence[tuple[Integers, Vector]],
     probability: float,
 ) -> list[tuple[Fit, Fit]]:
     """Fit each outcome ``[n]`` by those of its candidate columns that stand out.
@@ -62,69 +65,101 @@ def fit_all(
     Returns:
         Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
     """
-    growing = [_Growing(columns, _centred(outcome)) for columns, outcome in outcomes]
-    waiting = growing
+    fits = _Fits(bits, outcomes)
+    waiting = np.arange(len(outcomes))
     for _ in range(_ROUNDS):
-        if not waiting:
+        waiting = fits.grow(waiting, probability)
+        if not len(waiting):
             break
-        sums = bits.sums(np.stack([each.fit.residual for each in waiting], axis=1))
-        tests = OpenTests(probability)
-        for each, its in zip(waiting, sums.T, strict=True):
-            each.test(bits, its, probability, tests)
-        tests.close()
-        waiting = [each for each in waiting if each.grow(bits)]
-    return [each.with_pairs(bits) for each in growing]
+    return list(zip(fits.fits, fits.with_pairs(), strict=True))
 
 
-class _Growing:
-    """A fit that grows by the columns that stand out from what it leaves."""
+class _Fits:
+    """Fits that grow by the columns that stand out from what they leave.
 
-    def __init__(self, columns: NDArray[np.int64], outcome: Vector) -> None:
-        self._outcome = outcome
-        self.fit = Fit(columns, columns[:0], np.empty(0), outcome)
-        self._some = columns[:0]
-        self._log_p = np.empty(0)
+    Fits of the same size are solved together. Each has the same bits alone and among others.
+    """
 
-    def test(
-        self, bits: PerturbedSamples, sums: Vector, probability: float, tests: OpenTests
-    ) -> None:
-        """Have the columns tested that may stand out, given each column's sum of the residual."""
-        columns, residual = self.fit.columns, self.fit.residual
-        coin = probability * (1 - probability)
-        noise = coin * float(residual @ residual)
-        self._some = columns[sums[columns] ** 2 > _IN_QUESTION**2 * noise]
-        if len(self.fit.active):
-            self._some = self._some[~np.isin(self._some, self.fit.active)]
-        self._log_p = np.zeros(len(self._some))
-        everywhere = np.arange(len(self._some))
-        tests.add(self._log_p, everywhere, sums[self._some], residual[None])
+    def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
+        self._bits = bits
+        self._outcomes = np.stack([_centred(outcome) for _, outcome in outcomes])
+        self._open = np.zeros((len(outcomes), len(bits)), dtype=bool)
+        for row, (columns, _) in zip(self._open, outcomes, strict=True):
+            row[columns] = True
+        chance = _BY_CHANCE / np.maximum(1, [len(columns) for columns, _ in outcomes])
+        self._log_level = np.log(chance)
+        self.fits = [
+            Fit(columns, columns[:0], np.empty(0), outcome)
+            for (columns, _), outcome in zip(outcomes, self._outcomes, strict=True)
+        ]
 
-    def grow(self, bits: PerturbedSamples) -> bool:
-        """Adjust for the columns that stand out; say whether there were any."""
-        active = self.fit.active
-        room = max(1, int(_SHARE_OF_SAMPLES * bits.num_samples)) - len(active)
-        new = np.flatnonzero(self._log_p < np.log(_BY_CHANCE / max(1, len(self.fit.columns))))
-        new = new[np.argsort(self._log_p[new], kind="stable")][: max(0, room)]
-        if not len(new):
-            return False
-        active = np.append(active, self._some[new])
-        self.fit = _solved(self._design(bits, active), self._outcome, self.fit.columns, active)
-        return True
+    def grow(self, waiting: Integers, probability: float) -> Integers:
+        """Adjust for the columns that stand out; return the fits that there were any for."""
+        residual = np.stack([self.fits[number].residual for number in waiting])
+        sums = self._bits.sums(residual.T).T
+        noise = probability * (1 - probability) * np.einsum("kn,kn->k", residual, residual)
+        in_question = sums**2 > _IN_QUESTION**2 * noise[:, None]
+        row, column = np.nonzero(in_question & self._open[waiting])
+        log_p = outcome_log_tails(sums[row, column], residual, row, probability)
+        stands_out = log_p < self._log_level[waiting][row]
+        order = np.lexsort((log_p, row))
+        order = order[stands_out[order]]
+        ends = np.searchsorted(row[order], np.arange(len(waiting) + 1))
+        active: dict[int, Integers] = {}
+        for at in np.flatnonzero(np.diff(ends)).tolist():
+            number = int(waiting[at])
+            before = self.fits[number].active
+            room = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
+            new = column[order[ends[at] : ends[at + 1]]][: max(0, room)]
+            if len(new):
+                self._open[number, new] = False
+                active[number] = np.append(before, new)
+        for group in self._alike(list(active), [len(its) for its in active.values()]):
+            columns = np.stack([active[number] for number in group])
+            solved = _least_squares(self._design(columns), self._outcomes[group])
+            for number, its, *found in zip(group, columns, *solved, strict=True):
+                self.fits[number] = Fit(self.fits[number].columns, its, *found)
+        return np.array(list(active), dtype=np.int64)
 
-    def with_pairs(self, bits: PerturbedSamples) -> tuple[Fit, Fit]:
-        """Return the fit, and the fit that pairs of its strongest columns improve."""
-        alone = self.fit
-        if len(alone.active) < 2:
-            return alone, alone
-        design = self._design(bits, alone.active)
-        pairs = _pairs(design, alone.residual, alone.coefficients)
-        if not pairs.shape[1]:
-            return alone, alone
-        design = np.concatenate((design, pairs), axis=1)
-        return alone, _solved(design, self._outcome, alone.columns, alone.active)
+    def with_pairs(self) -> list[Fit]:
+        """Return the fits, improved by pairs of their strongest columns."""
+        improved = list(self.fits)
+        several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
+        pairs: dict[int, Integers] = {}
+        for group in self._alike(several, [len(self.fits[at].active) for at in several]):
+            fits = [self.fits[at] for at in group]
+            design = self._design(np.stack([fit.active for fit in fits]))
+            pairs.update(zip(group, _useful_pairs(design, fits), strict=True))
+        better = [at for at, found in pairs.items() if len(found)]
+        sizes = [(len(self.fits[at].active), len(pairs[at])) for at in better]
+        for group in self._alike(better, sizes):
+            fits = [self.fits[at] for at in group]
+            design = self._design(np.stack([fit.active for fit in fits]))
+            chosen = np.stack([pairs[at] for at in group])
+            every = np.arange(len(group))[:, None]
+            products = design[every, chosen[:, :, 0]] * design[every, chosen[:, :, 1]]
+            products -= products.mean(axis=2, keepdims=True)
+            terms = np.concatenate((design, products), axis=1)
+            solved = _least_squares(terms, self._outcomes[group])
+            for at, fit, coefficients, residual in zip(group, fits, *solved, strict=True):
+                own = coefficients[: len(fit.active)]
+                improved[at] = Fit(fit.columns, fit.active, own, residual)
+        return improved
 
-    def _design(self, bits: PerturbedSamples, active: NDArray[np.int64]) -> Vector:
-        return np.asarray(bits.dense(active) - bits.count[active] / bits.num_samples)
+    def _design(self, columns: Integers) -> Vector:
+        """The centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
+        return self._bits.centred(columns.ravel()).reshape(*columns.shape, -1)
+
+    def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
+        """Those numbers that have the same size, few enough to solve at once."""
+        groups: dict[Any, list[int]] = {}
+        for number, size in zip(numbers, sizes, strict=True):
+            groups.setdefault(size, []).append(number)
+        for size, members in groups.items():
+            cells = int(np.sum(size)) * self._bits.num_samples
+            step = max(1, _CELLS_AT_ONCE // cells)
+            for start in range(0, len(members), step):
+                yield members[start : start + step]
 
 
 def _centred(outcome: Vector) -> Vector:
@@ -134,28 +169,48 @@ def _centred(outcome: Vector) -> Vector:
     return outcome - outcome.mean()
 
 
-def _solved(
-    design: Vector, outcome: Vector, columns: NDArray[np.int64], active: NDArray[np.int64]
-) -> Fit:
-    coefficients = _least_squares(design, outcome)
-    left = max(1, len(outcome) - 1 - design.shape[1])
-    residual = (outcome - design @ coefficients) * np.sqrt(len(outcome) / left)
-    return Fit(columns, active, coefficients[: len(active)], residual)
+def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
+    """Pairs ``[pairs, 2]`` of each fit's strongest columns whose product explains what is left.
+
+    Args:
+        design: columns ``[fits, m, n]``.
+        fits: as many.
+    """
+    residual = np.stack([fit.residual for fit in fits])
+    coefficients = np.stack([fit.coefficients for fit in fits])
+    strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
+    chosen = np.take_along_axis(design, strongest[:, :, None], axis=1)
+    across = chosen.swapaxes(1, 2)
+    squared = np.square(chosen)
+    # Sums over samples of products, of their squares, and of them times the residual.
+    count, left, right = residual.shape[1], *np.triu_indices(strongest.shape[1], 1)
+    total = (chosen @ across)[:, left, right]
+    size = (squared @ squared.swapaxes(1, 2))[:, left, right] - total**2 / count
+    noise = np.einsum("fn,fn->f", residual, residual)[:, None] / count
+    covariance = ((chosen * residual[:, None, :]) @ across)[:, left, right]
+    covariance -= total * residual.mean(axis=1, keepdims=True)
+    useful = covariance**2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
+    return [
+        np.stack((its[left[some]], its[right[some]]), axis=1)
+        for its, some in zip(strongest, useful, strict=True)
+    ]
 
 
-def _pairs(columns: Vector, residual: Vector, coefficients: Vector) -> Vector:
-    """Products of two of the strongest columns, those that explain what is left."""
-    strongest = np.argsort(-abs(coefficients), kind="stable")[:_IN_PAIRS]
-    left, right = np.triu_indices(len(strongest), 1)
-    products = columns[:, strongest[left]] * columns[:, strongest[right]]
-    products -= products.mean(axis=0)
-    size = np.einsum("ij,ij->j", products, products) * np.mean(residual**2)
-    scores = (residual @ products) ** 2
-    return products[:, scores > _STANDS_OUT**2 * np.maximum(size, 1e-300)]
+def _least_squares(design: Vector, outcomes: Vector) -> tuple[Vector, Vector]:
+    """Through the normal equations, which are well conditioned: the coins are independent.
 
+    Args:
+        design: columns ``[fits, m, n]``.
+        outcomes: ``[fits, n]``.
 
-def _least_squares(design: Vector, outcome: Vector) -> Vector:
-    """Through the normal equations, which are well conditioned: the coins are independent."""
-    gram = design.T @ design
-    gram.flat[:: len(gram) + 1] += 1e-9 * (1 + gram[0, 0])
-    return np.asarray(np.linalg.solve(gram, design.T @ outcome))
+    Returns:
+        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled up for the columns.
+    """
+    terms, count = design.shape[1:]
+    gram = design @ design.swapaxes(1, 2)
+    every = np.arange(terms)
+    gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
+    coefficients = np.linalg.solve(gram, design @ outcomes[:, :, None])
+    residual = outcomes - (coefficients.swapaxes(1, 2) @ design)[:, 0]
+    residual *= np.sqrt(count / max(1, count - 1 - terms))
+    return np.asarray(coefficients[:, :, 0]), residual

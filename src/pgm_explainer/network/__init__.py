@@ -3,7 +3,7 @@
 from .bayesian_network import BayesianNetwork, ConditionalTable
 from .config import TARGET_TABLES, NetworkConfig, network_config
 from .equivalence import CPDAG, cpdag, equivalent
-from .noisy_or import NoisyOr
+from .noisy_or import NoisyOr, NoisyOrData
 
 __all__ = [
     "CPDAG",
@@ -12,6 +12,7 @@ __all__ = [
     "ConditionalTable",
     "NetworkConfig",
     "NoisyOr",
+    "NoisyOrData",
     "cpdag",
     "equivalent",
     "network_config",

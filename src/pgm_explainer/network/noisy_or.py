@@ -23,19 +23,41 @@ from ..errors import QueryError
 from ..sampling import Variable
 from ..structure import SCORES, PenalisedLikelihood, Score
 from .factors import MOST_CELLS, Factor
+from .noisy_or_fit import Patterns, count_patterns, log_likelihood, maximise
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["NoisyOr"]
+__all__ = ["NoisyOr", "NoisyOrData"]
 
 Vector = NDArray[np.float64]
 
-_TINY = 1e-8
-_LARGEST = 14.0
-"""Minus the log of the least chance that a prediction holds: one in a million."""
-_STEPS = 60
-_CLOSE = 1e-7
+
+@dataclass(frozen=True)
+class NoisyOrData:
+    """What a noisy-or is learnt from; see :meth:`NoisyOr.fit` for the fields."""
+
+    variable: Variable
+    parents: Sequence[Variable]
+    codes: NDArray[Any]
+    active: Sequence[NDArray[np.bool_]]
+
+    @property
+    def share_perturbed(self) -> float | None:
+        """The share of samples in which the target is perturbed; None if it cannot be."""
+        if not self.variable.perturbable:
+            return None
+        return float(np.count_nonzero(self.codes[:, -1] > 1) / len(self.codes))
+
+    def patterns(self) -> Patterns:
+        """Return which of the parents, and of the target itself, may change the prediction."""
+        target = self.codes[:, -1]
+        bits = np.empty((len(target), len(self.parents) + self.variable.perturbable), dtype=bool)
+        for at, states in enumerate(self.active):
+            bits[:, at] = states[self.codes[:, at]]
+        if self.variable.perturbable:
+            bits[:, -1] = target > 1
+        return count_patterns(bits, target % 2 > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,30 +108,37 @@ class NoisyOr:
             active: for each parent, which of its states may change the prediction.
             smoothing: added to the counts of *kept* and *changed* of every pattern that was seen.
         """
-        own, changed = np.divmod(codes[:, -1], 2)
-        bits = [states[column] for column, states in zip(codes[:, :-1].T, active, strict=True)]
-        if variable.perturbable:
-            bits.append(own > 0)
-        patterns, kept, broken = _patterns(np.stack((*bits, changed > 0), axis=1))
-        weights = _maximise(patterns, kept + smoothing, broken + smoothing)
-        likelihood = _likelihood(np.minimum(weights, _LARGEST), patterns, kept, broken)[0]
+        return cls.fit_many([NoisyOrData(variable, parents, codes, active)], smoothing)[0]
+
+    @classmethod
+    def fit_many(cls, data: Sequence[NoisyOrData], smoothing: float = 0.0) -> list[NoisyOr]:
+        """Estimate several at once, which takes less time. Each is the same as alone."""
+        patterns = [each.patterns() for each in data]
+        weights = maximise(patterns, smoothing)
+        return [cls._of(*each) for each in zip(data, patterns, weights, strict=True)]
+
+    @classmethod
+    def _of(cls, data: NoisyOrData, patterns: Patterns, weights: Vector) -> NoisyOr:
         chance = -np.expm1(-weights)
-        perturbed = float(np.mean(own > 0)) if variable.perturbable else None
+        likelihood = log_likelihood(patterns, weights)
+        perturbed = data.share_perturbed
         if perturbed is not None:
-            likelihood += _coin_likelihood(perturbed, len(codes))
+            likelihood += _coin_likelihood(perturbed, len(data.codes))
         return cls(
-            variable,
-            tuple(parents),
+            data.variable,
+            tuple(data.parents),
             perturbed,
             float(chance[0]),
-            float(chance[-1]) if variable.perturbable else 0.0,
+            float(chance[-1]) if data.variable.perturbable else 0.0,
             tuple(
                 np.where(states, each, 0.0)
-                for states, each in zip(active, chance[1 : 1 + len(parents)], strict=True)
+                for states, each in zip(
+                    data.active, chance[1 : 1 + len(data.parents)].tolist(), strict=True
+                )
             ),
             likelihood,
             len(weights) + (perturbed is not None),
-            len(codes),
+            len(data.codes),
         )
 
     @cached_property
@@ -202,62 +231,3 @@ class NoisyOr:
 def _coin_likelihood(share: float, samples: int) -> float:
     """The log-likelihood of coin flips of which this share came up."""
     return -samples * float(special.entr(share) + special.entr(1 - share))
-
-
-def _patterns(bits: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
-    """Patterns that occur, with a column of ones first; how often each was kept, and changed."""
-    which = np.zeros(len(bits), dtype=np.int64)
-    first = which[:1]
-    for column in bits[:, :-1].T:  # number them anew at each step, so that they stay few
-        _, first, which = np.unique(2 * which + column, return_index=True, return_inverse=True)
-    changed = np.bincount(which, bits[:, -1], minlength=len(first)).astype(np.float64)
-    total = np.bincount(which, minlength=len(first)).astype(np.float64)
-    design: Vector = np.ones((len(first), bits.shape[1]))
-    design[:, 1:] = bits[first, :-1]
-    return design, total - changed, changed
-
-
-def _maximise(design: Vector, kept: Vector, changed: Vector) -> Vector:
-    """The weights, minus the logs of the chances to hold, of highest likelihood.
-
-    P(kept) = exp(-design @ weights). The log-likelihood is concave in the weights. Newton's steps,
-    kept within 0 to a bound, lead to its maximum; where the bound bends one so that it leads down,
-    a shorter one closer to the gradient is tried (Levenberg and Marquardt).
-    """
-    weights = np.full(design.shape[1], 0.3)
-    weights[0] = 0.05
-    size = (kept + changed) @ design + 1e-9
-    damping = 1e-3
-    value, gradient, hessian = _likelihood(weights, design, kept, changed)
-    for _ in range(_STEPS):
-        bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
-        curved = hessian.copy()
-        curved[bound] = curved[:, bound] = 0.0
-        curved.flat[:: len(curved) + 1] += damping * (size + curved.diagonal())
-        scale = 1 / np.sqrt(curved.diagonal())  # to solve it well where one weight is near 0
-        slope = np.where(bound, 0.0, gradient) * scale
-        step = np.linalg.solve(curved * np.outer(scale, scale), slope) * scale
-        trial = np.clip(weights + step, _TINY, _LARGEST)
-        new = _likelihood(trial, design, kept, changed)
-        gain = new[0] - value
-        if gain >= 0:
-            weights, (value, gradient, hessian) = trial, new
-            damping = max(damping / 10, 1e-8)
-            if gain <= _CLOSE:
-                break
-        else:
-            damping *= 10
-    # What never changes it has a chance of 0, and what always does one of 1.
-    return np.where(weights <= 2 * _TINY, 0.0, np.where(weights >= _LARGEST, np.inf, weights))
-
-
-def _likelihood(
-    weights: Vector, design: Vector, kept: Vector, changed: Vector
-) -> tuple[float, Vector, Vector]:
-    """The log-likelihood, its gradient, and minus its second derivatives."""
-    exponent = np.maximum(design @ weights, _TINY)
-    odds = 1 / np.expm1(exponent)
-    value = float(changed @ np.log(-np.expm1(-exponent)) - kept @ exponent)
-    gradient = (changed * odds - kept) @ design
-    curvature = changed * odds * (1 + odds)
-    return value, gradient, (design.T * curvature) @ design

@@ -29,8 +29,10 @@ from .perturbation import (
     as_perturbation,
     check_changes,
     check_columns,
+    new_features,
 )
 from .population import Population
+from .randomness import Draws
 from .table import SampleTable
 from .values import Outcome
 from .variables import GRAPH, Variable, VariableId
@@ -46,6 +48,7 @@ __all__ = [
     "CustomChange",
     "CustomPerturbation",
     "Deviation",
+    "Draws",
     "Fall",
     "Flip",
     "LargeFall",
@@ -71,5 +74,6 @@ __all__ = [
     "check_samples",
     "draw_attribute_samples",
     "draw_samples",
+    "new_features",
     "probe_features",
 ]

@@ -19,16 +19,19 @@ STRONG = 0.1
 def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
     """Return the nodes of the network, most important first.
 
-    Nodes with a significant effect come first, by strength. Nodes that only depend on the target
-    follow in the order of the ranking.
+    Strong causes come first: nodes with a significant effect and at least a tenth of the strength
+    of the strongest one. Nodes that depend on the target follow in the order of the ranking, and
+    then the weak causes that are left.
     """
-    ranking = dependents.ranking
-    candidates = effects.nodes[np.isin(effects.nodes, ranking.nodes)]
-    sources = [candidates[np.isin(candidates, causes(effects))], dependents.related]
+    ranked = dependents.ranking.nodes
+    candidates = frozenset(ranked.tolist())
+    found = [node for node in causes(effects).tolist() if node in candidates]
+    strong = frozenset(causes(effects, STRONG).tolist())
+    ordered = [node for node in found if node in strong]
+    ordered += [*dependents.related.tolist(), *found]
     if not config.only_significant:
-        sources.append(ranking.nodes)
-    ordered = list(dict.fromkeys(np.concatenate(sources).tolist()))
-    return np.array(ordered[: config.max_nodes], dtype=np.int64)
+        ordered += ranked.tolist()
+    return np.array(list(dict.fromkeys(ordered))[: config.max_nodes], dtype=np.int64)
 
 
 def causes(effects: Effects, at_least: float = 0.0) -> IntArray:

@@ -1,0 +1,66 @@
+"""The candidates of several predictions in one long table, so that one call does for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .regression import Fit
+
+__all__ = ["Cells", "StackedFits"]
+
+Integers = NDArray[np.int64]
+
+
+class StackedFits:
+    """Several fits as arrays.
+
+    Attributes:
+        residual: what each leaves, ``[fits, n]``.
+        mean: the mean of each residual.
+        row, column, coefficient: the number of the fit, the column and the coefficient of every
+            adjusted column of all fits.
+    """
+
+    def __init__(self, fits: Sequence[Fit]) -> None:
+        self.residual = np.stack([fit.residual for fit in fits])
+        self.mean = self.residual.mean(axis=1)
+        self.row: Integers = np.repeat(np.arange(len(fits)), [len(fit.active) for fit in fits])
+        self.column: Integers = np.concatenate([fit.active for fit in fits])
+        self.coefficient = np.concatenate([fit.coefficients for fit in fits])
+
+
+class Cells:
+    """A cell for each candidate of each prediction.
+
+    Attributes:
+        columns: the candidates of each prediction, ascending, as columns of the perturbed samples.
+        row: the number of the prediction of each cell.
+        column: the candidate of each cell.
+        slices: the cells of each prediction.
+    """
+
+    def __init__(self, columns: Sequence[Integers], num_columns: int) -> None:
+        self.columns = columns
+        sizes = np.array([len(each) for each in columns])
+        self.row: Integers = np.repeat(np.arange(len(columns)), sizes)
+        self.column: Integers = np.concatenate(columns)
+        ends = np.cumsum(sizes)
+        self.slices = [
+            slice(start, end)
+            for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True)
+        ]
+        self._width = num_columns
+
+    def of_fits(self, fits: StackedFits, first: int) -> tuple[Integers, Integers]:
+        """Return the cells of adjusted columns, and their numbers among those of the fits.
+
+        Args:
+            fits: one for each prediction, from the fit with the number ``first`` on.
+        """
+        row = fits.row - first
+        active = np.flatnonzero((row >= 0) & (row < len(self.columns)))
+        wanted = row[active] * self._width + fits.column[active]
+        return np.searchsorted(self.row * self._width + self.column, wanted), active
