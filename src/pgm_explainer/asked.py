@@ -11,30 +11,30 @@ from .arrays import FloatArray, IntArray, as_array, as_list
 from .errors import InputError
 from .explanation import Explanation
 from .graph import Graph
+from .model_config import ModelConfig
 from .sampling import VariableId
-from .settings import Settings
 
 __all__ = ["check_is_of", "explained_classes", "listed"]
 
 
 def explained_classes(
-    settings: Settings, names: Sequence[VariableId], before: FloatArray, num_nodes: int
+    config: ModelConfig, names: Sequence[VariableId], before: FloatArray, num_nodes: int
 ) -> IntArray:
     """Return the class to explain of each prediction: the predicted one, or the one asked.
 
     Args:
-        settings: of the explainer.
+        config: says which class is explained.
         names: the predictions, as variables.
         before: their probabilities (or values) ``[predictions, C]`` on the unperturbed features.
         num_nodes: of the whole graph.
     """
-    chosen = settings.explained_class
-    if chosen is None or settings.scores == "values":
+    chosen = config.explained_class
+    if chosen is None or config.is_regression:
         return before.argmax(axis=-1)
     classes = as_array(chosen, "explained_class")
     if classes.ndim == 0:
         classes = np.full(len(names), classes)
-    elif settings.task == "node" and classes.shape == (num_nodes,):
+    elif config.task == "node" and classes.shape == (num_nodes,):
         classes = classes[np.array(names, dtype=np.int64)]
     else:
         raise InputError(
@@ -43,7 +43,8 @@ def explained_classes(
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
         raise InputError(
-            f"explained_class must be in 0 to {before.shape[1] - 1}, but it is {chosen!r}"
+            f"explained_class must be in 0 to {before.shape[1] - 1}, but it is "
+            f"{list(chosen) if isinstance(chosen, tuple) else chosen!r}"
         )
     return classes.astype(np.int64)
 

@@ -23,7 +23,7 @@ from .arrays import FloatArray, IntArray
 from .errors import ModelUnavailableError, PGMExplainerError
 from .graph import Graph, Subgraph
 from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
-from .sampling import Population, SamplingPlan, VariableId, probe_features
+from .sampling import Population, SamplingConfig, VariableId, probe_features
 from .tasks import Task
 
 __all__ = ["Places"]
@@ -47,7 +47,7 @@ class Places:
     predictor: Predictor
     graph: Graph
     population: Population
-    sampling: SamplingPlan
+    sampling: SamplingConfig
     task: Task
     predicted: range
     num_layers: int

@@ -2,6 +2,7 @@
 
 from .attributes import draw_attribute_samples
 from .change import (
+    CHANGE_TYPES,
     CHANGES,
     Absolute,
     Change,
@@ -15,14 +16,16 @@ from .change import (
     TopDeviation,
     TopFraction,
     as_change,
-    describe_change,
-    read_change,
+    check_change_fits,
 )
-from .generate import Question, Samples, SamplingPlan, draw_samples, probe_features
+from .config import SamplingConfig, check_samples
+from .generate import Question, Samples, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
+    WITH_RANDOM,
     CustomPerturbation,
     Perturbation,
+    RandomWhereConstant,
     as_perturbation,
     check_changes,
     check_columns,
@@ -36,8 +39,10 @@ from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
     "CHANGES",
+    "CHANGE_TYPES",
     "GRAPH",
     "PERTURBATIONS",
+    "WITH_RANDOM",
     "Absolute",
     "Change",
     "CustomChange",
@@ -53,21 +58,22 @@ __all__ = [
     "Perturbation",
     "Population",
     "Question",
+    "RandomWhereConstant",
     "SampleTable",
     "Samples",
-    "SamplingPlan",
+    "SamplingConfig",
     "TopDeviation",
     "TopFraction",
     "Variable",
     "VariableId",
     "as_change",
     "as_perturbation",
+    "check_change_fits",
     "check_changes",
     "check_columns",
-    "describe_change",
+    "check_samples",
     "draw_attribute_samples",
     "draw_samples",
     "new_features",
     "probe_features",
-    "read_change",
 ]

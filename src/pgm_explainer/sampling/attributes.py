@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import IntArray
+from ..execution import ExecutionConfig
 from ..predictors import LocalModel
-from .generate import SamplingPlan
+from ..scratch import Scratch
+from .config import SamplingConfig
+from .generate import batch_size
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
@@ -24,7 +27,8 @@ def draw_attribute_samples(
     target: VariableId,
     prediction: int,
     explained: int,
-    plan: SamplingPlan,
+    config: SamplingConfig,
+    execution: ExecutionConfig,
 ) -> SampleTable:
     """Record whether one prediction changes when features of ``nodes`` are perturbed one by one.
 
@@ -38,30 +42,31 @@ def draw_attribute_samples(
         A table with a variable ``(node, feature)`` for each of them, node by node, and the
         prediction last.
     """
-    x, part, columns = population.x, model.part, plan.columns
+    x, part = population.x, model.part
+    columns = config.columns(x.shape[1])
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
-    scratch = plan.scratch()
+    scratch = Scratch(execution.memory // 4, "samples")
     table = SampleTable(
-        [*variables, Variable(target, False, plan.change.levels)], plan.num_samples, scratch
+        [*variables, Variable(target, False, config.change.levels)], config.num_samples, scratch
     )
     original, at = x[part.nodes], part.positions(nodes)
-    batch_size = plan.batch_size(model, x)
+    size = batch_size(model, x, config.num_samples, execution)
     classes, before = np.array([explained]), model.before[prediction : prediction + 1]
-    flips = Record(plan.num_samples, len(variables), np.bool_, scratch)
-    severity = np.empty((plan.num_samples, 1), dtype=np.float32)
-    for start in range(0, plan.num_samples, batch_size):
-        samples = np.arange(start, min(start + batch_size, plan.num_samples))
-        draws = Draws.grid(plan.seed, samples, nodes)
+    flips = Record(config.num_samples, len(variables), np.bool_, scratch)
+    severity = np.empty((config.num_samples, 1), dtype=np.float32)
+    for start in range(0, config.num_samples, size):
+        samples = np.arange(start, min(start + size, config.num_samples))
+        draws = Draws.grid(config.seed, samples, nodes)
         flip = np.zeros((len(samples), len(nodes), x.shape[1]), dtype=bool)
-        coins = draws.uniforms("attributes", len(columns)) < plan.probability
+        coins = draws.uniforms("attributes", len(columns)) < config.perturb_probability
         flip[:, :, columns] = coins
         batch = np.repeat(original[None], len(samples), axis=0)
-        new = new_features(plan.perturbation, population, draws)
+        new = new_features(config.perturbation, population, draws)
         batch[:, at] = np.where(flip, new, original[at])
         after = model(batch)[:, prediction : prediction + 1]
-        severity[samples] = plan.change.severity(before, after, classes)
+        severity[samples] = config.change.severity(before, after, classes)
         flips.write(start, coins.reshape(len(samples), -1))
     for block in flips.blocks():
         table.write(block.start, flips.read(block).astype(np.uint8))
-    table.write(len(variables), plan.change.grade(severity))
+    table.write(len(variables), config.change.grade(severity))
     return table

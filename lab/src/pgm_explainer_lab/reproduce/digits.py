@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.learning import LearningPlan, Problem, learn_networks
+from pgm_explainer.learning import Problem, learn_networks
 from pgm_explainer.sampling import GRAPH, PERTURBATIONS, Draws, Population, TopFraction
-from pgm_explainer.selection import Neighbourhood, SelectionPlan, as_test, select_variables
-from pgm_explainer.structure import SEARCHES, as_score
+from pgm_explainer.selection import Neighbourhood, select_variables
 
 from ..arrays import IntArray
 from ..checkpoints import load_author_superpixel_gcn
 from ..data import MissingDataError
-from ..defaults import DEFAULTS
 from ..rivals import Case, Rival, top_nodes
 from ..superpixel_gnn import SuperpixelGCN, load_superpixel_gcn
 from ..superpixels import SuperpixelGraph, mnist_graphs
@@ -178,7 +175,6 @@ def _as_published(
     model: SuperpixelGCN, graph: SuperpixelGraph, num_samples: int, options: dict[str, Any]
 ) -> list[int]:
     """Return the Markov blanket by the published way: two rounds, the second of the best nodes."""
-    selection, learning = _published_plans({**DEFAULTS, **options})
     best = np.arange(len(graph.x))
     for seed in range(2):
         explainer = PGMExplainer(
@@ -191,24 +187,21 @@ def _as_published(
             progress=False,
             **options,
         )
+        settings = explainer.settings
         samples = explainer.samples([None]).table
         near = Neighbourhood(GRAPH, best)
-        (found,) = select_variables(samples, [near], selection)
+        (found,) = select_variables(samples, [near], settings.selection, settings.significance)
         best = np.sort(found.ranking.nodes[:BEST])
     nodes = found.related[: options["max_nodes"]].tolist()
-    (network,) = learn_networks(samples, [Problem(GRAPH, nodes)], learning)
-    return _in_order(nodes, network.markov_blanket(GRAPH))
-
-
-def _published_plans(options: dict[str, Any]) -> tuple[SelectionPlan, LearningPlan]:
-    """How the published way selects variables and learns networks, by options of the explainer."""
-    test, score = as_test(options["test"]), as_score(options["score"])
-    significance, no_child = options["significance"], options["no_child"]
-    search = partial(SEARCHES[options["structure"]], score=score)
-    return (
-        SelectionPlan(test, significance, options["correction"], no_child),
-        LearningPlan(search, score, no_child, test, significance, options["smoothing"]),
+    assert settings.network is not None
+    (network,) = learn_networks(
+        samples,
+        [Problem(GRAPH, nodes)],
+        settings.network,
+        settings.selection,
+        settings.significance,
     )
+    return _in_order(nodes, network.markov_blanket(GRAPH))
 
 
 def _in_order(nodes: Sequence[Any], some: Sequence[Any]) -> list[Any]:
