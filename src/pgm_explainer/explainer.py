@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .arrays import IntArray
-from .asked import check_is_of, explained_classes, listed
 from .diagnosis import commonest, weaknesses
 from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
 from .errors import InputError, PGMExplainerWarning
@@ -22,10 +21,13 @@ from .finding import Finding
 from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
-from .places import Places
 from .plans import choice_plan, effect_plan, learning_plan, sampling_plan, selection_plan
 from .predictors import Predictor
 from .progress import Progress
+from .querying.graph_model import Places
+from .querying.inputs import read_source
+from .querying.targets import check_is_of, explained_classes, listed
+from .querying.tasks import TASKS
 from .sampling import (
     Change,
     CustomChange,
@@ -52,9 +54,7 @@ from .selection import (
     select_variables,
 )
 from .settings import AUTO, Settings
-from .source import read_source
 from .structure import Score
-from .tasks import TASKS
 
 __all__ = ["PGMExplainer"]
 

@@ -12,12 +12,12 @@ from .arrays import check_fraction, check_not_negative, check_whole_number, desc
 from .errors import InputError
 from .learning import TARGET_TABLES
 from .memory import check_memory
-from .predictors import SCORE_KINDS
+from .querying.scores import SCORE_KINDS
+from .querying.tasks import TASKS
 from .sampling import Change, Perturbation
 from .selection import IndependenceTest, as_test
 from .significance import CORRECTIONS
 from .structure import SEARCHES, Score, as_score
-from .tasks import TASKS
 
 __all__ = ["AUTO", "DEFAULT_SAMPLES", "Settings"]
 

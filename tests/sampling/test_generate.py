@@ -11,11 +11,11 @@ from pgm_explainer import scratch
 from pgm_explainer.graph import Graph
 from pgm_explainer.predictors import (
     GraphOutcome,
-    LocalModel,
     NodeOutcomes,
     PairOutcomes,
     as_predictor,
 )
+from pgm_explainer.querying.subgraph_model import LocalModel
 from pgm_explainer.sampling import (
     GRAPH,
     PERTURBATIONS,

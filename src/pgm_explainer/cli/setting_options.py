@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from ..limits import NESTING, SHOWN
+from ..querying.tasks import TASKS
 from ..settings import Settings
-from ..tasks import TASKS
 
 __all__ = ["add_settings", "read_setting"]
 

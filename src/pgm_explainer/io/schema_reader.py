@@ -17,12 +17,12 @@ from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
+from ..querying.tasks import TASKS
 from ..sampling import GRAPH, Variable, VariableId
-from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
 from ..significance import CORRECTIONS
 from ..structure import DAG
-from ..tasks import TASKS
+from ..variables import MOST_LEVELS
 from ..versions import current_versions
 from .checked import Checked
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION

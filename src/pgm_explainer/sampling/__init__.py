@@ -1,5 +1,6 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
+from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
 from .change import (
     CHANGES,
@@ -30,7 +31,6 @@ from .perturbation import (
 from .population import Population
 from .table import SampleTable
 from .values import Outcome
-from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
     "CHANGES",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import IntArray
-from ..predictors import LocalModel
+from ..querying.subgraph_model import LocalModel
+from ..variables import Variable, VariableId
 from .generate import SamplingPlan
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
-from .variables import Variable, VariableId
 
 __all__ = ["draw_attribute_samples"]
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
 from ..memory import readable
-from ..predictors import LocalModel
 from ..progress import Progress
+from ..querying.subgraph_model import LocalModel
 from ..scratch import Scratch
+from ..variables import Variable, VariableId
 from .change import Change
 from .perturbation import CustomPerturbation, Perturbation, changed_share, new_features
 from .population import Population
@@ -22,7 +23,6 @@ from .randomness import Draws
 from .record import Record
 from .table import SampleTable
 from .values import Outcome, TargetValues
-from .variables import Variable, VariableId
 
 __all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..predictors import LocalModel
+from ..querying.subgraph_model import LocalModel
 from ..scratch import Scratch
+from ..variables import VariableId
 from .record import Record
-from .variables import VariableId
 
 if TYPE_CHECKING:
     from .generate import Question

@@ -15,8 +15,8 @@ from ...arrays import FloatArray, IntArray
 from ...errors import InputError
 from ...graph import Graph, Subgraph
 from ...predictors.torch_module import TorchModulePredictor
+from ...querying.tasks import TASKS
 from ...sampling import check_columns
-from ...tasks import TASKS
 
 __all__ = ["Case", "View"]
 

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import IntArray, as_list, check_node
-from .errors import InputError
-from .graph import Graph, Subgraph
-from .predictors import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
-from .sampling import GRAPH, VariableId
+from ..arrays import IntArray, as_list, check_node
+from ..errors import InputError
+from ..graph import Graph, Subgraph
+from ..predictors import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
+from ..variables import GRAPH, VariableId
 
 __all__ = ["TASKS", "Task"]
 

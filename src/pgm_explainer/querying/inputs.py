@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import (
+from ..arrays import (
     FloatArray,
     IntArray,
     check_edge_index,
@@ -16,10 +16,10 @@ from .arrays import (
     check_node,
     check_whole_number,
 )
-from .errors import InputError
-from .graph import FLOWS, Graph
-from .predictors import Predictor, as_predictor
-from .sampling import VariableId
+from ..errors import InputError
+from ..graph import FLOWS, Graph
+from ..predictors import Predictor, as_predictor
+from ..variables import VariableId
 
 __all__ = ["NodeNames", "Source", "read_source"]
 
@@ -111,7 +111,7 @@ def read_source(
     if target_type is not None:
         raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
     if edge_index is None and hasattr(x, "edge_index"):
-        from .predictors.torch_module import inputs_of_data
+        from ..predictors.torch_module import inputs_of_data
 
         inputs = {**inputs_of_data(model, x), **(inputs or {})}
         x, edge_index = x.x, x.edge_index
@@ -127,7 +127,7 @@ def read_source(
 
 
 def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> Source:
-    from .predictors.hetero import HeteroPredictor, flatten
+    from ..predictors.hetero import HeteroPredictor, flatten
 
     if task != "node":
         raise InputError(

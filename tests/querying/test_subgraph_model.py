@@ -9,13 +9,11 @@ from pgm_explainer import InputError, ModelError
 from pgm_explainer.graph import Graph
 from pgm_explainer.predictors import (
     GraphOutcome,
-    LocalModel,
     NodeOutcomes,
     PairOutcomes,
     as_predictor,
-    differing,
-    scores_on,
 )
+from pgm_explainer.querying.subgraph_model import LocalModel, differing, scores_on
 
 ROWS = np.array([1, 4])
 CLEAN = np.random.default_rng(0).normal(size=(5, 3))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
-from .base import Predictor
-from .outcomes import Outcomes
+from ..predictors.base import Predictor
+from ..predictors.outcomes import Outcomes
 from .scores import ScoreReader
 
 __all__ = ["LocalModel", "answers_on", "differing", "scores_on", "settle_kind"]

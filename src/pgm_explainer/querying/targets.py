@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray, as_array, as_list
-from .errors import InputError
-from .explanation import Explanation
-from .graph import Graph
-from .sampling import VariableId
-from .settings import Settings
+from ..arrays import FloatArray, IntArray, as_array, as_list
+from ..errors import InputError
+from ..explanation import Explanation
+from ..graph import Graph
+from ..settings import Settings
+from ..variables import VariableId
 
 __all__ = ["check_is_of", "explained_classes", "listed"]
 

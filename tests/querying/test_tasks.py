@@ -8,7 +8,7 @@ import torch
 
 from pgm_explainer import InputError
 from pgm_explainer.graph import Graph
-from pgm_explainer.tasks import TASKS
+from pgm_explainer.querying.tasks import TASKS
 
 GRAPH = Graph(np.array([[0, 1, 2, 3, 6], [1, 2, 3, 4, 5]]), 8)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.source import NodeNames, read_source
+from pgm_explainer.querying.inputs import NodeNames, read_source
 
 NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
 ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), ("venue", 0)]

@@ -19,11 +19,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray
-from .errors import ModelUnavailableError, PGMExplainerError
-from .graph import Graph, Subgraph
-from .predictors import LocalModel, Predictor, answers_on, differing, scores_on, settle_kind
-from .sampling import Population, SamplingPlan, VariableId, probe_features
+from ..arrays import FloatArray, IntArray
+from ..errors import ModelUnavailableError, PGMExplainerError
+from ..graph import Graph, Subgraph
+from ..predictors import Predictor
+from ..sampling import Population, SamplingPlan, VariableId, probe_features
+from .subgraph_model import LocalModel, answers_on, differing, scores_on, settle_kind
 from .tasks import Task
 
 __all__ = ["Places"]
