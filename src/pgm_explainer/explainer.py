@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import tee
 from typing import Any
 
@@ -16,7 +16,7 @@ from .arrays import IntArray
 from .diagnosis import commonest, weaknesses
 from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
 from .errors import InputError, PGMExplainerWarning
-from .explanation import Explanation
+from .explanation import Explanation, check_explanation
 from .finding import Finding
 from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
@@ -24,23 +24,20 @@ from .network import BayesianNetwork
 from .plans import choice_plan, effect_plan, learning_plan, sampling_plan, selection_plan
 from .predictors import Predictor
 from .progress import Progress
-from .querying.graph_model import Places
-from .querying.inputs import read_source
-from .querying.targets import check_is_of, explained_classes, listed
-from .querying.tasks import TASKS
+from .querying import TASKS, GraphModel, Query, listed, read_inputs
 from .sampling import (
     Change,
     CustomChange,
     Outcome,
     Perturbation,
     Population,
-    Question,
     Samples,
     VariableId,
     check_changes,
     describe_change,
     draw_attribute_samples,
     draw_samples,
+    probe_features,
 )
 from .scratch import Shelf
 from .selection import (
@@ -189,12 +186,12 @@ class PGMExplainer:
         if progress is not None and not isinstance(progress, bool):
             raise InputError(f"progress must be True, False or None, not {progress!r}")
         self.settings = Settings(**options)
-        source = read_source(model, x, edge_index, task, inputs, target_type)
+        source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
         self.population = Population(source.x, source.kinds)
         self._task = TASKS[task]
         self.show_progress = progress
-        self.num_layers = source.hops if num_layers is None else num_layers
+        self.num_layers = source.num_layers if num_layers is None else num_layers
         self.hops = self.num_layers if hops is None else hops
         self._sampling = sampling_plan(self.settings, self.population)
         self._selection = selection_plan(self.settings)
@@ -242,8 +239,8 @@ class PGMExplainer:
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the probabilities, or values, that the model gives a target as it is."""
         checked = self._checked(target)
-        model, _ = self._places.observe([checked], self._task.ends(checked))
-        return tuple(model.before[0].tolist())
+        query = self._graph_model.query([checked], self._task.ends(checked))
+        return tuple(query.model.before[0].tolist())
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Say which features of the explaining nodes, and of the target itself, matter.
@@ -251,19 +248,13 @@ class PGMExplainer:
         The features of those nodes are perturbed one by one, in as many new samples, and each is
         tested against the change of the prediction.
         """
-        check_is_of(explanation, self.graph, self.settings.task)
+        check_explanation(explanation, self.graph, self.settings.task)
         target = self._task.check(self._number_of(explanation), self.graph)
         selected = explanation.ranking.selected_nodes
         nodes = np.union1d(selected, explanation.ends)
-        recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
-        model, _ = self._places.observe([target], recorded)
-        names = list(self._task.outcomes([target], recorded, model.part)[1])
-        at = names.index(target)
-        explained = int(
-            explained_classes(self.settings, names, model.before, self.graph.num_nodes)[at]
-        )
+        query = self._graph_model.query([target], explanation.ranking.nodes)
         plan = replace(self._sampling, num_samples=int(explanation.settings["num_samples"]))
-        table = draw_attribute_samples(model, self.population, nodes, target, at, explained, plan)
+        table = draw_attribute_samples(query, self.population, nodes, plan)
         return feature_effects(
             table,
             nodes,
@@ -280,7 +271,7 @@ class PGMExplainer:
             raise InputError("there are no targets to sample around")
         if self.settings.num_samples == AUTO:
             raise InputError("num_samples='auto' draws samples for each target: give it a number")
-        return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[0]
+        return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[1]
 
     def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in asked]
@@ -307,7 +298,7 @@ class PGMExplainer:
         if not targets:
             return {}
         near = self._neighbourhoods(targets)
-        samples, far_sighted = self._draw(near)  # step 1
+        query, samples = self._draw(near)  # step 1
         related, plain = tee(near)
         dependents = select_variables(samples.table, related, self._selection)  # step 2
         findings = self._find_all(plain, samples, dependents)
@@ -317,7 +308,7 @@ class PGMExplainer:
             for block in in_blocks(settled, self._sampling.max_memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
-                    explanation = self._conclude(each, samples, network, far_sighted)
+                    explanation = self._conclude(each, query, samples, network)
                     done[each.near.target] = kept(explanation, shelf)
                     progress.advance()
         return done
@@ -333,41 +324,31 @@ class PGMExplainer:
             self._sampling.max_memory,
         )
 
-    def _draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
-        """Sample around some targets; return also what sees further than it should."""
+    def _draw(self, near: Neighbourhoods) -> tuple[Query, Samples]:
+        """Sample around some targets."""
         self._check_perturbation()
-        targets = near.targets
-        ends = [self._task.ends(target) for target in targets]
-        recorded = np.union1d(near.union, np.concatenate(ends))
-        model, far_sighted = self._places.observe(targets, recorded)
-        names = self._task.outcomes(targets, recorded, model.part)[1]
-        self.settings.check_classes(model.before.shape[1])
-        classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
-        question = Question(recorded, names, classes, targets)
-        samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
-        return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
+        query = self._graph_model.query(near.targets, near.union)
+        self.settings.check_classes(query.model.before.shape[1])
+        return query, draw_samples(query, self.population, self._sampling, self.show_progress)
 
     @property
     def predicted(self) -> range:
         """The numbers of the nodes that are predicted: all, unless nodes have kinds."""
-        if self.names is None:
-            return range(self.graph.num_nodes)
-        at = self.names.kinds.index(self.names.default)
-        first = sum(self.names.sizes[:at])
-        return range(first, first + self.names.sizes[at])
+        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(
+    def _graph_model(self) -> GraphModel:
+        return GraphModel(
             self.predictor,
             self.graph,
-            self.population,
-            self._sampling,
+            self.population.x,
             self._task,
             self.predicted,
             self.num_layers,
+            partial(probe_features, self.population, self._sampling),
             self.settings.scores,
             self.settings.output,
+            self.settings.explained_class,
         )
 
     def _check_perturbation(self) -> None:
@@ -434,12 +415,11 @@ class PGMExplainer:
     def _conclude(
         self,
         finding: Finding,
+        query: Query,
         samples: Samples,
         network: BayesianNetwork | None,
-        far_sighted: set[VariableId],
     ) -> Explanation:
         near = finding.near
-        sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
         before, explained = samples.prediction(near.target)
         regression = self.settings.scores == "values"
         ends = self._task.ends(near.target)
@@ -455,7 +435,7 @@ class PGMExplainer:
             network=network,
             settings={**self.plain_settings, "num_samples": self._sampling.num_samples},
             warnings=(
-                *([self._places.far_sighted_note] if sees_further else []),
+                *self._graph_model.beyond_warning(query, [near.target, *near.candidates.tolist()]),
                 *weaknesses(finding, samples, network, self._sampling),
             ),
             graph=self.graph,

@@ -12,8 +12,7 @@ from .arrays import check_fraction, check_not_negative, check_whole_number, desc
 from .errors import InputError
 from .learning import TARGET_TABLES
 from .memory import check_memory
-from .querying.scores import SCORE_KINDS
-from .querying.tasks import TASKS
+from .querying import SCORE_KINDS, TASKS
 from .sampling import Change, Perturbation
 from .selection import IndependenceTest, as_test
 from .significance import CORRECTIONS

@@ -1,14 +1,9 @@
-"""Asking the model: the one protocol every black box is seen through, and its adapters."""
+"""The models that can be explained: one base class, and an adapter for each kind."""
 
 from .base import Predictor
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
-from .outcomes import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
 
 __all__ = [
-    "GraphOutcome",
-    "NodeOutcomes",
-    "Outcomes",
-    "PairOutcomes",
     "Predictor",
     "SubgraphFunction",
     "WholeGraphFunction",

@@ -1,20 +1,21 @@
-"""Where a model is asked: a part of the graph that shows it all it sees there, as far as one knows.
+"""A model and its graph: which subgraph to query, what the scores are, how far predictions reach.
 
-What a model is like (what its scores are, how far it sees) is settled once, at one place that the
-graph alone decides on. It must not depend on what is explained, or an explanation would depend on
-its company.
+What kind of scores a model gives, and whether its predictions depend on more than ``num_layers``
+hops, is found once, at a typical target that only the graph determines. It must not depend on what
+is explained, or an explanation would depend on which other targets are explained with it.
 
-How far a model sees is found by comparing its answers on a part with those on a wider part: on the
-features as they are, and on the first few samples. In the wider part, every node that should not
-matter is perturbed in each of them. On constant features alone there may be no difference, for
-example if the model takes the mean over all nodes.
+The receptive field is checked by comparing the raw scores on a subgraph with those on a wider one:
+on the features as they are, and on the first few samples. In the wider subgraph, every node that
+should not matter is perturbed in each of them. On constant features alone there may be no
+difference, for example if the model takes the mean over all nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,141 +24,168 @@ from ..arrays import FloatArray, IntArray
 from ..errors import ModelUnavailableError, PGMExplainerError
 from ..graph import Graph, Subgraph
 from ..predictors import Predictor
-from ..sampling import Population, SamplingPlan, VariableId, probe_features
-from .subgraph_model import LocalModel, answers_on, differing, scores_on, settle_kind
-from .tasks import Task
+from ..variables import VariableId
+from .subgraph_model import SubgraphModel, answers, differing, kind_of_scores
+from .targets import explained_classes
+from .tasks import Outputs, Task
 
-__all__ = ["Places"]
+__all__ = ["GraphModel", "Probes", "Query"]
+
+Probes = Callable[[IntArray, NDArray[np.bool_]], FloatArray]
+"""Of some nodes ``[n]``, perturbed features ``[probes, n, F]``; those marked, in each of them."""
 
 _LOOKED_AT = 16
 
 
 @dataclass(frozen=True)
-class Places:
-    """A model and the graph it is asked about.
+class Query:
+    """What samples are drawn for.
 
     Attributes:
-        population: the unperturbed features of all nodes.
-        sampling: how they will be perturbed.
+        model: on the subgraph that it is queried on.
+        recorded: the nodes whose variables are recorded, ascending.
+        predictions: the variables of the recorded predictions, in the order of the model's outputs.
+        classes: the class of each of them that is explained.
+        targets: the predictions that are explained, whose values are recorded too.
+        beyond: the predictions that depend on more than ``num_layers`` hops.
+    """
+
+    model: SubgraphModel
+    recorded: IntArray
+    predictions: Sequence[VariableId]
+    classes: IntArray
+    targets: Sequence[VariableId] = ()
+    beyond: frozenset[VariableId] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Region:
+    """The receptive field of some predictions, and what to check it with.
+
+    Attributes:
+        targets, recorded: the predictions.
+        subgraph: what they depend on according to ``num_layers``; or the whole graph.
+        wider: a larger subgraph, on which they should be the same; None if there is none.
+        outside: which nodes of ``wider`` should not matter.
+    """
+
+    targets: Sequence[VariableId]
+    recorded: IntArray
+    subgraph: Subgraph
+    wider: Subgraph | None
+    outside: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GraphModel:
+    """A model, and the graph and features that it is queried on.
+
+    Attributes:
+        x: the unperturbed features of all nodes.
         predicted: the nodes that have a prediction of their own.
-        num_layers: how far a prediction is said to see.
+        num_layers: how many hops predictions are said to depend on.
+        probes: perturbed features to check that with.
         scores: what the model's scores are said to be; ``auto`` if that is to be found out.
         output: the score that is explained, if only one of several is.
+        explained_class: the class that is explained, or one for each node; None for the predicted.
     """
 
     predictor: Predictor
     graph: Graph
-    population: Population
-    sampling: SamplingPlan
+    x: FloatArray
     task: Task
     predicted: range
     num_layers: int
+    probes: Probes
     scores: str = "auto"
     output: int | None = None
+    explained_class: Any = None
 
-    def observe(
-        self, targets: Sequence[VariableId], recorded: IntArray
-    ) -> tuple[LocalModel, NDArray[np.bool_]]:
-        """Return the model where it is asked: around the targets if it can be, else everywhere.
+    def query(self, targets: Sequence[VariableId], candidates: IntArray) -> Query:
+        """Choose the subgraph to query for some targets, and validate the model there.
 
-        Of each recorded prediction is said whether it sees further than ``num_layers``.
+        It is the receptive field of the targets and candidates; or the whole graph, where the
+        model takes no subgraph or depends on more.
+
+        Raises:
+            ModelError: the model's answers cannot be used.
         """
-        if self.is_far_sighted:
-            model = self._model_on(self.graph.whole, targets, recorded)
-            return model, np.ones(len(model.before), dtype=bool)
-        part = self.around(targets, recorded)
-        model = self._model_on(part, targets, recorded)
-        far_sighted = self.far_sighted(part, targets, recorded)
-        if far_sighted.any():
-            model = self._model_on(self.graph.whole, targets, recorded)
-        return model, far_sighted
+        ends = [self.task.ends(target) for target in targets]
+        recorded = np.union1d(candidates, np.concatenate(ends)).astype(np.int64)
+        model, beyond = self._observe(targets, recorded)
+        names = self.task.outputs(targets, recorded, model.subgraph)[1]
+        classes = explained_classes(
+            None if self.scores == "values" else self.explained_class,
+            names,
+            model.before,
+            self.graph.num_nodes if self.task.name == "node" else None,
+        )
+        depend = frozenset(name for name, more in zip(names, beyond, strict=True) if more)
+        return Query(model, recorded, names, classes, targets, depend)
 
-    @property
-    def far_sighted_note(self) -> str:
-        """What must be said of a prediction that sees further."""
+    def beyond_warning(self, query: Query, variables: Iterable[VariableId]) -> tuple[str, ...]:
+        """Return a warning if any of these predictions depends on more than ``num_layers`` hops."""
+        if query.beyond.isdisjoint(variables):
+            return ()
         return (
             f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
             f"something that mixes all nodes), so it was asked about the whole graph; nodes "
-            f"further away than that were not considered"
+            f"further away than that were not considered",
         )
 
-    def around(self, targets: Sequence[VariableId], recorded: IntArray) -> Subgraph:
-        """Return the part that the recorded predictions are said to see; or the whole graph."""
-        centre = self._centre(targets, recorded)
-        return self.graph.whole if centre is None else self.graph.cut(centre, self.num_layers)
+    def _observe(
+        self, targets: Sequence[VariableId], recorded: IntArray
+    ) -> tuple[SubgraphModel, NDArray[np.bool_]]:
+        """The model where it is queried, and which of the predictions depend on more hops."""
+        kind, depends_on_more = self._traits
+        whole = self._whole(targets, recorded)
+        if depends_on_more:
+            model = self._model_on(whole, kind)
+            return model, np.ones(len(model.before), dtype=bool)
+        region = self._region(targets, recorded)
+        model = self._model_on(region, kind)
+        beyond = self._beyond(region, model.probed)
+        return self._model_on(whole, kind) if beyond.any() else model, beyond
 
-    def far_sighted(
-        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray
-    ) -> NDArray[np.bool_]:
-        """Say of each recorded prediction whether it sees more than its part of the graph.
+    @cached_property
+    def _traits(self) -> tuple[str, bool]:
+        """The kind of scores, and whether predictions depend on more hops, in general.
 
-        Args:
-            part: as :meth:`around` gives it.
+        The kind is ``auto`` if the model fails at the typical target.
         """
-        no_prediction = np.zeros(len(self.task.outcomes(targets, recorded, part)[1]), dtype=bool)
-        centre = self._centre(targets, recorded)
-        if centre is None:
-            return no_prediction
-        # One step more, and a node from elsewhere: neither should make a difference.
-        elsewhere = self.graph.outside(part)
-        wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
-        beyond = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
-        same = (len(wider.nodes), len(wider.edges)) == (len(part.nodes), len(part.edges))
-        if same and not beyond.any():
-            return no_prediction
-        narrow = self._probed(part, targets, recorded, np.zeros(len(part.nodes), dtype=bool))
-        wide = self._probed(wider, targets, recorded, beyond)
-        return np.asarray(differing(narrow, wide).any(axis=0))
-
-    def _probed(
-        self,
-        part: Subgraph,
-        targets: Sequence[VariableId],
-        recorded: IntArray,
-        always: NDArray[np.bool_],
-    ) -> FloatArray:
-        """The raw scores on the features as they are and on the first samples."""
-        outcomes = self.task.outcomes(targets, recorded, part)[0]
-        probes = probe_features(self.population, part.nodes, self.sampling, always)
-        return scores_on(self.predictor, part, probes, outcomes)
-
-    @cached_property
-    def kind_of_scores(self) -> str:
-        """What the model's scores are, in general; ``auto`` if it fails where it is asked."""
-        if self.scores != "auto":
-            return self.scores
-        targets, recorded = self._typical
-        part = self.around(targets, recorded)
-        outcomes = self.task.outcomes(targets, recorded, part)[0]
+        region = self._region(*self._typical)
+        subgraph, outputs = region.subgraph, self._outputs(region, region.subgraph)
+        answer, depends_on_more, kind = None, False, self.scores
+        x = self.x[subgraph.nodes]
         try:
-            x, output = self.population.x[part.nodes], self.output
-            return settle_kind(answers_on(self.predictor, part, x, outcomes, output), output)
-        except ModelUnavailableError:  # to ask again would be to wait again
+            if region.wider is not None:
+                answer = np.array(
+                    answers(self.predictor, subgraph, self._probed(subgraph), outputs)
+                )
+                depends_on_more = bool(self._beyond(region, outputs.take(answer)).any())
+        except ModelUnavailableError:  # another query would only mean waiting again
             raise
         except PGMExplainerError:
-            return "auto"
-
-    @cached_property
-    def is_far_sighted(self) -> bool:
-        """Whether predictions see further than ``num_layers``, in general."""
-        targets, recorded = self._typical
-        if self._centre(targets, recorded) is None:
-            return False
-        part = self.around(targets, recorded)
+            pass
+        if kind != "auto":
+            return kind, depends_on_more
         try:
-            return bool(self.far_sighted(part, targets, recorded).any())
-        except ModelUnavailableError:  # to ask again would be to wait again
+            if answer is None:
+                answer = np.array(answers(self.predictor, subgraph, x[None].copy(), outputs))
+            kind = kind_of_scores(self.predictor, subgraph, x, outputs, self.output, answer[:1])
+        except ModelUnavailableError:
             raise
         except PGMExplainerError:
-            return False
+            pass
+        return kind, depends_on_more
 
     @cached_property
     def _typical(self) -> tuple[Sequence[VariableId], IntArray]:
-        """A target by which to find out, and the nodes it is about.
+        """A target by which to find out about the model, and the nodes it is about.
 
         Its node has middling degree: a large neighbourhood would take long, or be more than the
         model can bear. Of a few of them it is the first beyond whose neighbourhood the graph goes
-        on, since only there a model can be seen to look further; else the first of all.
+        on, since only there a larger receptive field can show; else the first of all.
         """
         first, stop = self.predicted.start, self.predicted.stop
         degrees = self.graph.in_degrees[first:stop]
@@ -170,18 +198,59 @@ class Places:
         return [target], np.unique(self.task.ends(target))
 
     def _goes_on(self, node: int) -> bool:
-        """Say whether the graph goes on beyond what a prediction of this node is said to see."""
+        """Say whether the graph goes on beyond the receptive field of this node."""
         narrow, wide = (self.graph.cut(np.array([node]), self.num_layers + k) for k in (0, 1))
         return len(narrow.edges) < len(wide.edges)
 
-    def _centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
-        if not self.predictor.accepts_subgraph:
-            return None
-        return self.task.centre(targets, recorded)
+    def _region(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
+        """The receptive field of some predictions by ``num_layers``."""
+        centre = self.task.centre(targets, recorded) if self.predictor.accepts_subgraph else None
+        if centre is None:
+            return self._whole(targets, recorded)
+        subgraph = self.graph.cut(centre, self.num_layers)
+        # One hop more, and a node from elsewhere: neither should make a difference.
+        elsewhere = self.graph.outside(subgraph)
+        wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
+        outside = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
+        same = (len(wider.nodes), len(wider.edges)) == (len(subgraph.nodes), len(subgraph.edges))
+        if same and not outside.any():
+            return _Region(targets, recorded, subgraph, None, outside)
+        return _Region(targets, recorded, subgraph, wider, outside)
 
-    def _model_on(
-        self, part: Subgraph, targets: Sequence[VariableId], recorded: IntArray
-    ) -> LocalModel:
-        outcomes = self.task.outcomes(targets, recorded, part)[0]
-        x, kind = self.population.x[part.nodes], self.kind_of_scores
-        return LocalModel.observe(self.predictor, part, x, outcomes, kind, self.output)
+    def _whole(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
+        return _Region(targets, recorded, self.graph.whole, None, np.empty(0, dtype=bool))
+
+    def _beyond(self, region: _Region, narrow: FloatArray) -> NDArray[np.bool_]:
+        """Say of each recorded prediction whether it depends on more than its receptive field.
+
+        Args:
+            narrow: the raw scores on the features as they are and on the probes.
+        """
+        if region.wider is None:
+            return np.zeros(narrow.shape[1], dtype=bool)
+        outputs = self._outputs(region, region.wider)
+        probes = self._probed(region.wider, region.outside)
+        wide = outputs.take(answers(self.predictor, region.wider, probes, outputs))
+        return differing(narrow, wide)
+
+    def _probed(self, subgraph: Subgraph, always: NDArray[np.bool_] | None = None) -> FloatArray:
+        """The features of a subgraph as they are, and the probes."""
+        nodes = subgraph.nodes
+        marked = np.zeros(len(nodes), dtype=bool) if always is None else always
+        return np.concatenate((self.x[nodes][None], self.probes(nodes, marked)))
+
+    def _outputs(self, region: _Region, subgraph: Subgraph) -> Outputs:
+        return self.task.outputs(region.targets, region.recorded, subgraph)[0]
+
+    def _model_on(self, region: _Region, kind: str) -> SubgraphModel:
+        """The model on the receptive field; queried on the probes too, if these are needed."""
+        subgraph = region.subgraph
+        return SubgraphModel.observe(
+            self.predictor,
+            subgraph,
+            self.x[subgraph.nodes],
+            self._outputs(region, subgraph),
+            kind,
+            self.output,
+            None if region.wider is None else self._probed(subgraph)[1:],
+        )

@@ -1,4 +1,4 @@
-"""What is asked about: targets, the class of each that is explained, or an explanation."""
+"""Targets, and the class of each that is explained."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_array, as_list
 from ..errors import InputError
-from ..explanation import Explanation
-from ..graph import Graph
-from ..settings import Settings
 from ..variables import VariableId
 
-__all__ = ["check_is_of", "explained_classes", "listed"]
+__all__ = ["explained_classes", "listed"]
 
 
 def explained_classes(
-    settings: Settings, names: Sequence[VariableId], before: FloatArray, num_nodes: int
+    chosen: Any, names: Sequence[VariableId], before: FloatArray, num_nodes: int | None
 ) -> IntArray:
-    """Return the class to explain of each prediction: the predicted one, or the one asked.
+    """Return the class to explain of each prediction: the predicted one, or the one chosen.
 
     Args:
-        settings: of the explainer.
-        names: the predictions, as variables.
+        chosen: a class; in a node task, also one for each node; None for the predicted class.
+        names: the variables of the predictions.
         before: their probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        num_nodes: of the whole graph.
+        num_nodes: of the whole graph, if this is a node task.
+
+    Raises:
+        InputError: there is no such class, or not one for each node.
     """
-    chosen = settings.explained_class
-    if chosen is None or settings.scores == "values":
+    if chosen is None:
         return before.argmax(axis=-1)
     classes = as_array(chosen, "explained_class")
     if classes.ndim == 0:
         classes = np.full(len(names), classes)
-    elif settings.task == "node" and classes.shape == (num_nodes,):
+    elif classes.shape == (num_nodes,):
         classes = classes[np.array(names, dtype=np.int64)]
     else:
+        each = "node" if num_nodes is None else f"of the {num_nodes} nodes"
         raise InputError(
-            f"explained_class must be one class, or in a node task one for each of the "
-            f"{num_nodes} nodes; its shape is {classes.shape}"
+            f"explained_class must be one class, or in a node task one for each {each}; its shape "
+            f"is {classes.shape}"
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
         raise InputError(
@@ -62,15 +62,3 @@ def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
     if found is None:
         raise InputError(f"targets must be a list of targets, not {targets!r}")
     return found
-
-
-def check_is_of(explanation: Any, graph: Graph, task: str) -> None:
-    """Refuse what is no explanation, or one of another graph or task."""
-    if not isinstance(explanation, Explanation):
-        raise InputError(f"this takes an explanation, not {explanation!r}")
-    nodes = np.append(explanation.ranking.nodes, explanation.ends)
-    its = explanation.graph
-    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
-    other = size not in (None, graph.num_nodes)
-    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
-        raise InputError("the explanation is of another graph, or of another task")

@@ -19,7 +19,7 @@ from .change import (
     describe_change,
     read_change,
 )
-from .generate import Question, Samples, SamplingPlan, draw_samples, probe_features
+from .generate import Samples, SamplingPlan, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
     CustomPerturbation,
@@ -49,7 +49,6 @@ __all__ = [
     "Outcome",
     "Perturbation",
     "Population",
-    "Question",
     "SampleTable",
     "Samples",
     "SamplingPlan",

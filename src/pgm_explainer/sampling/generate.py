@@ -1,9 +1,8 @@
-"""Step 1 of the paper: perturb, ask, record."""
+"""Step 1 of the paper: perturb, query the model, record."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray
 from ..memory import readable
 from ..progress import Progress
-from ..querying.subgraph_model import LocalModel
+from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
 from ..variables import Variable, VariableId
 from .change import Change
@@ -24,7 +23,7 @@ from .record import Record
 from .table import SampleTable
 from .values import Outcome, TargetValues
 
-__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
+__all__ = ["Samples", "SamplingPlan", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -60,16 +59,16 @@ class SamplingPlan:
     max_memory: int
     samples_per_call: int | None = None
 
-    def batch_size(self, model: LocalModel, x: FloatArray) -> int:
+    def batch_size(self, model: SubgraphModel, x: FloatArray) -> int:
         """Return how many samples to ask about at once; a model far away wants large batches."""
         if self.samples_per_call is not None:
             return min(self.samples_per_call, self.num_samples)
-        nodes, edges = len(model.part.nodes), len(model.part.edges)
+        nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
         classes = model.scores.shape[-1]
         # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
         # with a row per node, and with one per edge for the messages.
         rows = _COPIES * nodes + _MESSAGES * edges
-        answers = _ANSWERS * prod(model.outcomes.leading_shape(1, nodes)) * classes
+        answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
         floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
         wanted = self.max_memory // 2 // (floats * x.itemsize)
         if wanted == 0:
@@ -77,7 +76,7 @@ class SamplingPlan:
                 "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
                 *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
             )
-        if not getattr(model.predictor, "latency_bound", False):
+        if not model.predictor.latency_bound:
             width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
             wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
         # Whole bytes of the table, where there is room for them.
@@ -87,23 +86,6 @@ class SamplingPlan:
     def scratch(self) -> Scratch:
         """Return where to keep what is recorded."""
         return Scratch(self.max_memory // 4, "samples")
-
-
-@dataclass(frozen=True)
-class Question:
-    """What samples are drawn for.
-
-    Attributes:
-        recorded: nodes whose variables go into the table, ascending.
-        predictions: names of the model's recorded predictions, in its order.
-        classes: the class of each of them that is explained.
-        targets: the predictions that are explained, whose values are recorded too.
-    """
-
-    recorded: IntArray
-    predictions: Sequence[VariableId]
-    classes: IntArray
-    targets: Sequence[VariableId] = ()
 
 
 @dataclass(frozen=True)
@@ -151,25 +133,24 @@ class Samples:
 
 
 def draw_samples(
-    model: LocalModel,
+    query: Query,
     population: Population,
-    question: Question,
     plan: SamplingPlan,
     show_progress: bool | None = False,
 ) -> Samples:
-    """Record the variables in question in ``plan.num_samples`` perturbed graphs.
+    """Record the variables of a query in ``plan.num_samples`` perturbed graphs.
 
-    Every node of the model's part is perturbed independently with ``plan.probability``.
+    Every node of the model's subgraph is perturbed independently with ``plan.probability``.
     """
-    recorded, classes = question.recorded, question.classes
+    model, recorded, classes = query.model, query.recorded, query.classes
     share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
-    recorder = _Recorder(model, question, plan)
-    values = TargetValues(model, question, plan.num_samples, plan.scratch())
+    recorder = _Recorder(query, plan)
+    values = TargetValues(query, plan.num_samples, plan.scratch())
     batch_size = plan.batch_size(model, population.x)
     with Progress("asking the model", plan.num_samples, show_progress) as progress:
         for start in range(0, plan.num_samples, batch_size):
             stop = min(start + batch_size, plan.num_samples)
-            draws = Draws.grid(plan.seed, np.arange(start, stop), model.part.nodes)
+            draws = Draws.grid(plan.seed, np.arange(start, stop), model.subgraph.nodes)
             perturbed = draws.coins("perturbed", plan.probability)
             after = model(_perturb(population, draws, perturbed, plan))
             values.record(start, after)
@@ -179,16 +160,16 @@ def draw_samples(
 
 
 def probe_features(
-    population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
+    population: Population, plan: SamplingPlan, nodes: IntArray, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
+    """Return perturbed features ``[4, n, F]`` of ``nodes`` to probe a model with.
 
-    The latter are those of the first samples, except that the nodes for which ``always`` is True
-    are perturbed in each of them.
+    They are those of the first samples, except that the nodes for which ``always`` is True are
+    perturbed in each of them.
     """
     draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", plan.probability) | always
-    return np.concatenate((population.x[nodes][None], _perturb(population, draws, perturbed, plan)))
+    return _perturb(population, draws, perturbed, plan)
 
 
 def _perturb(
@@ -220,27 +201,25 @@ class _Recorder:
     prediction, and because the table is packed by columns.
     """
 
-    def __init__(self, model: LocalModel, question: Question, plan: SamplingPlan) -> None:
+    def __init__(self, query: Query, plan: SamplingPlan) -> None:
+        model = query.model
         self._change = plan.change
-        self._joined = model.outcomes.belong_to_nodes
-        self._positions = model.part.positions(question.recorded)
-        levels = np.full(len(question.recorded), plan.change.levels if self._joined else 1)
-        if hasattr(model.predictor, "has_prediction"):  # not every kind of node may have one
-            levels[~model.predictor.has_prediction(question.recorded)] = 1
+        self._joined = model.outputs.belong_to_nodes
+        self._positions = model.subgraph.positions(query.recorded)
+        levels = np.full(len(query.recorded), plan.change.levels if self._joined else 1)
+        levels[~model.predictor.has_prediction(query.recorded)] = 1
         variables = [
             Variable(node, True, its_levels)
-            for node, its_levels in zip(question.recorded.tolist(), levels.tolist(), strict=True)
+            for node, its_levels in zip(query.recorded.tolist(), levels.tolist(), strict=True)
         ]
         if not self._joined:
-            variables += [
-                Variable(name, False, plan.change.levels) for name in question.predictions
-            ]
+            variables += [Variable(name, False, plan.change.levels) for name in query.predictions]
         scratch, samples = plan.scratch(), plan.num_samples
         self._levels = levels.astype(np.uint8)
         self._table = SampleTable(variables, samples, scratch)
         self._perturbed = Record(samples, len(levels), np.bool_, scratch)
         noted = np.float32 if self._change.needs_all_samples else np.uint8
-        self._changed = Record(samples, len(question.predictions), noted, scratch)
+        self._changed = Record(samples, len(query.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
         """Note which nodes were perturbed in a batch, and how much predictions changed."""
