@@ -138,14 +138,15 @@ class GraphModel:
     ) -> tuple[SubgraphModel, NDArray[np.bool_]]:
         """The model where it is queried, and which of the predictions depend on more hops."""
         kind, depends_on_more = self._traits
-        whole = self._whole(targets, recorded)
         if depends_on_more:
-            model = self._model_on(whole, kind)
+            model = self._model_on(self._whole(targets, recorded), kind)
             return model, np.ones(len(model.before), dtype=bool)
         region = self._region(targets, recorded)
         model = self._model_on(region, kind)
         beyond = self._beyond(region, model.probed)
-        return self._model_on(whole, kind) if beyond.any() else model, beyond
+        if beyond.any():
+            model = self._model_on(self._whole(targets, recorded), kind)
+        return model, beyond
 
     @cached_property
     def _traits(self) -> tuple[str, bool]:
