@@ -16,6 +16,7 @@ from .graph import Graph, Subgraph
 from .network import BayesianNetwork
 from .sampling import VariableId
 from .selection import STRONG, Ranking, causes
+from .settings import Settings
 from .versions import current_versions
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Explanation:
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed, since then there is nothing to explain it by, or if none was
             asked for (``structure=None``).
-        settings: how the explanation was made, as plain values; enough to make it again.
+        settings: how the explanation was made, in typed configurations; enough to make it again.
+            A function of the user's own is kept by its name only.
         warnings: what weakens the answer.
         graph: the graph that was explained, for drawing; of an explanation from a file, the
             neighbourhood alone.
@@ -63,7 +65,7 @@ class Explanation:
     ranking: Ranking
     effects: Effects
     network: BayesianNetwork | None
-    settings: Mapping[str, Any]
+    settings: Settings
     warnings: tuple[str, ...] = ()
     graph: Graph | Subgraph | None = field(default=None, repr=False)
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
@@ -73,7 +75,7 @@ class Explanation:
     @property
     def task(self) -> str:
         """``"node"``, ``"edge"`` or ``"graph"``."""
-        return str(self.settings["task"])
+        return self.settings.model.task
 
     @property
     def predicted_class(self) -> int | None:
@@ -85,7 +87,7 @@ class Explanation:
 
         Where one label of many is explained, class 1 is to have it and class 0 is not to.
         """
-        names, output = self.settings.get("class_names"), self.settings.get("output")
+        names, output = self.settings.model.class_names, self.settings.model.output
         if output is None:
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
@@ -162,7 +164,7 @@ class Explanation:
             ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
         """
         network = self._asked(evidence)
-        return network.probability(evidence or {}) * int(self.settings["num_samples"])
+        return network.probability(evidence or {}) * self.settings.sampling.num_samples
 
     def _asked(self, evidence: Any) -> BayesianNetwork:
         """The network, if there is one and this is a question to it."""

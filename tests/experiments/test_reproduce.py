@@ -102,7 +102,7 @@ def test_beyond_measures_every_explainer_and_foretells(one_small_set, tmp_path):
     for each in measured.values():
         assert all(0 <= each[measure] <= 1 for measure in beyond._MEASURES)
     assert measured["GRAD"]["stability"] == measured["degree"]["stability"] == 1
-    assert measured["SHAP"]["queries"]["forwards"] == Settings.num_samples
+    assert measured["SHAP"]["queries"]["forwards"] == Settings().sampling.num_samples
     (forecast,) = (each for each in section.results if "qualities" in each)
     assert forecast["qualities"]["base rate"]["auc"] == 0.5
     assert (tmp_path / "figures" / "forecasts.png").is_file()
@@ -231,7 +231,7 @@ def test_digits_are_explained_every_way(tmp_path):
         (digit,) = job.work(Place(tmp_path), **job.inputs)
         assert digit["label"] == digit["predicted"] == 7
         assert 1 <= len(digit["400"]) <= len(digit["1000"]) <= 4
-        assert len(digit["defaults"]) <= Settings.max_nodes
+        assert len(digit["defaults"]) <= Settings().selection.max_nodes
 
 
 @needs_data

@@ -164,7 +164,7 @@ def test_targets_are_spread_out_evenly_and_never_twice():
 def test_every_rival_says_what_it_asks_and_shap_asks_as_often_as_we_do():
     rivals = {rival.name: rival for rival in make_rivals(seed=3)}
     assert tuple(rivals) == RIVALS
-    assert rivals["SHAP"].queries.forwards == Settings.num_samples
+    assert rivals["SHAP"].queries.forwards == Settings().sampling.num_samples
     assert rivals["GNNExplainer"].queries.backwards == 100
     assert repr(make_rivals(3)) != repr(make_rivals(4))  # so that seeds are kept apart
 

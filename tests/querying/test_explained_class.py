@@ -69,7 +69,7 @@ def test_each_node_may_have_a_class_of_its_own(own, cause):
         explanation = explain(explained_class=given)
         assert explanation.explained_class == own
         assert explanation.nodes == [cause]
-        assert explanation.settings["explained_class"] == classes.tolist()
+        assert explanation.settings.model.explained_class == tuple(classes.tolist())
 
 
 def test_the_classes_of_many_targets_are_those_given_for_them():
@@ -132,7 +132,7 @@ def test_each_label_has_its_own_causes(output, kind, scores):
     assert (explanation.explained_class, explanation.predicted_class) == (1, 1)
     assert explanation.probability == pytest.approx(1 / (1 + np.exp(-4)))
     assert len(explanation.values) == 2
-    assert explanation.settings["output"] == output
+    assert explanation.settings.model.output == output
 
 
 @pytest.mark.parametrize("task", ["graph", "edge"])

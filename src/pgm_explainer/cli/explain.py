@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     targets = named_targets(options, named)
-    if targets is None and named().settings.task != "graph":
+    if targets is None and named().settings.model.task != "graph":
         raise InputError("name what to explain: --target 304, or --target all")
     return targets or [None]
 

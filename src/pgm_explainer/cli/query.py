@@ -91,7 +91,7 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
         return
     support = explanation.support(fact.evidence)
     print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
-    print(f"          ({text.support_words(support, explanation.settings['num_samples'])})")
+    print(f"          ({text.support_words(support, explanation.settings.sampling.num_samples)})")
     for said in text.effects_of(explanation, fact.evidence):
         print(text.paragraph(said))
     weakness = thin_support(support)

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
     engine = _engine(options)
     with _ended_by_sigterm():
         named = NamedExplainer.of(options)
-        if named().settings.task == "graph":
+        if named().settings.model.task == "graph":
             raise InputError("a graph task has one target, the graph: use pgm-explainer explain")
         dataset = explain_dataset(
             named,

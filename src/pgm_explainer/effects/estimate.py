@@ -11,14 +11,14 @@ from scipy import special
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
-from ..significance import significant
+from ..significance import SignificanceConfig
 from .bits import PerturbedSamples
 from .pairs import pair_effects
 from .randomization import OpenTests, normal_log_p
 from .regression import Fit, fit_all
 from .table import Effects, PairEffect
 
-__all__ = ["EffectPlan", "EffectProblem", "estimate_effects"]
+__all__ = ["EffectProblem", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
@@ -26,20 +26,6 @@ _CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is good enough."""
 _IN_PAIRS = 6
-
-
-@dataclass(frozen=True)
-class EffectPlan:
-    """How effects are estimated.
-
-    Attributes:
-        probability: of each node to be perturbed in a sample.
-        significance, correction: when an effect is significant.
-    """
-
-    probability: float
-    significance: float
-    correction: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +37,10 @@ class EffectProblem:
 
 
 def estimate_effects(
-    table: SampleTable, problems: Sequence[EffectProblem], plan: EffectPlan
+    table: SampleTable,
+    problems: Sequence[EffectProblem],
+    probability: float,
+    significance: SignificanceConfig,
 ) -> list[Effects]:
     """Estimate effects on some predictions from one set of samples.
 
@@ -61,7 +50,13 @@ def estimate_effects(
     others otherwise. A node whose effect is certainly large is strong in any case. *P-values* test
     both fits by the randomisation (:mod:`.randomization`) and take twice the smaller one.
 
-    Each answer is the same alone and among others.
+    Each result is the same alone and among others.
+
+    Args:
+        table: the samples.
+        problems: the nodes and the prediction, for each target.
+        probability: of each node to be perturbed in a sample.
+        significance: when an effect is significant.
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
@@ -71,13 +66,13 @@ def estimate_effects(
     for each, change in zip(problems, changes, strict=True):
         columns = np.searchsorted(union, each.nodes)
         outcomes += [(columns, change), (columns, _movement(change))]
-    fits = fit_all(bits, outcomes, plan.probability)
+    fits = fit_all(bits, outcomes, probability)
     paired = [with_pairs for _, with_pairs in fits]
     signed = [alone for alone, _ in fits[::2]]
     left = [each.residual for each in (*paired, *signed)]
     squares = [each.residual**2 for each in signed]
     sums = bits.sums(np.stack((*left, *squares, *map(abs, changes)), axis=1))
-    tests = _log_p_values(bits, paired, sums, plan.probability)
+    tests = _log_p_values(bits, paired, sums, probability)
     found = []
     for at, (each, alone) in enumerate(zip(problems, signed, strict=True)):
         log_p = np.minimum(np.minimum(*tests[2 * at : 2 * at + 2]) + np.log(2.0), 0.0)
@@ -86,7 +81,8 @@ def estimate_effects(
         moved = _coefficients(bits, paired[2 * at + 1], sums[:, 2 * at + 1])
         size = _largest_move(bits, alone.columns, sums[:, own + 2 * len(signed)], changes[at])
         strength = _strengths(moved, abs(effect) - margin, size)
-        effects = _table(each.nodes, effect, margin, strength, log_p, alone, bits, plan)
+        estimates = (effect, margin, strength, log_p)
+        effects = _table(each.nodes, estimates, alone, bits, probability, significance)
         found.append(effects.scaled(scales[at]))
     return found
 
@@ -106,16 +102,15 @@ def _largest_move(
 
 def _table(
     nodes: IntArray,
-    effect: Vector,
-    margin: Vector,
-    strength: Vector,
-    log_p: Vector,
+    estimates: tuple[Vector, Vector, Vector, Vector],
     alone: Fit,
     bits: PerturbedSamples,
-    plan: EffectPlan,
+    probability: float,
+    significance: SignificanceConfig,
 ) -> Effects:
     """The effects in order, with the pairs among the strongest."""
-    found = significant(log_p, plan.significance, plan.correction)
+    effect, margin, strength, log_p = estimates
+    found = significance.passed(log_p)
     order = np.lexsort((nodes, -abs(effect), -strength))
     strongest = order[found[order]][:_IN_PAIRS]
     pairs: tuple[PairEffect, ...] = ()
@@ -127,8 +122,8 @@ def _table(
             dense,
             alone.residual,
             effect[strongest],
-            plan.probability,
-            plan.significance,
+            probability,
+            significance.significance,
         )
     return Effects(
         nodes[order],

@@ -1,7 +1,18 @@
 """The Bayesian network: tables, exact inference, Markov blanket, equivalence class, sampling."""
 
 from .bayesian_network import BayesianNetwork, ConditionalTable
+from .config import TARGET_TABLES, NetworkConfig, network_config
 from .equivalence import CPDAG, cpdag, equivalent
 from .noisy_or import NoisyOr
 
-__all__ = ["CPDAG", "BayesianNetwork", "ConditionalTable", "NoisyOr", "cpdag", "equivalent"]
+__all__ = [
+    "CPDAG",
+    "TARGET_TABLES",
+    "BayesianNetwork",
+    "ConditionalTable",
+    "NetworkConfig",
+    "NoisyOr",
+    "cpdag",
+    "equivalent",
+    "network_config",
+]

@@ -3,6 +3,7 @@
 from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
 from .change import (
+    CHANGE_TYPES,
     CHANGES,
     Absolute,
     Change,
@@ -16,14 +17,16 @@ from .change import (
     TopDeviation,
     TopFraction,
     as_change,
-    describe_change,
-    read_change,
+    check_change_fits,
 )
-from .generate import Samples, SamplingPlan, draw_samples, probe_features
+from .config import SamplingConfig, check_samples
+from .generate import Samples, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
+    WITH_RANDOM,
     CustomPerturbation,
     Perturbation,
+    RandomWhereConstant,
     as_perturbation,
     check_changes,
     check_columns,
@@ -34,8 +37,10 @@ from .values import Outcome
 
 __all__ = [
     "CHANGES",
+    "CHANGE_TYPES",
     "GRAPH",
     "PERTURBATIONS",
+    "WITH_RANDOM",
     "Absolute",
     "Change",
     "CustomChange",
@@ -49,20 +54,21 @@ __all__ = [
     "Outcome",
     "Perturbation",
     "Population",
+    "RandomWhereConstant",
     "SampleTable",
     "Samples",
-    "SamplingPlan",
+    "SamplingConfig",
     "TopDeviation",
     "TopFraction",
     "Variable",
     "VariableId",
     "as_change",
     "as_perturbation",
+    "check_change_fits",
     "check_changes",
     "check_columns",
-    "describe_change",
+    "check_samples",
     "draw_attribute_samples",
     "draw_samples",
     "probe_features",
-    "read_change",
 ]

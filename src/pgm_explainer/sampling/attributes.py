@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import IntArray
+from ..execution import ExecutionConfig
 from ..querying import Query
+from ..scratch import Scratch
 from ..variables import Variable
-from .generate import SamplingPlan
+from .config import SamplingConfig
+from .generate import batch_size
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
@@ -18,7 +21,11 @@ __all__ = ["draw_attribute_samples"]
 
 
 def draw_attribute_samples(
-    query: Query, population: Population, nodes: IntArray, plan: SamplingPlan
+    query: Query,
+    population: Population,
+    nodes: IntArray,
+    config: SamplingConfig,
+    execution: ExecutionConfig,
 ) -> SampleTable:
     """Record whether one prediction changes when features of ``nodes`` are perturbed one by one.
 
@@ -32,31 +39,32 @@ def draw_attribute_samples(
     """
     (target,), model = query.targets, query.model
     prediction = list(query.predictions).index(target)
-    x, subgraph, columns = population.x, model.subgraph, plan.columns
+    x, subgraph = population.x, model.subgraph
+    columns = config.columns(x.shape[1])
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
-    scratch = plan.scratch()
+    scratch = Scratch(execution.memory // 4, "samples")
     table = SampleTable(
-        [*variables, Variable(target, False, plan.change.levels)], plan.num_samples, scratch
+        [*variables, Variable(target, False, config.change.levels)], config.num_samples, scratch
     )
     original, at = x[subgraph.nodes], subgraph.positions(nodes)
-    batch_size = plan.batch_size(model, x)
+    size = batch_size(model, x, config.num_samples, execution)
     one = slice(prediction, prediction + 1)
     classes, before = query.classes[one], model.before[one]
-    flips = Record(plan.num_samples, len(variables), np.bool_, scratch)
-    severity = np.empty((plan.num_samples, 1), dtype=np.float32)
-    for start in range(0, plan.num_samples, batch_size):
-        samples = np.arange(start, min(start + batch_size, plan.num_samples))
-        draws = Draws.grid(plan.seed, samples, nodes)
+    flips = Record(config.num_samples, len(variables), np.bool_, scratch)
+    severity = np.empty((config.num_samples, 1), dtype=np.float32)
+    for start in range(0, config.num_samples, size):
+        samples = np.arange(start, min(start + size, config.num_samples))
+        draws = Draws.grid(config.seed, samples, nodes)
         flip = np.zeros((len(samples), len(nodes), x.shape[1]), dtype=bool)
-        coins = draws.uniforms("attributes", len(columns)) < plan.probability
+        coins = draws.uniforms("attributes", len(columns)) < config.perturb_probability
         flip[:, :, columns] = coins
         batch = np.repeat(original[None], len(samples), axis=0)
-        new = new_features(plan.perturbation, population, draws)
+        new = new_features(config.perturbation, population, draws)
         batch[:, at] = np.where(flip, new, original[at])
         after = model(batch)[:, one]
-        severity[samples] = plan.change.severity(before, after, classes)
+        severity[samples] = config.change.severity(before, after, classes)
         flips.write(start, coins.reshape(len(samples), -1))
     for block in flips.blocks():
         table.write(block.start, flips.read(block).astype(np.uint8))
-    table.write(len(variables), plan.change.grade(severity))
+    table.write(len(variables), config.change.grade(severity))
     return table

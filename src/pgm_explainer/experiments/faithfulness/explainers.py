@@ -89,7 +89,7 @@ def our_findings(
     found: dict[str, list[Finding]] = {EFFECTS: [], DEPENDENCE: []}
     for target, explanation in zip(targets, explanations, strict=True):
         table = explanation.effects
-        passes = int(explanation.settings["num_samples"])
+        passes = explanation.settings.sampling.num_samples
         support = np.zeros(len(case.x))
         support[table.nodes] = -table.effect
         nodes = [node for node in table.nodes.tolist() if node != target]

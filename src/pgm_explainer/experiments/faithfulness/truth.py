@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import FloatArray, IntArray
-from ...sampling import Population, as_perturbation
+from ...sampling import Population, SamplingConfig, as_perturbation
 from ...sampling.perturbation import new_features
 from ...sampling.randomness import Draws
-from ...settings import Settings
 from ..rivals.case import Case
 from ..rivals.output import Output
 
@@ -46,8 +45,8 @@ class TruthPlan:
     fewest: int = 3
     most: int = 500
     again: tuple[tuple[int, int], ...] = ((200, 20), (20, 500))
-    perturbation: str = str(Settings.perturbation)
-    probability: float = Settings.perturb_probability
+    perturbation: str = "auto"
+    probability: float = SamplingConfig.perturb_probability
     seed: int = 0
 
 

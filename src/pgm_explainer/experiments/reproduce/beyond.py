@@ -191,10 +191,11 @@ def measure_forecasts(
     model = trained(place, dataset, seed, epochs)
     targets = spread_out(dataset.targets, most_targets).tolist()
     explainer, other = (
-        PGMExplainer(model, dataset.x, dataset.edge_index, **{**options, "seed": each})
+        PGMExplainer(
+            model, dataset.x, dataset.edge_index, **{**options, "seed": each, "progress": False}
+        )
         for each in (seed, seed + _FRESH)
     )
-    explainer.show_progress = other.show_progress = False
     learnt, fresh = explainer.samples(targets).table, other.samples(targets).table
     qualities = [forecast_quality(each, learnt, fresh) for each in explainer.explain_many(targets)]
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays import IntArray
-from ...settings import DEFAULT_SAMPLES, Settings
+from ...explainer import PGMExplainer
+from ...settings import DEFAULT_SAMPLES
 from ..rivals import Case, Chance, Degree, Gradient, LearntMask, Proximity, Queries, Rival, Shapley
 from .jobs import Job, Place
 from .judge import judge, pgm_findings, rival_findings
@@ -48,9 +50,17 @@ _PUBLISHED_SAMPLES = {"syn4": 1600, "syn5": 4000, "alpha": 1000, "otc": 1000}
 _FINE = ("syn3", "syn5")
 
 
+_NO_OPTIONS = ("model", "x", "edge_index", "inputs", "target_type", "progress")
+_DEFAULTS = {
+    name: each.default
+    for name, each in inspect.signature(PGMExplainer).parameters.items()
+    if name not in _NO_OPTIONS
+}
+
+
 def default_options(**changed: Any) -> dict[str, Any]:
     """Return all options of the explainer, so that what rests on other defaults is not reused."""
-    return {**Settings().as_plain(), **changed}
+    return {**_DEFAULTS, **changed}
 
 
 def published_options(data: str) -> dict[str, Any]:

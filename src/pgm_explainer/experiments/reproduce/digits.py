@@ -16,11 +16,9 @@ from scipy.stats import chi2
 from ...arrays import IntArray
 from ...explainer import PGMExplainer
 from ...learning import Problem, learn_networks
-from ...plans import learning_plan, selection_plan
 from ...sampling import GRAPH, PERTURBATIONS, Population, TopFraction
 from ...sampling.randomness import Draws
 from ...selection import Neighbourhood, select_variables
-from ...settings import Settings
 from ..checkpoints import load_author_superpixel_gcn
 from ..data import MissingDataError
 from ..rivals import Case, Rival, top_nodes
@@ -177,27 +175,32 @@ def _as_published(
     model: SuperpixelGCN, graph: SuperpixelGraph, num_samples: int, options: dict[str, Any]
 ) -> list[int]:
     """Return the Markov blanket by the published way: two rounds, the second of the best nodes."""
-    settings = Settings(num_samples=num_samples // 2, **options)
     best = np.arange(len(graph.x))
     for seed in range(2):
         explainer = PGMExplainer(
             model,
             graph.x,
             graph.edge_index,
-            num_samples=settings.num_samples,
+            num_samples=num_samples // 2,
             perturbation=MeanOf(best),
             seed=seed,
             progress=False,
             **options,
         )
+        settings = explainer.settings
         samples = explainer.samples([None]).table
         near = Neighbourhood(GRAPH, best)
-        (found,) = select_variables(samples, [near], selection_plan(settings))
+        (found,) = select_variables(samples, [near], settings.selection, settings.significance)
         best = np.sort(found.ranking.nodes[:BEST])
-    nodes = found.related[: settings.max_nodes].tolist()
-    learning = learning_plan(settings)
-    assert learning is not None
-    (network,) = learn_networks(samples, [Problem(GRAPH, nodes)], learning)
+    nodes = found.related[: settings.selection.max_nodes].tolist()
+    assert settings.network is not None
+    (network,) = learn_networks(
+        samples,
+        [Problem(GRAPH, nodes)],
+        settings.network,
+        settings.selection,
+        settings.significance,
+    )
     return _in_order(nodes, network.markov_blanket(GRAPH))
 
 

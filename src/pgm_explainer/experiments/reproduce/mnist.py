@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 from ...io.files import write_figure
 from ...report.colours import BLUE, INK, ORANGE
 from ...report.plots import draw_superpixels
-from ...settings import DEFAULT_SAMPLES, Settings
+from ...selection import SelectionConfig
+from ...settings import DEFAULT_SAMPLES
 from ..rivals import Gradient, Rival, Shapley
 from ..superpixels import SuperpixelGraph, mnist_graphs
 from .digits import (
@@ -80,7 +81,7 @@ def mnist_section(plan: Plan) -> Section:
         f"all nodes, half of the {BEST} best, each node perturbed with probability 0.1 and then by "
         f"a coin; the eighth of the samples with the largest falls counts as changes, and of the "
         f"{MOST_NODES} best nodes those with a p-value below 0.02 by the published test stay. "
-        f"*Defaults*: at most {Settings.max_nodes} nodes.",
+        f"*Defaults*: at most {SelectionConfig.max_nodes} nodes.",
         table(list(_size_rows(right))),
         *_if_alone(networks),
         "![How many nodes explanations have](figures/mnist-sizes.png)",
