@@ -256,7 +256,6 @@ def test_a_data_object_without_nodes_is_named():
 @pytest.mark.parametrize(
     ("options", "way_out"),
     [
-        ({"change": "fall(2)"}, "between 0 and 1.*not 2.0; write, for example, 'fall\\(0.1\\)'"),
         ({"change": "fall(0.1, 0.2)"}, "unknown change .*; choose one of: auto, large_fall"),
         ({"perturb_probability": "0.1"}, "such as 0.1.*not '0.1'; .*leave out the quotes"),
         ({"significance": 5}, "significance must be a number between 0 and 1, such as 0.1"),

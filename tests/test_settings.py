@@ -259,7 +259,8 @@ def test_an_explanation_keeps_functions_by_name_and_can_be_pickled():
     def halved(x, rng):
         return x / 2
 
-    explanation = explainer(perturbation=halved, num_samples=50, num_layers=1).explain(0)
+    options = {"num_samples": 50, "num_layers": 1, "scores": "logits"}
+    explanation = explainer(perturbation=halved, **options).explain(0)
     assert explanation.settings.sampling.perturbation == Recorded("halved")
     assert pickle.loads(pickle.dumps(explanation)) == explanation
     with pytest.raises(InputError, match="of the perturbation 'halved' only the name is known"):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from .arrays import check_whole_number
 from .errors import InputError
-from .memory import available_memory, check_memory
+from .memory import check_memory
 
 __all__ = ["ExecutionConfig"]
 
@@ -46,7 +46,7 @@ class ExecutionConfig:
     @cached_property
     def memory(self) -> int:
         """The bound in bytes; measured once where none was given."""
-        return available_memory() // 4 if self.max_memory is None else int(self.max_memory)
+        return check_memory(self.max_memory)
 
     @property
     def cells(self) -> int:

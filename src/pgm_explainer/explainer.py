@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from .arrays import IntArray
+from .arrays import IntArray, check_name
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
@@ -196,8 +196,11 @@ class PGMExplainer:
         self.population = Population(source.x, source.kinds)
         columns = check_columns(features, source.x.shape[1])
         # With "auto" the model is sampled by stages until there are samples enough.
-        auto = isinstance(num_samples, str) and num_samples == "auto"
-        self.stages = STAGES if auto else (check_samples(num_samples),)
+        if isinstance(num_samples, str):
+            check_name(num_samples, "num_samples", ("auto",))
+            self.stages: tuple[int, ...] = STAGES
+        else:
+            self.stages = (check_samples(num_samples),)
         sampling = SamplingConfig(
             num_samples=self.stages[0],
             perturbation=as_perturbation(perturbation, self.population, columns, task),

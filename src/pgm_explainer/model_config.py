@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .arrays import as_array, as_list, check_name, check_whole_number
+import numpy as np
+
+from .arrays import as_array, check_name, check_whole_number
 from .errors import InputError
 from .querying import SCORE_KINDS, TASKS
 
@@ -108,7 +110,9 @@ def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
 def _check_class_names(names: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
-    listed = None if isinstance(names, str) else as_list(names)
+    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        listed = None
     if not listed or not all(isinstance(name, str) for name in listed):
         raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
     return tuple(map(str, listed))

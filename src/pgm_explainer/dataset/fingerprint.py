@@ -63,7 +63,7 @@ def _own(option: str, value: Choice | None) -> str | None:
     if value is None or not value.describe().own:
         return None
     try:
-        return identity(value)
+        return identity(vars(value))  # what it wraps: its own name is no identity
     except NoIdentityError as error:
         raise JobError(
             f"{option}={value!r:.80} has no identity by which a job that goes on could know it "
