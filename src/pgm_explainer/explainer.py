@@ -6,21 +6,20 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from .arrays import IntArray, check_name
-from .asked import check_is_of, listed
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation
+from .explanation import Explanation, check_explanation
 from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
-from .places import Places
 from .predictors import Predictor
+from .querying import TASKS, GraphModel, listed, read_inputs
 from .sampling import (
     Change,
     Perturbation,
@@ -33,13 +32,12 @@ from .sampling import (
     check_changes,
     check_columns,
     check_samples,
+    probe_features,
 )
 from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig
-from .source import read_source
 from .structure import Score
-from .tasks import TASKS
 
 __all__ = ["PGMExplainer"]
 
@@ -193,7 +191,7 @@ class PGMExplainer:
         self.execution = ExecutionConfig(
             max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
         )
-        source = read_source(model, x, edge_index, task, inputs, target_type)
+        source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
         self.population = Population(source.x, source.kinds)
         columns = check_columns(features, source.x.shape[1])
@@ -212,7 +210,7 @@ class PGMExplainer:
             seed=seed,
         )
         self.settings = Settings(
-            model=what.with_layers(source.hops),
+            model=what.with_layers(source.num_layers),
             sampling=sampling,
             significance=significant,
             selection=selection,
@@ -260,8 +258,8 @@ class PGMExplainer:
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the probabilities, or values, that the model gives a target as it is."""
         checked = self._checked(target)
-        model, _ = self._places.observe([checked], self._places.task.ends(checked))
-        return tuple(model.before[0].tolist())
+        query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
+        return tuple(query.model.before[0].tolist())
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Say which features of the explaining nodes, and of the target itself, matter.
@@ -270,10 +268,10 @@ class PGMExplainer:
         tested against the change of the prediction.
         """
         task = self.settings.model.task
-        check_is_of(explanation, self.graph, task)
+        check_explanation(explanation, self.graph, task)
         ends = explanation.ends.tolist()
         number = tuple(ends) if task == "edge" else ends[0] if ends else None
-        target = self._places.task.check(number, self.graph)
+        target = self._graph_model.task.check(number, self.graph)
         count = explanation.settings.sampling.num_samples
         return self._pipeline(count).features_of(target, explanation)
 
@@ -286,7 +284,7 @@ class PGMExplainer:
             raise InputError("num_samples='auto' draws samples for each target: give it a number")
         self._check_perturbation()
         pipeline = self._pipeline()
-        return pipeline.draw(pipeline.neighbourhoods([self._checked(each) for each in chosen]))[0]
+        return pipeline.draw(pipeline.neighbourhoods([self._checked(each) for each in chosen]))[1]
 
     @property
     def num_layers(self) -> int:
@@ -296,11 +294,7 @@ class PGMExplainer:
     @property
     def predicted(self) -> range:
         """The numbers of the nodes that are predicted: all, unless nodes have kinds."""
-        if self.names is None:
-            return range(self.graph.num_nodes)
-        at = self.names.kinds.index(self.names.default)
-        first = sum(self.names.sizes[:at])
-        return range(first, first + self.names.sizes[at])
+        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
 
     def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in chosen]
@@ -317,21 +311,22 @@ class PGMExplainer:
         if num_samples not in (None, settings.sampling.num_samples):
             sampling = replace(settings.sampling, num_samples=num_samples)
             settings = replace(settings, sampling=sampling)
-        return Pipeline(self._places, self.names, settings, self.execution)
+        return Pipeline(self._graph_model, self.population, self.names, settings, self.execution)
 
     @cached_property
-    def _places(self) -> Places:
+    def _graph_model(self) -> GraphModel:
         model = self.settings.model
-        return Places(
+        return GraphModel(
             self.predictor,
             self.graph,
-            self.population,
-            self.settings.sampling,
+            self.population.x,
             TASKS[model.task],
             self.predicted,
             self.num_layers,
+            partial(probe_features, self.population, self.settings.sampling),
             model.scores,
             model.output,
+            model.explained_class,
         )
 
     def _check_perturbation(self) -> None:
@@ -345,4 +340,4 @@ class PGMExplainer:
     def _checked(self, target: Any) -> VariableId:
         """A target as a variable's name; nodes by number, where they are called by kind too."""
         number = target if self.names is None else self.names.number(target)
-        return self._places.task.check(number, self.graph)
+        return self._graph_model.task.check(number, self.graph)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "check_explanation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,3 +301,15 @@ class Explanation:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
+    """Raise an InputError if this is no explanation, or one of another graph or task."""
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"this takes an explanation, not {explanation!r}")
+    nodes = np.append(explanation.ranking.nodes, explanation.ends)
+    its = explanation.graph
+    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
+    other = size not in (None, graph.num_nodes)
+    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
+        raise InputError("the explanation is of another graph, or of another task")

@@ -10,8 +10,7 @@ import numpy as np
 
 from .arrays import as_array, check_name, check_whole_number
 from .errors import InputError
-from .predictors import SCORE_KINDS
-from .tasks import TASKS
+from .querying import SCORE_KINDS, TASKS
 
 __all__ = ["ModelConfig"]
 

@@ -9,7 +9,6 @@ from itertools import tee
 
 import numpy as np
 
-from .asked import explained_classes
 from .diagnosis import weaknesses
 from .effects import EffectProblem, Effects, estimate_effects, told_apart
 from .execution import ExecutionConfig
@@ -18,11 +17,11 @@ from .finding import Finding
 from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
-from .places import Places
 from .progress import Progress
+from .querying import GraphModel, NodeNames, Query
 from .sampling import (
     Outcome,
-    Question,
+    Population,
     Samples,
     VariableId,
     draw_attribute_samples,
@@ -39,7 +38,6 @@ from .selection import (
     select_variables,
 )
 from .settings import Settings
-from .source import NodeNames
 
 __all__ = ["Pipeline"]
 
@@ -49,13 +47,15 @@ class Pipeline:
     """A model, its graph, and how its predictions are explained.
 
     Attributes:
-        places: the model and its graph.
+        model: with its graph.
+        population: the features of all nodes.
         names: of the nodes, where they are not called by their numbers.
         settings: what an explanation depends on.
         execution: what it does not depend on.
     """
 
-    places: Places
+    model: GraphModel
+    population: Population
     names: NodeNames | None
     settings: Settings
     execution: ExecutionConfig
@@ -67,7 +67,7 @@ class Pipeline:
         if not targets:
             return {}
         near = self.neighbourhoods(targets)
-        samples, far_sighted = self.draw(near)  # step 1
+        query, samples = self.draw(near)  # step 1
         related, plain = tee(near)
         selection, significance = self.settings.selection, self.settings.significance
         dependents = select_variables(  # step 2
@@ -81,64 +81,44 @@ class Pipeline:
             for block in in_blocks(settled, memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
-                    explanation = self._conclude(each, samples, network, far_sighted)
+                    explanation = self._conclude(each, query, samples, network)
                     done[each.near.target] = kept(explanation, shelf)
                     progress.advance()
         return done
 
     def neighbourhood(self, target: VariableId) -> Neighbourhood:
         """Return a target with the nodes that may explain it."""
-        places, reach = self.places, self.settings.model.reach
-        return Neighbourhood(target, places.task.candidates(target, places.graph, reach))
+        model, reach = self.model, self.settings.model.reach
+        return Neighbourhood(target, model.task.candidates(target, model.graph, reach))
 
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
         """Return the neighbourhoods of some targets, each once."""
         return Neighbourhoods(
             list(dict.fromkeys(targets)),
             self.neighbourhood,
-            self.places.graph.num_nodes,
+            self.model.graph.num_nodes,
             self.execution.memory,
         )
 
-    def draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
-        """Sample around some targets; return also what sees further than it should."""
-        places, config = self.places, self.settings.model
-        targets = near.targets
-        ends = [places.task.ends(target) for target in targets]
-        recorded = np.union1d(near.union, np.concatenate(ends))
-        model, far_sighted = places.observe(targets, recorded)
-        names = places.task.outcomes(targets, recorded, model.part)[1]
-        config.check_classes(model.before.shape[1])
-        classes = explained_classes(config, names, model.before, places.graph.num_nodes)
-        question = Question(recorded, names, classes, targets)
-        samples = draw_samples(
-            model, places.population, question, self.settings.sampling, self.execution
-        )
-        return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
+    def draw(self, near: Neighbourhoods) -> tuple[Query, Samples]:
+        """Sample around some targets."""
+        query = self.model.query(near.targets, near.union)
+        self.settings.model.check_classes(query.model.before.shape[1])
+        sampling = self.settings.sampling
+        return query, draw_samples(query, self.population, sampling, self.execution)
 
     def features_of(self, target: VariableId, explanation: Explanation) -> FeatureEffects:
         """Test each feature of the nodes of an explanation, from as many new samples."""
-        places, settings = self.places, self.settings
+        settings = self.settings
         nodes = np.union1d(explanation.ranking.selected_nodes, explanation.ends)
-        recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
-        model, _ = places.observe([target], recorded)
-        names = list(places.task.outcomes([target], recorded, model.part)[1])
-        at = names.index(target)
-        classes = explained_classes(settings.model, names, model.before, places.graph.num_nodes)
+        query = self.model.query([target], explanation.ranking.nodes)
         table = draw_attribute_samples(
-            model,
-            places.population,
-            nodes,
-            target,
-            at,
-            int(classes[at]),
-            settings.sampling,
-            self.execution,
+            query, self.population, nodes, settings.sampling, self.execution
         )
         return feature_effects(
             table,
             nodes,
-            settings.sampling.columns(places.population.x.shape[1]),
+            settings.sampling.columns(self.population.x.shape[1]),
             settings.selection.test,
             settings.significance,
             names=[explanation.ranking.called(node) for node in nodes.tolist()],
@@ -156,7 +136,7 @@ class Pipeline:
         for block in together(zip(near, dependents, strict=True)):
             problems = [
                 EffectProblem(
-                    np.union1d(each.candidates, self.places.task.ends(each.target)),
+                    np.union1d(each.candidates, self.model.task.ends(each.target)),
                     samples.outcome(each.target),
                 )
                 for each, _ in block
@@ -210,15 +190,14 @@ class Pipeline:
     def _conclude(
         self,
         finding: Finding,
+        query: Query,
         samples: Samples,
         network: BayesianNetwork | None,
-        far_sighted: set[VariableId],
     ) -> Explanation:
-        near, places = finding.near, self.places
-        sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
+        near, model = finding.near, self.model
         before, explained = samples.prediction(near.target)
         regression = self.settings.model.is_regression
-        ends = places.task.ends(near.target)
+        ends = model.task.ends(near.target)
         around = np.union1d(near.candidates, ends)
         explanation = Explanation(
             target=near.target,
@@ -231,10 +210,10 @@ class Pipeline:
             network=network,
             settings=self._recorded,
             warnings=(
-                *([places.far_sighted_note] if sees_further else []),
+                *model.beyond_warning(query, [near.target, *near.candidates.tolist()]),
                 *weaknesses(finding, samples, network, self.settings.sampling),
             ),
-            graph=places.graph,
+            graph=model.graph,
             ends=ends,
             node_classes=np.full_like(around, -1)
             if regression

@@ -10,13 +10,9 @@ from scipy.special import softmax
 from pgm_explainer import scratch
 from pgm_explainer.execution import ExecutionConfig
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import (
-    GraphOutcome,
-    LocalModel,
-    NodeOutcomes,
-    PairOutcomes,
-    as_predictor,
-)
+from pgm_explainer.predictors import as_predictor
+from pgm_explainer.querying import Query, SubgraphModel
+from pgm_explainer.querying.tasks import GraphOutput, NodeOutputs, PairOutputs
 from pgm_explainer.sampling import (
     GRAPH,
     PERTURBATIONS,
@@ -24,7 +20,6 @@ from pgm_explainer.sampling import (
     Fall,
     Levels,
     Population,
-    Question,
     SamplingConfig,
     TopFraction,
     draw_samples,
@@ -56,13 +51,13 @@ def size_of(how, model, x):
     return batch_size(model, x, config.num_samples, execution)
 
 
-def sampled(model, x, edge_index, recorded, how, outcomes=None, names=None, classes=None):
+def sampled(model, x, edge_index, recorded, how, outputs=None, names=None, classes=None):
     part = Graph(edge_index, len(x)).whole
-    outcomes = NodeOutcomes(recorded) if outcomes is None else outcomes
+    outputs = NodeOutputs(recorded) if outputs is None else outputs
     names = recorded.tolist() if names is None else names
-    local = LocalModel.observe(as_predictor(model), part, x, outcomes)
+    local = SubgraphModel.observe(as_predictor(model), part, x, outputs)
     classes = local.before.argmax(axis=-1) if classes is None else np.array(classes)
-    return draw_samples(local, Population(x), Question(recorded, names, classes), *how)
+    return draw_samples(Query(local, recorded, names, classes), Population(x), *how)
 
 
 def recorded_codes(*arguments, **options):
@@ -115,7 +110,7 @@ def test_the_graph_table_is_what_a_slow_loop_records(toy):
         toy.edge_index,
         np.arange(16),
         plan("zero", TopFraction(0.25)),
-        GraphOutcome(),
+        GraphOutput(),
         [GRAPH],
     )
     np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
@@ -142,7 +137,7 @@ def test_the_table_of_pairs_is_what_a_slow_loop_records(toy):
     ]
     names = [tuple(pair) for pair in PAIRS.T.tolist()]
     codes, table = recorded_codes(
-        scores, toy.x, toy.edge_index, np.arange(16), plan(), PairOutcomes(PAIRS), names
+        scores, toy.x, toy.edge_index, np.arange(16), plan(), PairOutputs(PAIRS), names
     )
     np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
     assert [variable.id for variable in table.variables] == [*range(16), *names]
@@ -233,11 +228,11 @@ def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
     assert sizes[-3:] == [25, 25, 10]
 
 
-def observed(nodes, edges, features, classes=2, outcomes=None):
+def observed(nodes, edges, features, classes=2, outputs=None):
     x = np.zeros((nodes, features))
     part = Graph(np.zeros((2, edges), dtype=np.int64), nodes).whole
     model = as_predictor(lambda x: np.zeros((*x.shape[:2], classes)))
-    return LocalModel.observe(model, part, x, outcomes or NodeOutcomes(np.arange(nodes))), x
+    return SubgraphModel.observe(model, part, x, outputs or NodeOutputs(np.arange(nodes))), x
 
 
 ONE_SAMPLE = ((6 * 10 + 3 * 4) * 64 + 4 * 10 * 2) * 8
@@ -285,7 +280,7 @@ def test_a_prediction_is_found_by_its_variable(toy):
         np.testing.assert_allclose(before, expected[node])
         assert its_class == explained
     of_graph = sampled(
-        toy.graph_level, toy.x, toy.edge_index, np.arange(16), plan(), GraphOutcome(), [GRAPH]
+        toy.graph_level, toy.x, toy.edge_index, np.arange(16), plan(), GraphOutput(), [GRAPH]
     )
     np.testing.assert_allclose(
         of_graph.prediction(GRAPH)[0], softmax(toy.graph_level(toy.x[None])[0])
@@ -296,7 +291,7 @@ def test_a_prediction_is_found_by_its_variable(toy):
         toy.edge_index,
         np.arange(16),
         plan(),
-        PairOutcomes(PAIRS),
+        PairOutputs(PAIRS),
         ["first", "second", "third"],
         [0, 1, 2],
     )
@@ -310,12 +305,12 @@ def test_sampling_stays_near_the_memory_bound(perturbation):
     x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB a sample
     recorded = np.arange(len(x))
     part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole
-    outcomes = NodeOutcomes(recorded)
-    local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outcomes)
-    question = Question(recorded, recorded.tolist(), local.before.argmax(axis=-1))
+    outputs = NodeOutputs(recorded)
+    local = SubgraphModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outputs)
+    query = Query(local, recorded, recorded.tolist(), local.before.argmax(axis=-1))
     how = plan(perturbation, num_samples=20, samples_per_call=1, columns=range(40))
     tracemalloc.start()
-    draw_samples(local, Population(x), question, *how)
+    draw_samples(query, Population(x), *how)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * len(x) * 64 * x.itemsize  # what one sample is assumed to take

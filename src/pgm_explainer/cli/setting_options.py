@@ -10,8 +10,8 @@ from typing import Any
 from ..explainer import PGMExplainer
 from ..io.version4 import change_from_text
 from ..limits import NESTING, SHOWN
+from ..querying import TASKS
 from ..sampling import Change
-from ..tasks import TASKS
 
 __all__ = ["add_settings", "read_setting"]
 

@@ -50,7 +50,7 @@ def fingerprint(
         "model": _model(explainer, targets),
         "edges": digest([("edge_index", edges)]),
         "features": digest([("x", x)]),
-        "inputs": digest(sorted(getattr(explainer.predictor, "inputs", {}).items())),
+        "inputs": digest(sorted(explainer.predictor.inputs.items())),
         "settings": settings,
         "own": {name: _own(name, options.get(name)) for name in CHOICES},
         "targets": digest([("targets", targets)]),
@@ -126,18 +126,12 @@ def _alike(before: Any, now: Any) -> bool:
 
 
 def _model(explainer: PGMExplainer, targets: IntArray) -> dict[str, Any]:
-    module = _module(explainer.predictor)
+    module = explainer.predictor.module
     weights = {} if module is None else module.state_dict()
     if weights:
         return {"weights": digest([("architecture", repr(module)), *weights.items()])}
     probes = np.unique(np.linspace(0, len(targets) - 1, _PROBES).astype(int))
     return {"answers": [_answer(explainer, targets[probe]) for probe in probes]}
-
-
-def _module(predictor: Any) -> Any:
-    """The module that a predictor asks, by whichever name it has it; None where there is none."""
-    held = (getattr(predictor, name, None) for name in ("module", "model"))  # DGL's has a model
-    return next((each for each in held if hasattr(each, "state_dict")), None)
 
 
 def _answer(explainer: PGMExplainer, probe: Any) -> list[float]:

@@ -17,9 +17,9 @@ from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..sampling import GRAPH, Variable, VariableId
-from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
 from ..structure import DAG
+from ..variables import MOST_LEVELS
 from ..versions import current_versions
 from .checked import Checked
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION

@@ -7,12 +7,12 @@ from typing import Any
 
 from ..choices import Recorded
 from ..errors import FileError, InputError
+from ..querying import TASKS
 from ..sampling import CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM, Change, RandomWhereConstant
 from ..selection import TESTS
 from ..settings import Settings
 from ..significance import CORRECTIONS
 from ..structure import SCORES, SEARCHES
-from ..tasks import TASKS
 from .checked import Checked
 from .settings_file import make_settings
 

@@ -1,5 +1,6 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
+from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
 from .change import (
     CHANGE_TYPES,
@@ -19,7 +20,7 @@ from .change import (
     check_change_fits,
 )
 from .config import SamplingConfig, check_samples
-from .generate import Question, Samples, draw_samples, probe_features
+from .generate import Samples, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
     WITH_RANDOM,
@@ -35,7 +36,6 @@ from .population import Population
 from .randomness import Draws
 from .table import SampleTable
 from .values import Outcome
-from .variables import GRAPH, Variable, VariableId
 
 __all__ = [
     "CHANGES",
@@ -57,7 +57,6 @@ __all__ = [
     "Outcome",
     "Perturbation",
     "Population",
-    "Question",
     "RandomWhereConstant",
     "SampleTable",
     "Samples",

@@ -1,9 +1,8 @@
-"""Step 1 of the paper: perturb, ask, record."""
+"""Step 1 of the paper: perturb, query the model, record."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray
 from ..execution import ExecutionConfig
 from ..memory import readable
-from ..predictors import LocalModel
 from ..progress import Progress
+from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
+from ..variables import Variable, VariableId
 from .config import SamplingConfig
 from .perturbation import CustomPerturbation, changed_share, new_features
 from .population import Population
@@ -23,9 +23,8 @@ from .randomness import Draws
 from .record import Record
 from .table import SampleTable
 from .values import Outcome, TargetValues
-from .variables import Variable, VariableId
 
-__all__ = ["Question", "Samples", "batch_size", "draw_samples", "probe_features"]
+__all__ = ["Samples", "batch_size", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -39,23 +38,6 @@ _FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
 _ROUNDING = 1e-6
 """Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What samples are drawn for.
-
-    Attributes:
-        recorded: nodes whose variables go into the table, ascending.
-        predictions: names of the model's recorded predictions, in its order.
-        classes: the class of each of them that is explained.
-        targets: the predictions that are explained, whose values are recorded too.
-    """
-
-    recorded: IntArray
-    predictions: Sequence[VariableId]
-    classes: IntArray
-    targets: Sequence[VariableId] = ()
 
 
 @dataclass(frozen=True)
@@ -103,17 +85,17 @@ class Samples:
 
 
 def batch_size(
-    model: LocalModel, x: FloatArray, num_samples: int, execution: ExecutionConfig
+    model: SubgraphModel, x: FloatArray, num_samples: int, execution: ExecutionConfig
 ) -> int:
     """Return how many samples to call the model on at once; a remote model gets large batches."""
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
-    nodes, edges = len(model.part.nodes), len(model.part.edges)
+    nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
     classes = model.scores.shape[-1]
     # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
     # with a row per node, and with one per edge for the messages.
     rows = _COPIES * nodes + _MESSAGES * edges
-    answers = _ANSWERS * prod(model.outcomes.leading_shape(1, nodes)) * classes
+    answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
     floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
     wanted = execution.memory // 2 // (floats * x.itemsize)
     if wanted == 0:
@@ -121,7 +103,7 @@ def batch_size(
             "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
             *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
         )
-    if not getattr(model.predictor, "latency_bound", False):
+    if not model.predictor.latency_bound:
         width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
         wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
     # Whole bytes of the table, where there is room for them.
@@ -130,30 +112,28 @@ def batch_size(
 
 
 def draw_samples(
-    model: LocalModel,
+    query: Query,
     population: Population,
-    question: Question,
     config: SamplingConfig,
     execution: ExecutionConfig,
 ) -> Samples:
-    """Record the variables in question in ``config.num_samples`` perturbed graphs.
+    """Record the variables of a query in ``config.num_samples`` perturbed graphs.
 
-    Every node of the model's part is perturbed independently with
+    Every node of the model's subgraph is perturbed independently with
     ``config.perturb_probability``.
     """
-    recorded, classes, seed = question.recorded, question.classes, config.seed
+    recorded, classes, seed = query.recorded, query.classes, config.seed
     columns = config.columns(population.x.shape[1])
     share = changed_share(config.perturbation, population, recorded, columns, seed)
     scratch = Scratch(execution.memory // 4, "samples")
-    recorder = _Recorder(model, question, config, scratch)
-    values = TargetValues(
-        model, question, config.num_samples, Scratch(execution.memory // 4, "samples")
-    )
+    recorder = _Recorder(query, config, scratch)
+    values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
+    model = query.model
     size = batch_size(model, population.x, config.num_samples, execution)
     with Progress("asking the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, size):
             stop = min(start + size, config.num_samples)
-            draws = Draws.grid(seed, np.arange(start, stop), model.part.nodes)
+            draws = Draws.grid(seed, np.arange(start, stop), model.subgraph.nodes)
             perturbed = draws.coins("perturbed", config.perturb_probability)
             after = model(_perturb(population, draws, perturbed, config))
             values.record(start, after)
@@ -163,18 +143,16 @@ def draw_samples(
 
 
 def probe_features(
-    population: Population, nodes: IntArray, config: SamplingConfig, always: NDArray[np.bool_]
+    population: Population, config: SamplingConfig, nodes: IntArray, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
+    """Return perturbed features ``[4, n, F]`` of ``nodes`` to probe a model with.
 
-    The latter are those of the first samples, except that the nodes for which ``always`` is True
-    are perturbed in each of them.
+    They are those of the first samples, except that the nodes for which ``always`` is True are
+    perturbed in each of them.
     """
     draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", config.perturb_probability) | always
-    return np.concatenate(
-        (population.x[nodes][None], _perturb(population, draws, perturbed, config))
-    )
+    return _perturb(population, draws, perturbed, config)
 
 
 def _perturb(
@@ -207,29 +185,25 @@ class _Recorder:
     prediction, and because the table is packed by columns.
     """
 
-    def __init__(
-        self, model: LocalModel, question: Question, config: SamplingConfig, scratch: Scratch
-    ) -> None:
+    def __init__(self, query: Query, config: SamplingConfig, scratch: Scratch) -> None:
+        model = query.model
         self._change = config.change
-        self._joined = model.outcomes.belong_to_nodes
-        self._positions = model.part.positions(question.recorded)
-        levels = np.full(len(question.recorded), config.change.levels if self._joined else 1)
-        if hasattr(model.predictor, "has_prediction"):  # not every kind of node may have one
-            levels[~model.predictor.has_prediction(question.recorded)] = 1
+        self._joined = model.outputs.belong_to_nodes
+        self._positions = model.subgraph.positions(query.recorded)
+        levels = np.full(len(query.recorded), config.change.levels if self._joined else 1)
+        levels[~model.predictor.has_prediction(query.recorded)] = 1
         variables = [
             Variable(node, True, its_levels)
-            for node, its_levels in zip(question.recorded.tolist(), levels.tolist(), strict=True)
+            for node, its_levels in zip(query.recorded.tolist(), levels.tolist(), strict=True)
         ]
         if not self._joined:
-            variables += [
-                Variable(name, False, config.change.levels) for name in question.predictions
-            ]
+            variables += [Variable(name, False, config.change.levels) for name in query.predictions]
         samples = config.num_samples
         self._levels = levels.astype(np.uint8)
         self._table = SampleTable(variables, samples, scratch)
         self._perturbed = Record(samples, len(levels), np.bool_, scratch)
         noted = np.float32 if self._change.needs_all_samples else np.uint8
-        self._changed = Record(samples, len(question.predictions), noted, scratch)
+        self._changed = Record(samples, len(query.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
         """Note which nodes were perturbed in a batch, and how much predictions changed."""

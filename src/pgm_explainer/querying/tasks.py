@@ -8,13 +8,86 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import IntArray, as_list, check_node
-from .errors import InputError
-from .graph import Graph, Subgraph
-from .predictors import GraphOutcome, NodeOutcomes, Outcomes, PairOutcomes
-from .sampling import GRAPH, VariableId
+from ..arrays import FloatArray, IntArray, as_list, check_node
+from ..errors import InputError
+from ..graph import Graph, Subgraph
+from ..predictors import Predictor
+from ..variables import GRAPH, VariableId
 
-__all__ = ["TASKS", "Task"]
+__all__ = ["TASKS", "GraphOutput", "NodeOutputs", "Outputs", "PairOutputs", "Task"]
+
+
+class Outputs(Protocol):
+    """The outputs that are recorded, and how to get them from a model."""
+
+    @property
+    def belong_to_nodes(self) -> bool:
+        """Whether each prediction is that of a recorded node, and so part of its variable."""
+        ...
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        """Return the model's answer to features ``x [B, n, F]``."""
+        ...
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        """Return the shape that the answer must have, but for the scores of one prediction."""
+        ...
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        """Return the recorded ones of the answered scores, as ``[B, predictions, C]``."""
+        ...
+
+
+@dataclass(frozen=True)
+class NodeOutputs:
+    """The predictions of some nodes, given by their positions in the subgraph."""
+
+    rows: IntArray
+    belong_to_nodes: bool = True
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, nodes)
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        if len(self.rows) == scores.shape[1]:  # all of them: no copy of what may be large
+            return scores
+        return scores[:, self.rows]
+
+
+@dataclass(frozen=True)
+class GraphOutput:
+    """The one prediction of the whole graph."""
+
+    belong_to_nodes: bool = False
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples,)
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores[:, None]
+
+
+@dataclass(frozen=True)
+class PairOutputs:
+    """The predictions of some pairs of nodes ``[2, P]``, in the numbering of the subgraph."""
+
+    pairs: IntArray
+    belong_to_nodes: bool = False
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph, self.pairs)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, self.pairs.shape[1])
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores
 
 
 class Task(Protocol):
@@ -43,10 +116,10 @@ class Task(Protocol):
         """Return the nodes whose predictions are recorded; None if the whole graph is needed."""
         ...
 
-    def outcomes(
-        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
-    ) -> tuple[Outcomes, Sequence[VariableId]]:
-        """Return the recorded predictions, and a name for each."""
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        """Return the outputs that are recorded on a subgraph, and the variable of each."""
         ...
 
 
@@ -74,10 +147,10 @@ class NodeTask:
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return recorded
 
-    def outcomes(
-        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
-    ) -> tuple[Outcomes, Sequence[VariableId]]:
-        return NodeOutcomes(part.positions(recorded)), recorded.tolist()
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return NodeOutputs(subgraph.positions(recorded)), recorded.tolist()
 
 
 @dataclass(frozen=True)
@@ -107,10 +180,10 @@ class PairTask:
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return np.unique(np.array(targets, dtype=np.int64))
 
-    def outcomes(
-        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
-    ) -> tuple[Outcomes, Sequence[VariableId]]:
-        return PairOutcomes(part.positions(np.array(targets, dtype=np.int64).T)), targets
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return PairOutputs(subgraph.positions(np.array(targets, dtype=np.int64).T)), targets
 
 
 @dataclass(frozen=True)
@@ -139,10 +212,10 @@ class GraphTask:
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return None
 
-    def outcomes(
-        self, targets: Sequence[VariableId], recorded: IntArray, part: Subgraph
-    ) -> tuple[Outcomes, Sequence[VariableId]]:
-        return GraphOutcome(), targets
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return GraphOutput(), targets
 
 
 TASKS: dict[str, Task] = {task.name: task for task in (NodeTask(), PairTask(), GraphTask())}

@@ -7,25 +7,19 @@ from scipy.special import softmax
 
 from pgm_explainer import InputError, ModelError
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import (
-    GraphOutcome,
-    LocalModel,
-    NodeOutcomes,
-    PairOutcomes,
-    as_predictor,
-    differing,
-    scores_on,
-)
+from pgm_explainer.predictors import as_predictor
+from pgm_explainer.querying.subgraph_model import SubgraphModel, answers, differing
+from pgm_explainer.querying.tasks import GraphOutput, NodeOutputs, PairOutputs
 
 ROWS = np.array([1, 4])
 CLEAN = np.random.default_rng(0).normal(size=(5, 3))
-OUTCOMES = NodeOutcomes(ROWS)
+OUTPUTS = NodeOutputs(ROWS)
 PAIRS = np.array([[0, 3, 3], [1, 2, 4]])
 WHOLE = Graph(np.zeros((2, 0), dtype=np.int64), 5).whole
 
 
-def observe(model, outcomes=OUTCOMES, kind="auto", output=None):
-    return LocalModel.observe(as_predictor(model), WHOLE, CLEAN, outcomes, kind, output)
+def observe(model, outputs=OUTPUTS, kind="auto", output=None):
+    return SubgraphModel.observe(as_predictor(model), WHOLE, CLEAN, outputs, kind, output)
 
 
 def nodes(x):
@@ -45,7 +39,7 @@ def test_the_recorded_rows_are_given_as_probabilities():
 
 
 def test_a_graphs_prediction_is_one_row():
-    model = observe(graph, GraphOutcome())
+    model = observe(graph, GraphOutput())
     assert model.before.shape == (1, 3)
     batch = np.random.default_rng(1).normal(size=(4, 5, 3))
     np.testing.assert_allclose(model(batch), softmax(batch.sum(axis=1), axis=-1)[:, None])
@@ -78,7 +72,7 @@ def of_pairs(x, pairs):
 
 
 def test_the_predictions_of_pairs_are_given_as_probabilities():
-    model = observe(of_pairs, PairOutcomes(PAIRS))
+    model = observe(of_pairs, PairOutputs(PAIRS))
     assert model.before.shape == (3, 3)
     batch = np.random.default_rng(1).normal(size=(4, 5, 3))
     np.testing.assert_allclose(model(batch), softmax(of_pairs(batch, PAIRS), axis=-1))
@@ -86,7 +80,7 @@ def test_the_predictions_of_pairs_are_given_as_probabilities():
 
 def test_an_answer_about_pairs_of_the_wrong_shape_is_named_with_the_right_one():
     with pytest.raises(ModelError, match=r"\[1, 5, 3\].*needs \[1, 3, classes\]"):
-        observe(lambda x, pairs: x, PairOutcomes(PAIRS))
+        observe(lambda x, pairs: x, PairOutputs(PAIRS))
 
 
 def test_what_scores_are_is_told_by_all_nodes_not_only_the_recorded_ones():
@@ -153,12 +147,12 @@ def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
     """Whether what is said of the cut of so many hops is said of a wider one too."""
     x = np.random.default_rng(4).normal(size=(graph.num_nodes, 2))
     part, wider = graph.cut(targets, hops), graph.cut(targets, hops + further)
-    local = LocalModel.observe(
-        as_predictor(model), part, x[part.nodes], NodeOutcomes(part.positions(targets)), kind
+    local = SubgraphModel.observe(
+        as_predictor(model), part, x[part.nodes], NodeOutputs(part.positions(targets)), kind
     )
-    outcomes = NodeOutcomes(wider.positions(targets))
-    wide = scores_on(local.predictor, wider, x[wider.nodes][None], outcomes)
-    return not differing(local.scores[None], wide).any()
+    outputs = NodeOutputs(wider.positions(targets))
+    wide = outputs.take(answers(local.predictor, wider, x[wider.nodes][None], outputs))
+    return not differing(local.probed, wide).any()
 
 
 def layers(count, scale=0.1):
@@ -233,7 +227,7 @@ def test_one_row_in_a_node_task_suggests_the_graph_task():
 
 def test_a_graph_task_that_gets_nodes_is_named_with_the_right_shape():
     with pytest.raises(ModelError, match=r"\[1, 5, 3\].*this task needs \[1, classes\]"):
-        observe(nodes, GraphOutcome())
+        observe(nodes, GraphOutput())
 
 
 @pytest.mark.parametrize("answer", [None, "class 1", {"logits": 1}, np.ones((1, 5, 3)) * 1j])
@@ -332,7 +326,7 @@ def test_a_model_that_reuses_the_memory_of_its_answers_does_not_change_what_it_s
         buffer[: len(x)] = np.stack([first, 1 - first], axis=-1)
         return buffer[: len(x)]
 
-    model = observe(reusing, GraphOutcome())
+    model = observe(reusing, GraphOutput())
     said = model.before.copy()
     model(np.full((10, 5, 3), 9.0))
     np.testing.assert_array_equal(model.before, said)

@@ -73,8 +73,8 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
     assert max(sizes) < NUM_NODES
 
 
-def test_the_check_is_two_small_batches_more():
-    """As many for the explainer, once, and for each explanation; however many samples there are."""
+def test_the_receptive_field_is_checked_in_five_queries_the_first_time_and_then_three():
+    """Two find out about the model, once; one of them also tells the kind of scores."""
     asked = []
 
     def watched(x, edge_index):
@@ -85,9 +85,9 @@ def test_the_check_is_two_small_batches_more():
     explainer.explain(TARGET)
     small, wide = asked[-1][1], asked[-4][1]
     assert small < wide < NUM_NODES
-    expected = [(1, small), (3, small), (5, small), (5, wide), *[(100, small)] * 3]
-    assert asked[-7:] == expected
-    assert [count for count, _ in asked[:-7]] == [5, 5, 1]
+    expected = [(1, small), (7, small), (5, wide), *[(100, small)] * 3]
+    assert asked[-6:] == expected
+    assert [count for count, _ in asked[:-6]] == [5, 5]
     asked.clear()
     explainer.explain(TARGET)
     assert asked == expected

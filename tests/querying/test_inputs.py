@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.source import NodeNames, read_source
+from pgm_explainer.querying import NodeNames, read_inputs
 
 NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
 ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), ("venue", 0)]
@@ -62,11 +62,11 @@ def model(x):
 
 
 def test_a_model_with_arrays_is_a_source():
-    source = read_source(model, X.tolist(), EDGES.tolist(), "node", None, None)
+    source = read_inputs(model, X.tolist(), EDGES.tolist(), "node", None, None)
     np.testing.assert_array_equal(source.x, X)
     np.testing.assert_array_equal(source.graph.edge_index, EDGES)
     assert not source.predictor.accepts_subgraph
-    assert source.hops == 3
+    assert source.num_layers == 3
     assert source.kinds is source.names is None
 
 
@@ -80,7 +80,7 @@ class Holder:
 
 
 def test_a_model_with_a_data_object_is_a_source():
-    source = read_source(model, Holder(), None, "node", None, None)
+    source = read_inputs(model, Holder(), None, "node", None, None)
     np.testing.assert_array_equal(source.x, X)
     np.testing.assert_array_equal(source.graph.edge_index, EDGES)
 
@@ -97,7 +97,7 @@ def test_a_model_with_a_data_object_is_a_source():
 def test_what_cannot_be_read_is_said(x, edge_index, options, named):
     given = {"inputs": None, "target_type": None, **options}
     with pytest.raises(InputError, match=named):
-        read_source(model, x, edge_index, "node", **given)
+        read_inputs(model, x, edge_index, "node", **given)
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_what_cannot_be_read_is_said(x, edge_index, options, named):
 )
 def test_edges_beside_a_data_object_are_not_ignored(data):
     with pytest.raises(InputError, match="has its own edges: pass it alone"):
-        read_source(lambda x: x, data, np.array([[0], [1]]), "node", None, None)
+        read_inputs(lambda x: x, data, np.array([[0], [1]]), "node", None, None)

@@ -1,4 +1,4 @@
-"""The model at one place: what it says of the predictions in question, checked before believed."""
+"""A model on one subgraph: its outputs, validated before they are used."""
 
 from __future__ import annotations
 
@@ -11,65 +11,82 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
-from .base import Predictor
-from .outcomes import Outcomes
+from ..predictors.base import Predictor
 from .scores import ScoreReader
+from .tasks import Outputs
 
-__all__ = ["LocalModel", "answers_on", "differing", "scores_on", "settle_kind"]
+__all__ = ["SubgraphModel", "answers", "differing", "kind_of_scores"]
 
 _SAME_WITHIN = 1e-3
-"""Two answers to the same question may differ by rounding (float16 on some devices), not more."""
+"""Two answers to the same query may differ by rounding (float16 on some devices), not more."""
 
 _FAR_OUT = 1000.0
 
 
 @dataclass(frozen=True)
-class LocalModel:
-    """A black box bound to a part of the graph and to the predictions that matter.
+class SubgraphModel:
+    """A model bound to a subgraph and to the outputs that are recorded.
 
     Attributes:
-        outcomes: which of its answers are recorded.
+        outputs: which of its outputs are recorded.
         reader: what its scores are.
         scores: its raw scores ``[predictions, C]`` on the unperturbed features.
         before: probabilities (or values) ``[predictions, C]`` made of them.
+        probed: raw scores ``[1 + probes, predictions, C]`` on the unperturbed features and on the
+            probes.
     """
 
     predictor: Predictor
-    part: Subgraph
-    outcomes: Outcomes
+    subgraph: Subgraph
+    outputs: Outputs
     reader: ScoreReader
     scores: FloatArray
     before: FloatArray
+    probed: FloatArray
 
     @classmethod
     def observe(
         cls,
         predictor: Predictor,
-        part: Subgraph,
+        subgraph: Subgraph,
         x: FloatArray,
-        outcomes: Outcomes,
+        outputs: Outputs,
         kind: str = "auto",
         output: int | None = None,
-    ) -> LocalModel:
-        """Ask about the unperturbed features ``x [n, F]`` and check that the answer can be trusted.
+        probes: FloatArray | None = None,
+    ) -> SubgraphModel:
+        """Query the model on the unperturbed features ``x [n, F]`` and validate its answers.
+
+        The first query is about ``x`` alone. The second is a batch of ``x`` twice, of other
+        features and of the probes.
+
+        Args:
+            probes: further features ``[probes, n, F]`` to query the model on.
 
         Raises:
-            ModelError: wrong shape, NaN or infinity, another answer when asked again, or another
-                answer in the company of other features.
+            ModelError: wrong shape, NaN or infinity, another answer to the same features, or an
+                answer that depends on the rest of the batch.
         """
+        answer = answers(predictor, subgraph, np.array(x[None]), outputs)
+        once = _finite(outputs.take(answer))[0]
+        scores = np.array(once)  # a copy: a model may reuse the memory of its answers
         if kind == "auto":
-            kind = settle_kind(answers_on(predictor, part, x, outcomes, output), output)
+            kind = kind_of_scores(predictor, subgraph, x, outputs, output, np.array(answer))
         reader = ScoreReader(kind, output)
-        once = _finite(outcomes.take(_ask(predictor, part, np.array(x[None]), outcomes)))[0]
-        stranger = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
-        again = _ask(predictor, part, np.stack((x, x, stranger)), outcomes)[:2]
-        _check_repeatable(once, _finite(outcomes.take(again)))
-        return cls(predictor, part, outcomes, reader, np.array(once), np.array(reader(once)))
+        other = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
+        batch = np.stack((x, x, other))
+        if probes is not None:
+            batch = np.concatenate((batch, probes))
+        again = np.array(outputs.take(answers(predictor, subgraph, batch, outputs)))
+        _check_repeatable(scores, _finite(again[:2]))
+        before = np.array(reader(scores))
+        probed = np.concatenate((again[:1], again[3:]))
+        return cls(predictor, subgraph, outputs, reader, scores, before, probed)
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``."""
-        answer = _ask(self.predictor, self.part, x, self.outcomes)
-        after = self.reader(_finite(self.outcomes.take(answer)))
+        answer = answers(self.predictor, self.subgraph, x, self.outputs)
+        after = self.reader(_finite(self.outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
             raise ModelError(
                 f"the model answered with {after.shape[-1]} classes, after "
@@ -78,21 +95,14 @@ class LocalModel:
         return after
 
 
-def scores_on(
-    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
-) -> FloatArray:
-    """Return the raw scores ``[B, predictions, C]`` for features ``x [B, n, F]`` of a part.
-
-    ``x`` is the model's to write to.
-    """
-    return np.array(outcomes.take(_ask(predictor, part, x, outcomes)))
-
-
 def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
-    """Say of each prediction whether a wider part of the graph gives other raw scores.
+    """Say of each prediction whether its raw scores on a wider subgraph are different.
 
-    If so, the model sees beyond the narrow part, and what it says there is not what it says of the
-    whole graph. Probabilities of a model that is sure would hide the difference.
+    If so, the prediction depends on more than the narrow subgraph. Raw scores are compared, because
+    the probabilities of a confident model would hide the difference.
+
+    Args:
+        narrow, wide: raw scores ``[B, predictions, C]`` on the two subgraphs.
 
     Raises:
         ModelError: the two have different numbers of scores.
@@ -105,33 +115,47 @@ def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
         )
     size = np.maximum(1.0, abs(wide).max(axis=-1))
     with np.errstate(invalid="ignore"):  # what is not finite is refused where it is recorded
-        return np.asarray(abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size)
+        return np.asarray((abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size).any(axis=0))
 
 
-def answers_on(
-    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes, output: int | None
-) -> FloatArray:
-    """Return rows ``[..., C]`` that show what scores are: all that are answered on a part.
+def kind_of_scores(
+    predictor: Predictor,
+    subgraph: Subgraph,
+    x: FloatArray,
+    outputs: Outputs,
+    output: int | None,
+    answer: FloatArray,
+) -> str:
+    """Say what kind of scores a model gives, from all its outputs on a subgraph.
 
-    One score between 0 and 1 shows only far out whether it is a logit.
+    A single score between 0 and 1 may be a probability or a logit, so the model is then also
+    queried on features far outside the usual range.
+
+    Args:
+        answer: the model's answer to the unperturbed features ``x``.
     """
-    answer = _ask(predictor, part, np.array(x[None]), outcomes)
     if output is not None or answer.shape[-1] == 1:
-        answer = np.concatenate((answer, _stretched(predictor, part, x, outcomes, answer)))
+        stretched = _stretched(predictor, subgraph, x, outputs, answer)
+        answer = np.concatenate((answer, stretched))
     rows = answer.reshape(-1, answer.shape[-1])
-    return rows[np.isfinite(rows).all(axis=-1)]
-
-
-def settle_kind(rows: FloatArray, output: int | None) -> str:
-    """Say what kind of scores the model answered with."""
+    rows = rows[np.isfinite(rows).all(axis=-1)]
     return ScoreReader.of("auto", output, rows).kind if len(rows) else "logits"
 
 
-def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes) -> FloatArray:
+def answers(
+    predictor: Predictor, subgraph: Subgraph, x: FloatArray, outputs: Outputs
+) -> FloatArray:
+    """Return the model's whole answer to features ``x [B, n, F]``, as an array of the right shape.
+
+    ``x`` may be written to by the model.
+
+    Raises:
+        ModelError: the model failed, or the shape is wrong.
+    """
     samples, nodes = x.shape[:2]
     shape = list(x.shape)
     try:
-        scores = as_array(outcomes.ask(predictor, x, part), "the model's answer")
+        scores = as_array(outputs.query(predictor, x, subgraph), "the model's answer")
     except InputError as error:
         raise ModelError(str(error)) from error
     except PGMExplainerError:
@@ -139,9 +163,9 @@ def _ask(predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes
     except Exception as error:  # whatever a model raises, its user should hear where
         raise ModelError(
             f"the model failed when asked about features of shape {shape}: "
-            f"{type(error).__name__}: {error}{_hint(error, part)}"
+            f"{type(error).__name__}: {error}{_hint(error, subgraph)}"
         ) from error
-    wanted = outcomes.leading_shape(samples, nodes)
+    wanted = outputs.leading_shape(samples, nodes)
     if scores.ndim != len(wanted) + 1 or scores.shape[:-1] != wanted or scores.shape[-1] == 0:
         expected = ", ".join(map(str, (*wanted, "classes")))
         raise ModelError(
@@ -159,31 +183,32 @@ def _guess(answered: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return "is it a model of the right task, and of one graph?"
 
 
-def _hint(error: Exception, part: Subgraph) -> str:
+def _hint(error: Exception, subgraph: Subgraph) -> str:
     """What a failure may come from, and the way out."""
     if isinstance(error, TypeError) and "Tensor" in str(error):
         return "; a function is given NumPy arrays: pass the module itself, or convert them"
-    all_nodes = re.search(rf"(?<!\d){part.whole_nodes}(?!\d)", str(error))
+    all_nodes = re.search(rf"(?<!\d){subgraph.whole_nodes}(?!\d)", str(error))
     if (
-        not part.is_whole
+        not subgraph.is_whole
         and all_nodes
         and isinstance(error, (RuntimeError, ValueError, IndexError))
     ):
         return (
-            f"; the model seems to hold data for each of the {part.whole_nodes} nodes of the whole "
-            f"graph, but was asked about a part of it: pass a function of x alone, which is always "
-            f"asked about the whole graph, or a function of x, edge_index and nodes that cuts its "
-            f"data to these nodes; a module may take the data by inputs=, which are cut for it"
+            f"; the model seems to hold data for each of the {subgraph.whole_nodes} nodes of the "
+            f"whole graph, but was asked about a part of it: pass a function of x alone, which is "
+            f"always asked about the whole graph, or a function of x, edge_index and nodes that "
+            f"cuts its data to these nodes; a module may take the data by inputs=, which are cut "
+            f"for it"
         )
     return ""
 
 
 def _stretched(
-    predictor: Predictor, part: Subgraph, x: FloatArray, outcomes: Outcomes, near: FloatArray
+    predictor: Predictor, subgraph: Subgraph, x: FloatArray, outputs: Outputs, near: FloatArray
 ) -> FloatArray:
     """Answers to features far out; none if the model refuses such features, as it well may."""
     try:
-        return _ask(predictor, part, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outcomes)
+        return answers(predictor, subgraph, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outputs)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
         return near[:0]
 

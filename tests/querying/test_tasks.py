@@ -8,7 +8,7 @@ import torch
 
 from pgm_explainer import InputError
 from pgm_explainer.graph import Graph
-from pgm_explainer.tasks import TASKS
+from pgm_explainer.querying.tasks import TASKS
 
 GRAPH = Graph(np.array([[0, 1, 2, 3, 6], [1, 2, 3, 4, 5]]), 8)
 
@@ -83,9 +83,9 @@ def test_a_bad_target_is_refused(task, bad):
 def test_the_predictions_of_nodes_are_found_in_a_part():
     part = GRAPH.cut(np.array([5]), 1)
     recorded = np.array([5, 6])
-    outcomes, names = TASKS["node"].outcomes([5], recorded, part)
-    assert part.nodes[outcomes.rows].tolist() == names == [5, 6]
-    assert outcomes.belong_to_nodes
+    outputs, names = TASKS["node"].outputs([5], recorded, part)
+    assert part.nodes[outputs.rows].tolist() == names == [5, 6]
+    assert outputs.belong_to_nodes
     assert TASKS["node"].centre([5], recorded).tolist() == [5, 6]
 
 
@@ -94,14 +94,14 @@ def test_the_predictions_of_pairs_are_found_in_a_part():
     centre = TASKS["edge"].centre(targets, np.arange(8))
     assert centre.tolist() == [3, 5, 6]
     part = GRAPH.cut(centre, 1)
-    outcomes, names = TASKS["edge"].outcomes(targets, np.arange(8), part)
+    outputs, names = TASKS["edge"].outputs(targets, np.arange(8), part)
     assert list(names) == targets
-    assert part.nodes[outcomes.pairs].tolist() == [[5, 3], [3, 6]]
-    assert not outcomes.belong_to_nodes
+    assert part.nodes[outputs.pairs].tolist() == [[5, 3], [3, 6]]
+    assert not outputs.belong_to_nodes
 
 
 def test_the_prediction_of_a_graph_takes_the_whole_graph():
     assert TASKS["graph"].centre(["graph"], np.arange(8)) is None
-    outcomes, names = TASKS["graph"].outcomes(["graph"], np.arange(8), GRAPH.whole)
-    assert not outcomes.belong_to_nodes
+    outputs, names = TASKS["graph"].outputs(["graph"], np.arange(8), GRAPH.whole)
+    assert not outputs.belong_to_nodes
     assert list(names) == ["graph"]

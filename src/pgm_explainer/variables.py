@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import as_list, check_whole_number
-from ..errors import InputError, QueryError
+from .arrays import as_list, check_whole_number
+from .errors import InputError, QueryError
 
 __all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId"]
 
