@@ -24,6 +24,8 @@ pytestmark = pytest.mark.skipif(
     ("case", "size"),
     [
         ("hub", 0.1),
+        ("hub, more samples", 0.04),
+        ("hub, 3 layers", 0.1),
         ("beside a hub", 0.14),
         ("classes", 0.3),
         ("classes, GCN", 0.4),

@@ -1,5 +1,6 @@
 """An explanation costs by its neighbourhood, not by its graph."""
 
+import time
 import tracemalloc
 
 import numpy as np
@@ -30,6 +31,24 @@ def explainer(request):
     made = PGMExplainer(model, *ring(request.param), num_samples=50, num_layers=3)
     made.explain(5)  # indexes the edges, once
     return made
+
+
+def test_a_network_of_40_nodes_takes_no_time_to_speak_of():
+    """It took 8.5 s, and one of 20 nodes 0.6 s."""
+    rng = np.random.default_rng(0)
+    edges = np.stack((np.arange(1, 61), np.zeros(60, dtype=np.int64)))
+    weights = rng.normal(size=(2, 2))
+
+    def model(x, edge_index):
+        total = x.copy()
+        np.add.at(total, (slice(None), edge_index[1]), x[:, edge_index[0]] / 3)
+        return total @ weights
+
+    options = {"num_layers": 1, "num_samples": 1000, "only_significant": False, "max_nodes": 40}
+    explainer = PGMExplainer(model, rng.normal(size=(61, 2)), edges, **options)
+    started = time.process_time()
+    assert len(explainer.explain(0).nodes) == 40
+    assert time.process_time() - started < 3
 
 
 def test_memory_is_that_of_the_neighbourhood(explainer):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import operator
 import re
 import reprlib
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sized
 from functools import partial
+from itertools import islice
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from .choices import Recorded
 from .errors import InputError, PGMExplainerError
+from .limits import LISTED
 
 __all__ = [
     "FloatArray",
@@ -66,8 +68,10 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
             if "bfloat16" in str(value.dtype):  # NumPy has no such type
                 value = value.float()
             value = value.numpy()
+        if isinstance(value, range) and len(value) > LISTED:
+            raise MemoryError(f"a range of {len(value):,} numbers")
         array = np.asarray(value)
-    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:  # an object of any type may be passed, and raise anything
         raise InputError(f"{what} cannot be read as an array: {error}") from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} must hold real numbers, but its type is {array.dtype}")
@@ -75,13 +79,27 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """Return what a collection holds; None for what is no collection, such as an array ``()``."""
+    """Return what a collection holds; None for what is no collection, such as an array ``()``.
+
+    Raises:
+        InputError: it holds too many items, or fails while it is read.
+    """
     if not isinstance(value, Iterable):
         return None
     try:
-        return list(value)
+        size = len(value) if isinstance(value, Sized) else 0
+        found = list(islice(value, LISTED + 1)) if size <= LISTED else []
     except (NotImplementedError, TypeError):  # says that it can be iterated over, but cannot
         return None
+    except Exception as error:  # a generator of the caller may raise anything
+        raise InputError(
+            f"the items of a {type(value).__name__} cannot be read: {type(error).__name__}: {error}"
+        ) from error
+    if max(size, len(found)) > LISTED:
+        raise InputError(
+            f"a {type(value).__name__} has more than {LISTED:,} items; pass fewer, or an array"
+        )
+    return found
 
 
 def check_features(x: Any) -> FloatArray:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import IntArray
+from .arrays import IntArray, check_whole_number
 from .effects import Effects
 from .errors import InputError, QueryError
 from .graph import Graph, Subgraph
 from .network import BayesianNetwork
-from .sampling import VariableId
 from .selection import STRONG, Ranking, causes
 from .settings import Settings
+from .variables import VariableId, checked_name
 from .versions import current_versions
 
 if TYPE_CHECKING:
@@ -86,8 +86,14 @@ class Explanation:
         """Return what a class is called: by the name given to it, else by its number.
 
         Where one label of many is explained, class 1 is to have it and class 0 is not to.
+
+        Raises:
+            InputError: there is no such class.
         """
+        number = check_whole_number(number, "a class", at_least=0)
         names, output = self.settings.model.class_names, self.settings.model.output
+        if names is not None and output is None and number >= len(names):
+            raise InputError(f"there is no class {number}; class_names has {len(names)} names")
         if output is None:
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
@@ -205,8 +211,8 @@ class Explanation:
         """Refuse names that some nodes do not have, or share."""
         around = np.union1d(named.nodes, self.ends).tolist()
         try:
-            called = Counter(named.called(number) for number in around)
-        except (IndexError, KeyError, TypeError) as error:
+            called = Counter(checked_name(named.called(number)) for number in around)
+        except (IndexError, KeyError, TypeError, InputError) as error:
             raise InputError(
                 f"names are a list with a name for each node of the graph, or a mapping from "
                 f"numbers; a name is a text, a number or a tuple ({error})"

@@ -14,6 +14,7 @@ __all__ = [
     "DOCUMENT_BYTES",
     "EXPANDED_BYTES",
     "EXPANSION",
+    "LISTED",
     "NESTING",
     "NETWORK_BYTES",
     "NETWORK_VARIABLES",
@@ -33,6 +34,9 @@ NETWORK_BYTES = 8 * _MB
 
 NETWORK_VARIABLES = 10_000
 """In a network in BIF or XMLBIF."""
+
+LISTED = 10_000_000
+"""Items of a list or an iterator: targets, names, edges. An array may hold more."""
 
 NESTING = 8
 """Of lists in a name or a setting, and of elements in XMLBIF."""

@@ -187,5 +187,10 @@ def _targets(index: int | Tensor | None, num_nodes: int) -> list[int]:
     """The nodes to explain: all, one, some by number, or some by a mask."""
     if index is None:
         return list(range(num_nodes))
-    chosen = torch.as_tensor(index)
+    try:
+        chosen = torch.as_tensor(index)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise InputError(
+            f"index must be a node, a list of nodes or a mask, not {index!r}"
+        ) from error
     return (chosen.nonzero() if chosen.dtype == torch.bool else chosen).flatten().tolist()

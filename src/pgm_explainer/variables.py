@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .arrays import as_list, check_whole_number
 from .errors import InputError, QueryError
 
-__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId"]
+__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId", "checked_name"]
 
 VariableId = int | str | tuple[Any, ...]
 """A node; a pair of nodes; a (kind, number) where nodes are of several kinds; or the graph."""
@@ -24,6 +24,22 @@ GRAPH = "graph"
 
 _PERTURBATION_BITS = {"original": 0, "perturbed": 1}
 MOST_LEVELS = 2**31
+
+
+def checked_name(name: Any) -> VariableId:
+    """Return the name of a node, unless it is no number, text or tuple of them.
+
+    Raises:
+        InputError: a name of another type, which could not be compared, shown or saved.
+    """
+    if isinstance(name, tuple):
+        for part in name:
+            checked_name(part)
+    elif not isinstance(name, (int, np.integer, str)) or isinstance(name, bool):
+        raise InputError(
+            f"a node is called by a whole number, a text or a tuple of them, not {name!r}"
+        )
+    return name
 
 
 @dataclass(frozen=True)
@@ -47,12 +63,7 @@ class Variable:
     levels: int
 
     def __post_init__(self) -> None:
-        try:
-            hash(self.id)
-        except TypeError:
-            raise InputError(
-                f"a variable is called by a number, a text or a tuple of them, not {self.id!r}"
-            ) from None
+        checked_name(self.id)
         if not isinstance(self.perturbable, (bool, np.bool_)):
             raise InputError(f"perturbable must be True or False, not {self.perturbable!r}")
         levels = check_whole_number(self.levels, "levels", at_least=1)

@@ -61,3 +61,14 @@ def test_the_page_runs_as_it_stands(shell, folder):
     for typed, expected in steps:
         code, out, _ = shell(*shlex.split(typed))
         assert (code, out) == (0, expected)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000], ids=["null", "too long"])
+@pytest.mark.parametrize("command", [["show"], ["query"], ["demo", "--output"]], ids=str)
+def test_a_name_that_no_file_can_have_is_told(shell, folder, command, name):
+    """Before, both ended in a traceback."""
+    pytest.importorskip("torch")
+    code, out, err = shell(*command, name)
+    assert (code, out) == (2, "")
+    assert err.startswith("pgm-explainer: error: ")
+    assert "cannot be" in err

@@ -5,6 +5,8 @@ Tasks are Python expressions, so that a test can have a worker do anything, dyin
 
 import math
 import os
+import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -70,6 +72,20 @@ def test_processes_that_never_come_up_end_the_job(monkeypatch):
     never_ready = partial(os._exit, 3)
     with pytest.raises(JobError, match=r"2 processes in a row died.*exit code 3.*memory"):
         list(ProcessEngine(2).map(never_ready, [1] * 100))
+
+
+def test_a_script_without_a_main_guard_is_told_about_it(tmp_path):
+    """Each process imports the script, and would start a job of its own."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pgm_explainer.engines import ProcessEngine\n"
+        "list(ProcessEngine(1).map(int, ['1'] * 20))\n"
+    )
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "JobError" in done.stderr
+    assert "if __name__ == '__main__'" in done.stderr
 
 
 def test_a_fault_in_the_work_itself_is_told_with_its_text():

@@ -1,5 +1,6 @@
 """BIF and XMLBIF that pgmpy and pyAgrum read as the same network, and theirs read by us."""
 
+import time
 import warnings
 
 import numpy as np
@@ -322,6 +323,15 @@ def test_a_network_may_have_only_so_many_variables(tmp_path, monkeypatch):
     for name in ("net.bif", "net.xmlbif"):
         with pytest.raises(FileError, match=rf"{name}: a network may have 19 variables"):
             BayesianNetwork.load(tmp_path / name)
+
+
+def test_a_network_of_many_variables_is_read_soon(tmp_path):
+    """Reading was quadratic: 20,000 variables took 30 s."""
+    path = tmp_path / "net.bif"
+    path.write_text(independent(range(10_000)))
+    started = time.process_time()
+    assert len(BayesianNetwork.load(path).nodes) == 10_000
+    assert time.process_time() - started < 6
 
 
 def test_a_network_may_have_only_so_many_bytes(tmp_path):

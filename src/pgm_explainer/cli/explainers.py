@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class NamedExplainer:
         return cls(**{each.name: getattr(options, each.name) for each in fields(cls)})
 
     def __reduce__(self) -> tuple[type[NamedExplainer], tuple[Any, ...]]:
-        is_file = self.model is not None and Path(self.model).is_file()
+        is_file = self.model is not None and isfile(self.model)
         model = str(Path(self.model or "").absolute()) if is_file else self.model
         others = [getattr(self, each.name) for each in fields(self)[1:]]
         # Another process may be in another folder.

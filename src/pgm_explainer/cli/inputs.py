@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     function that builds the model, is called.
     """
     path = Path(place)
-    if path.is_file():
+    if isfile(path):
         if weights is not None:
             raise InputError(f"--weights is for a model named as module:attribute, not for {place}")
         return load_program(path, trust)

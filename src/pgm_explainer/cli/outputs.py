@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def check_outputs(paths: Sequence[Path], count: int) -> None:
     for path in paths:
         if path.suffix not in _WRITERS:
             raise InputError(f"{path}: a file for an explanation ends in {', '.join(_WRITERS)}")
-        if not path.parent.is_dir():
+        if not isdir(path.parent):
             raise InputError(f"{path}: there is no folder {path.parent}")
         if count > 1 and _WRITERS[path.suffix] is _picture:
             raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 
 def chosen(options: argparse.Namespace) -> list[Explanation]:
     """Return the explanations of the file or data set, or only that of the target."""
-    if options.file.is_dir():
+    if isdir(options.file):  # Path.is_dir raises for a name that is too long
         return _of_data_set(options.file, options.target)
     from ..io import load_explanations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from os.path import isdir
 from pathlib import Path
 
 from ..errors import InputError
@@ -45,7 +46,7 @@ examples:
 def run(options: argparse.Namespace) -> None:
     """Read, choose and show."""
     whole = options.target is None and not options.output and not options.json
-    if whole and options.file.is_dir():
+    if whole and isdir(options.file):
         from ..dataset import ExplanationDataset
 
         print(ExplanationDataset(options.file).overview())

@@ -96,6 +96,8 @@ def explain_dataset(
     for name, value in (("features", features), ("retry_failed", retry_failed)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, not {value!r}")
+    if progress is not None and not isinstance(progress, bool):
+        raise InputError(f"progress must be True, False or None, not {progress!r}")
     on, recipe = as_engine(engine), Recipe(explainer)
     made = recipe.explainer
     chosen_targets = read_targets(made, targets)

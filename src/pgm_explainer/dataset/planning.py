@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ..arrays import IntArray, as_array
+from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
@@ -52,10 +52,9 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
         array = as_array(targets, "targets")
         is_mask = array.dtype == bool and array.shape == (len(explainer.predicted),)
         return np.flatnonzero(array) if is_mask else array
-    try:
-        listed = list(targets)
-    except TypeError:
-        raise InputError(f"targets must be a list of targets, not {targets!r}") from None
+    listed = as_list(targets)
+    if listed is None:
+        raise InputError(f"targets must be a list of targets, not {targets!r}")
     if explainer.names is not None:  # then a target may be called by its kind too: ("author", 5)
         listed = [
             explainer.names.number(each) - explainer.predicted.start
@@ -74,10 +73,9 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
     """
     if explainer.names is not None:
         raise InputError("nodes of several kinds are called by their kind and number, not by names")
-    try:
-        plain: list[Any] = np.asarray(names).tolist() if hasattr(names, "dtype") else list(names)
-    except TypeError:
-        raise InputError(f"names must be a list of names, not {names!r}") from None
+    plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
+    if not isinstance(plain, list):
+        raise InputError(f"names must be a list of names, not {names!r}")
     count = explainer.graph.num_nodes
     if len(plain) != count:
         raise InputError(f"there are {len(plain)} names for {count} nodes")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import IntArray
+from ..arrays import IntArray, as_list
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..io.files import PathLike
@@ -164,7 +164,8 @@ class ExplanationDataset:
         import pyarrow as pa
 
         every = schema(self.task)
-        names = _checked_columns(columns or [], every.names) or [
+        wanted = [] if columns is None else columns
+        names = _checked_columns(wanted, every.names) or [
             name for name in every.names if name != "explanation"
         ]
         whole = pa.concat_tables([every.empty_table().select(names), *self.tables(names)])
@@ -231,13 +232,13 @@ class ExplanationDataset:
 
 
 def _checked_columns(asked: Any, known: Sequence[str]) -> list[str]:
-    if isinstance(asked, str) or not isinstance(asked, Iterable):
+    names = None if isinstance(asked, str) else as_list(asked)
+    if names is None:
         raise InputError(f"columns must be a list of their names, not {asked!r}")
-    names = list(dict.fromkeys(asked))
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InputError(f"there is no column {unknown[0]!r}; there are {', '.join(known)}")
-    return names
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise InputError(f"there is no column {name!r}; there are {', '.join(known)}")
+    return list(dict.fromkeys(names))
 
 
 def _whole(value: Any) -> int:

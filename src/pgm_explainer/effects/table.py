@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
@@ -9,7 +10,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
+from ..arrays import IntArray, as_array, is_number
+from ..errors import InputError
 from ..sampling import VariableId
 
 __all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
@@ -112,6 +114,8 @@ class Effects(Sequence[Effect]):
 
     def scaled(self, factor: float) -> Effects:
         """Return the same effects in another unit."""
+        if not is_number(factor):
+            raise InputError(f"factor must be a finite number, not {factor!r}")
         pairs = [
             replace(
                 pair,
@@ -127,7 +131,8 @@ class Effects(Sequence[Effect]):
 
     def keeping(self, *nodes: IntArray) -> Effects:
         """Return the effects of these nodes, and the pairs among them."""
-        kept = np.isin(self.nodes, np.concatenate(nodes))
+        wanted = [as_array(each, "nodes").ravel() for each in nodes]
+        kept = np.isin(self.nodes, np.concatenate([np.zeros(0, np.int64), *wanted]))
         left = set(self.nodes[kept].tolist())
         return replace(
             self,
@@ -154,6 +159,7 @@ class Effects(Sequence[Effect]):
     def __getitem__(self, index: int | slice) -> Effect | list[Effect]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
+        index = operator.index(index)
         return Effect(
             self.called(int(self.nodes[index])),
             float(self.effect[index]),
@@ -172,6 +178,8 @@ class Effects(Sequence[Effect]):
 
     def agrees(self, other: Effects) -> bool:
         """Say whether both are the same up to the rounding errors of the model."""
+        if not isinstance(other, Effects):
+            return False
         mine, its = np.argsort(self.nodes), np.argsort(other.nodes)
         if self.nodes[mine].tolist() != other.nodes[its].tolist():
             return False

@@ -131,7 +131,8 @@ class _Crew(Generic[Task]):
         if self.false_starts >= _FALSE_STARTS:
             raise JobError(
                 f"{_FALSE_STARTS} processes in a row died before they were ready, the last of "
-                f"them {reason}; is there memory for as many models?"
+                f"them {reason}. Is there memory for as many models? A script that starts a job "
+                f"must do so below the line if __name__ == '__main__', since processes import it"
             )
         return Lost(worker.task, reason)
 

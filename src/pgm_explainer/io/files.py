@@ -173,7 +173,7 @@ def write_bytes(path: PathLike, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(whole)
+            os.replace(part, whole)
         except BaseException:
             part.unlink(missing_ok=True)
             raise

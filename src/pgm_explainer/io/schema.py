@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from ..effects import EFFECT_COLUMNS, Effects
+from ..errors import InputError
 from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
@@ -34,8 +35,10 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
     Of the graph that is the neighbourhood; of the names, those of its nodes.
 
     Raises:
-        InputError: a name or a setting that is no plain value.
+        InputError: a name or a setting that is no plain value, or no explanation at all.
     """
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"an explanation is needed, not {explanation!r:.60}")
     network = explanation.network
     return {
         "format": FORMAT,

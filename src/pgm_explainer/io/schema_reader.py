@@ -96,7 +96,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
 def _checked_fields(document: Checked) -> dict[str, Checked]:
     """The fields, once format and version say that we know them."""
     known = dict(document.entries())
-    if "format" not in known or known["format"].value != FORMAT:
+    said = known["format"].value if "format" in known else None
+    if not isinstance(said, str) or said != FORMAT:
         raise FileError(
             f"{document.place} is not an explanation: it has no field 'format' that says {FORMAT!r}"
         )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -348,7 +349,8 @@ def _as_input(name: str, value: Any) -> Any:
     if not isinstance(value, (Tensor, list)) and not hasattr(value, "__array__"):
         return value
     try:
-        return torch.as_tensor(value)
+        tensor = value if isinstance(value, (Tensor, list)) else np.array(value)
+        return torch.as_tensor(tensor)
     except (RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
 

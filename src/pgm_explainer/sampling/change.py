@@ -353,11 +353,13 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
     fall, by the standard of each prediction's own falls; for values it is the half of the samples
     in which they moved most.
     """
-    auto: Change = TopDeviation() if scores == "values" else LargeFall()
+    is_regression = isinstance(scores, str) and scores == "values"
+    auto: Change = TopDeviation() if is_regression else LargeFall()
     named = resolve(choice, "change", {"auto": auto, **CHANGES})
     if named is not None:
         return named
     if is_number(choice):
+        check_fraction(choice, "change, the threshold of a fall,")
         return Fall(float(choice))
     if isinstance(choice, (tuple, list)):
         return Levels(choice)

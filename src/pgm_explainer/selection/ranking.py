@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
@@ -9,7 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
+from ..arrays import IntArray, as_array
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
@@ -75,7 +76,7 @@ class Ranking(Sequence[RankedNode]):
 
     def name(self, at: int) -> VariableId:
         """Return what the node at a rank is called: its number, or its kind and number."""
-        return self.called(int(self.nodes[at]))
+        return self.called(int(self.nodes[operator.index(at)]))
 
     def called(self, number: int) -> VariableId:
         """Return what a node of the graph is called, ranked or not."""
@@ -94,7 +95,7 @@ class Ranking(Sequence[RankedNode]):
 
     def with_selected(self, nodes: IntArray) -> Ranking:
         """Return the same ranking with these nodes selected."""
-        return replace(self, selected=np.isin(self.nodes, nodes))
+        return replace(self, selected=np.isin(self.nodes, as_array(nodes, "nodes")))
 
     @property
     def selected_nodes(self) -> IntArray:
@@ -103,7 +104,7 @@ class Ranking(Sequence[RankedNode]):
 
     def keeping(self, nodes: IntArray) -> Ranking:
         """Return the ranking of these candidates and of the selected ones."""
-        kept = self.selected | np.isin(self.nodes, nodes)
+        kept = self.selected | np.isin(self.nodes, as_array(nodes, "nodes"))
         columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
         return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import check_whole_number
+from ..arrays import as_list, check_whole_number
 from ..errors import InputError
 from .dag import DAG
 
@@ -47,7 +47,10 @@ class Constraints:
         most = max(num_variables - 1, 0) if max_parents is None else max_parents
         most = check_whole_number(most, "max_parents", at_least=0)
         allowed = ~np.eye(num_variables, dtype=bool)
-        for edge in forbidden:
+        listed = as_list(forbidden)
+        if listed is None:
+            raise InputError(f"forbidden must be a list of edges, not {forbidden!r}")
+        for edge in listed:
             # Checked one at a time: forbidden edges may well form a cycle together.
             (pair,) = DAG(num_variables, [edge]).edges
             allowed[pair] = False

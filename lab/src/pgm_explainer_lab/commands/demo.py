@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
 def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a ValueError for a null character
         raise FileError(f"{path} cannot be the folder for the pictures: {error}") from error
 
 

@@ -58,7 +58,8 @@ def distances_from(sources: IntArray, edge_index: IntArray, nodes: int) -> Float
         [[0.0, 1.0, 2.0, inf]]
     """
     ones = np.ones(edge_index.shape[1])
-    graph = csr_array((ones, (edge_index[0], edge_index[1])), shape=(nodes, nodes))
+    ends = edge_index.astype(np.int32)  # which dijkstra needs in earlier versions of SciPy
+    graph = csr_array((ones, (ends[0], ends[1])), shape=(nodes, nodes))
     return np.asarray(dijkstra(graph, indices=sources, unweighted=True))
 
 

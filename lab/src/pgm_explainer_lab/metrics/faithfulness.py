@@ -65,7 +65,8 @@ def _one(case: Case, view: View, nodes: IntArray) -> tuple[float, float, float]:
     )
     explanation = explain(explainer, view)
     plus, minus = fidelity(explainer, explanation)
-    return plus, minus, unfaithfulness(explainer, explanation)
+    # Rounding may put a divergence of nothing a little below 0.
+    return plus, minus, max(0.0, unfaithfulness(explainer, explanation))
 
 
 class _Given(ExplainerAlgorithm):

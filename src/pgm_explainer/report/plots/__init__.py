@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
+from ...explanation import Explanation
 
 try:
     import matplotlib.pyplot as plt
@@ -24,8 +25,6 @@ from .superpixels import draw_superpixels, plot_superpixels
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...explanation import Explanation
-
 __all__ = [
     "draw_effects",
     "draw_neighbourhood",
@@ -42,6 +41,8 @@ _SIDE = 6.5
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
     """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"a plot shows an explanation, not {explanation!r:.60}")
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")

@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from ...arrays import IntArray, as_array
+from ...arrays import IntArray, as_array, as_list, check_whole_number
 from ...errors import InputError
 from ...explanation import Explanation
 from ..colours import ORANGE, SKY
@@ -46,6 +46,8 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
         ['image', 'superpixels', 'ours']
         >>> plt.close(figure)
     """
+    if not isinstance(found, Mapping):
+        raise InputError(f"found must map titles to explanations or lists of nodes, not {found!r}")
     panels = {"image": None, "superpixels": (), **found}
     size = (_PANEL * len(panels), _PANEL + 0.3)
     figure, grid = plt.subplots(1, len(panels), figsize=size, squeeze=False, layout="constrained")
@@ -91,7 +93,10 @@ def _nodes(found: Found) -> list[int]:
     if isinstance(found, Explanation):
         numbers = {found.ranking.called(node): node for node in found.around.tolist()}
         return [numbers[name] for name in found.nodes]
-    return [int(node) for node in found]
+    nodes = as_list(found)
+    if nodes is None or isinstance(found, str):
+        raise InputError(f"the nodes to mark must be an explanation or a list, not {found!r}")
+    return [check_whole_number(node, "a node to mark", at_least=0) for node in nodes]
 
 
 def _borders(labels: NDArray[Any]) -> NDArray[np.float64]:
