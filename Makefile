@@ -34,12 +34,12 @@ tests: $(VENV)/test.stamp
 # The package is installed, not linked (-e), so that what is tested is what a user gets. Older
 # versions of Ray leave files open, which is no matter of ours.
 test-min: $(VENV_MIN)/test.stamp ## the tests with the lowest versions that are promised
-	$(PIP_MIN) install -q --no-deps --force-reinstall .
-	$(BIN_MIN)/python -m pytest -n 2 --dist loadfile tests --ignore=tests/browser \
+	$(PIP_MIN) install -q --no-deps --force-reinstall . ./lab
+	$(BIN_MIN)/python -m pytest -n 2 --dist loadfile tests lab/tests --ignore=tests/browser \
 		-W ignore::pytest.PytestUnraisableExceptionWarning
 
 bench: $(VENV)/test.stamp ## ratios against the peers, measured in one run
-	$(BIN)/python -m benchmarks
+	$(BIN)/pgm-explainer bench
 
 clean:
 	rm -rf $(VENV) $(VENV_MIN) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -53,18 +53,18 @@ $(VENV)/torch.stamp: constraints.txt | $(BIN)/python
 	$(PIP) install -q $$(grep '^torch==' constraints.txt)
 	touch $@
 
-$(VENV)/demo.stamp: pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e '.[experiments]'
+$(VENV)/demo.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/torch.stamp
+	$(PIP) install -q -c constraints.txt -e . -e lab
 	touch $@
 
-$(VENV)/test.stamp: pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e '.[test]'
+$(VENV)/test.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/torch.stamp
+	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab
 	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
 	touch $@ $(VENV)/demo.stamp
 
-$(VENV_MIN)/test.stamp: pyproject.toml constraints-min.txt
+$(VENV_MIN)/test.stamp: pyproject.toml lab/pyproject.toml constraints-min.txt
 	$(PYTHON_MIN) -m venv --clear $(VENV_MIN)
 	$(PIP_MIN) install -q $$(grep '^torch==' constraints-min.txt)
-	$(PIP_MIN) install -q -c constraints-min.txt '.[experiments,ray]' \
+	$(PIP_MIN) install -q -c constraints-min.txt '.[plot,ray]' ./lab \
 		hypothesis mpmath pandas pyagrum pytest pytest-xdist
 	touch $@

@@ -38,7 +38,7 @@ def explainer(num_samples="auto", **options):
 
 
 def drawn(explanation):
-    return explanation.settings["num_samples"]
+    return explanation.settings.sampling.num_samples
 
 
 @pytest.fixture(scope="module")

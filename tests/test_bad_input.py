@@ -143,7 +143,6 @@ BAD_ARGUMENTS = [
     ("structure", "pc", "'pc'"),
     ("structure", 3, "3"),
     ("score", "k2", "'k2'"),
-    ("score", None, "None"),
     ("score", 1.5, "1.5"),
     ("max_parents", 0, "0"),
     ("max_parents", "two", "'two'"),

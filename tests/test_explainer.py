@@ -24,7 +24,9 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
+from pgm_explainer.io.settings_file import settings_to_dict
 from pgm_explainer.sampling import (
+    PERTURBATIONS,
     Deviation,
     Fall,
     LargeFall,
@@ -437,8 +439,8 @@ def test_hops_limit_the_candidates_and_leave_predictions_alone(toy):
         assert sources < set(far.candidates(RICH).tolist())
         assert near.predict(RICH) == far.predict(RICH)
         close, wide = near.explain(RICH), far.explain(RICH)
-        assert close.settings["hops"] == 1
-        assert wide.settings["hops"] == wide.settings["num_layers"] == 2
+        assert close.settings.model.hops == 1
+        assert wide.settings.model.hops == wide.settings.model.num_layers == 2
         assert set(close.nodes) <= sources
         assert (close.values, close.predicted_class) == (wide.values, wide.predicted_class)
 
@@ -492,7 +494,7 @@ def test_a_graph_of_one_node_works(task, edge_index):
     explanation = explainer.explain(0 if task == "node" else None)
     assert explanation.nodes == ([] if task == "node" else [0])
     assert explanation.held == pytest.approx(explanation.query())
-    assert explanation.settings["perturbation"] == "random"
+    assert explanation.settings.sampling.perturbation.name == "random"
 
 
 def test_duplicate_edges_and_self_loops_are_passed_on_but_name_a_node_once():
@@ -555,17 +557,17 @@ def test_the_mean_of_constant_features_is_an_error_that_says_what_to_do(value):
 def test_auto_takes_random_for_constant_features_and_says_so(value):
     x = np.full((NUM_NODES, 2), value)
     explanation = PGMExplainer(planted, x, STAR, num_layers=1).explain(TARGET)
-    assert explanation.settings["perturbation"] == "random"
+    assert explanation.settings.sampling.perturbation.name == "random"
 
 
 def test_auto_takes_the_features_of_another_node_where_they_differ_and_says_so(toy):
     explanation = explainer_of(toy, perturbation="auto").explain(RICH)
-    assert explanation.settings["perturbation"] == "permute"
+    assert explanation.settings.sampling.perturbation.name == "permute"
 
 
 def test_auto_takes_the_mean_for_a_graph_and_says_so(toy):
     explainer = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph")
-    assert explainer.explain().settings["perturbation"] == "mean"
+    assert explainer.explain().settings.sampling.perturbation.name == "mean"
 
 
 def test_zeroing_zeros_is_an_error_naming_the_perturbation():
@@ -722,7 +724,7 @@ def test_the_number_of_layers_is_stated_or_told_by_the_model_or_three(toy, told,
     explainer = PGMExplainer(Layered(toy, told), toy.x, toy.edge_index, **options)
     assert explainer.num_layers == used
     assert explainer.explain(RICH) == explainer_of(toy, num_layers=used).explain(RICH)
-    assert explainer.explain(RICH).settings["num_layers"] == used
+    assert explainer.explain(RICH).settings.model.num_layers == used
 
 
 def test_a_function_is_assumed_to_have_three_layers(toy):
@@ -846,19 +848,20 @@ def test_scores_of_any_kind_give_the_same_explanation(toy, alone, scores):
 
 def test_the_settings_tell_how_it_was_made(toy):
     said = explainer_of(toy, perturbation="auto", features=[0, 1], seed=4).explain(RICH).settings
-    assert said["perturbation"] == "permute"
-    assert said["change"] == "large_fall(0.4, 0.15)"
-    again = PGMExplainer(toy.whole, toy.x, toy.edge_index, **said).explain(RICH)
+    assert said.sampling.perturbation == PERTURBATIONS["permute"]
+    assert said.sampling.change == LargeFall(0.4, 0.15)
+    again = PGMExplainer(toy.whole, toy.x, toy.edge_index, **said.options()).explain(RICH)
     assert again.settings == said
-    assert (said["features"], said["seed"], said["num_samples"]) == ([0, 1], 4, 200)
-    json.dumps(dict(said))
+    sampling = said.sampling
+    assert (sampling.features, sampling.seed, sampling.num_samples) == ((0, 1), 4, 200)
+    json.dumps(settings_to_dict(said))
 
 
 def test_the_settings_are_the_same_in_every_process():
     def mine(before, after):
         return after[..., 0] > 0.5
 
-    said = json.dumps(dict(explain_planted(change=mine).settings))
+    said = json.dumps(settings_to_dict(explain_planted(change=mine).settings))
     assert "mine" in said
     assert " at 0x" not in said
 

@@ -126,7 +126,7 @@ def test_no_evidence_is_good_evidence(explanation):
 
 
 def test_support_counts_the_samples_behind_an_answer(explanation):
-    samples = explanation.settings["num_samples"]
+    samples = explanation.settings.sampling.num_samples
     assert explanation.support() == pytest.approx(samples)
     kept, changed = (explanation.support({1: word}) for word in ("kept", "changed"))
     assert kept + changed == pytest.approx(samples)

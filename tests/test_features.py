@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.plans import selection_plan
 from pgm_explainer.sampling import SampleTable, Variable
-from pgm_explainer.selection import FeatureEffects, feature_effects
-from pgm_explainer.settings import Settings
+from pgm_explainer.selection import FeatureEffects, GTest, feature_effects
+from pgm_explainer.significance import SignificanceConfig
 
 NODES, FEATURES, READ = 8, 4, 2  # the model below reads feature 2 of node 1, and nothing else
 
@@ -100,14 +99,14 @@ def test_only_features_that_are_there_are_tested():
     changed = np.random.default_rng(0).integers(0, 2, (100, 1), dtype=np.uint8)
     table = SampleTable([Variable(at, perturbable=True, levels=1) for at in range(5)], 100)
     table.write(0, np.tile(changed, 5))
-    plan = selection_plan(Settings(correction="benjamini_hochberg"))
-    whole = feature_effects(table, np.arange(2), np.arange(2), plan)
+    how = (GTest(), SignificanceConfig())
+    whole = feature_effects(table, np.arange(2), np.arange(2), *how)
     assert whole.significant.all()
-    part = feature_effects(table, np.arange(2), np.arange(2), plan, widths=np.array([2, 1]))
+    part = feature_effects(table, np.arange(2), np.arange(2), *how, widths=np.array([2, 1]))
     assert part.there.tolist() == part.significant.tolist() == [[True, True], [True, False]]
     assert (part.log_p == np.where(part.there, whole.log_p, 0)).all()
     assert (part.effect_size == np.where(part.there, whole.effect_size, 0)).all()
-    none = feature_effects(table, np.arange(2), np.arange(2), plan, widths=np.zeros(2, int))
+    none = feature_effects(table, np.arange(2), np.arange(2), *how, widths=np.zeros(2, int))
     assert str(none) == "0 of 0 features of the nodes matter (2 nodes × 0 features)."
 
 

@@ -1,31 +1,21 @@
 """Step 3: which parents a target gets, and what its distribution looks like."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.learning import LearningPlan, Problem, learn_networks
-from pgm_explainer.network import ConditionalTable, NoisyOr
+from pgm_explainer.learning import Problem, learn_networks
+from pgm_explainer.network import ConditionalTable, NetworkConfig, NoisyOr
 from pgm_explainer.sampling import SampleTable, Variable
-from pgm_explainer.selection import as_test
-from pgm_explainer.structure import as_score, hill_climb
+from pgm_explainer.selection import SelectionConfig
+from pgm_explainer.significance import SignificanceConfig
 
 TARGET = 9
 
 
-def plan(**choices):
-    choices = {
-        "search": partial(hill_climb, score="bic"),
-        "score": as_score("bic"),
-        "no_child": True,
-        "test": as_test("g"),
-        "significance": 0.05,
-        "smoothing": 0.0,
-        **choices,
-    }
-    return LearningPlan(**choices)
+def configs(no_child=True, **choices):
+    network = NetworkConfig(**{"structure": "hill_climb", **choices})
+    return network, SelectionConfig(no_child=no_child), SignificanceConfig()
 
 
 def samples(seed, changed_by, num_samples=2000, levels=2):
@@ -49,7 +39,9 @@ def two_causes(perturbed):
 
 
 def learn(table, nodes, causes, **choices):
-    (network,) = learn_networks(table, [Problem(TARGET, nodes, frozenset(causes))], plan(**choices))
+    (network,) = learn_networks(
+        table, [Problem(TARGET, nodes, frozenset(causes))], *configs(**choices)
+    )
     return network
 
 
@@ -115,11 +107,31 @@ def test_the_papers_algorithm_2_drops_what_the_others_explain():
     assert network.parents(TARGET) == [0, 1]
 
 
+@pytest.mark.parametrize("target_table", ["noisy_or", "full"])
+def test_max_parents_bounds_the_target_too(target_table):
+    table, nodes = samples(1, two_causes), [0, 1, 2, 3]
+    found = learn(table, nodes, [0, 1], target_table=target_table)
+    assert len(found.parents(TARGET)) > 2
+    for most in (1, 2):
+        bounded = learn(table, nodes, [0, 1], target_table=target_table, max_parents=most)
+        assert 1 <= len(bounded.parents(TARGET)) <= most
+        assert all(len(bounded.parents(node)) <= most for node in bounded.nodes)
+    assert learn(table, nodes, [0, 1], target_table=target_table, max_parents=4) == found
+
+
+def test_the_bound_keeps_the_strongest_parents():
+    table = samples(5, two_causes)
+    bounded = learn(table, [0, 1, 2], [0, 1], target_table="full", max_parents=1)
+    assert bounded.parents(TARGET) == [0]
+    assert learn(table, [0, 1], [0, 1], max_parents=1).parents(TARGET) == [0]
+    assert learn(table, [1, 0], [0, 1], max_parents=1).parents(TARGET) == [1]
+
+
 def test_networks_come_in_order_whatever_tables_they_have():
     table = samples(6, two_causes)
     problems = [Problem(TARGET, [0]), Problem(0, [1, 2]), Problem(TARGET, [1, 0], frozenset([1]))]
-    together = list(learn_networks(table, problems, plan()))
-    alone = [next(learn_networks(table, [each], plan())) for each in problems]
+    together = list(learn_networks(table, problems, *configs()))
+    alone = [next(learn_networks(table, [each], *configs())) for each in problems]
     assert together == alone
     assert [network.nodes[-1] for network in together] == [TARGET, 0, TARGET]
 

@@ -1,6 +1,6 @@
 """Memory under load stays within what ``max_memory`` promises; the load itself is small here.
 
-``python -m benchmarks load`` measures the same at full size.
+``pgm-explainer bench load`` measures the same at full size.
 """
 
 from __future__ import annotations
@@ -33,7 +33,16 @@ pytestmark = pytest.mark.skipif(
     ],
 )
 def test_memory_stays_within_the_bound(case, size):
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.load", case, str(size), str(BOUND)]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "pgm_explainer_lab.benchmarks.load",
+        case,
+        str(size),
+        str(BOUND),
+    ]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     grown = float(run.stdout.split()[-2]) / 2**20

@@ -17,7 +17,7 @@ def explainer(toy, model=None, **options):
 
 def test_names_of_classes_go_with_the_explanation(toy):
     explanation = explainer(toy, class_names=np.array(NAMES)).explain(14)
-    assert explanation.settings["class_names"] == NAMES
+    assert explanation.settings.model.class_names == tuple(NAMES)
     assert [explanation.class_name(number) for number in range(3)] == NAMES
     plain = explainer(toy).explain(14)
     assert plain == explanation
@@ -36,7 +36,7 @@ def test_names_that_are_no_texts_are_refused(toy, names):
 
 
 def test_there_must_be_a_name_for_each_class(toy):
-    with pytest.raises(InputError, match="2 names, but the model tells 3 apart"):
+    with pytest.raises(InputError, match="2 names, but the model has 3 classes"):
         explainer(toy, class_names=["a", "b"]).explain(14)
     with pytest.raises(InputError, match="1 names, none for output 2"):
         explainer(toy, class_names=["a"], output=2).explain(14)

@@ -138,7 +138,7 @@ def test_an_indicator_that_answers_badly_is_named(change, named):
 def test_an_indicator_of_ones_own_works_and_is_called_by_its_name():
     found = explain(change=OwnChange())
     assert found.held == explain(change=0.1).held
-    assert found.settings["change"] == "own"
+    assert found.settings.sampling.change.name == "own"
 
 
 def test_an_indicator_that_lacks_something_is_told_what():
@@ -256,8 +256,7 @@ def test_a_data_object_without_nodes_is_named():
 @pytest.mark.parametrize(
     ("options", "way_out"),
     [
-        ({"change": "fall(2)"}, "between 0 and 1.*not 2.0; write, for example, 'fall\\(0.1\\)'"),
-        ({"change": "fall(0.1, 0.2)"}, "takes fewer numbers; write"),
+        ({"change": "fall(0.1, 0.2)"}, "unknown change .*; choose one of: auto, large_fall"),
         ({"perturb_probability": "0.1"}, "such as 0.1.*not '0.1'; .*leave out the quotes"),
         ({"significance": 5}, "significance must be a number between 0 and 1, such as 0.1"),
         ({"num_samples": 10**30}, "at most"),

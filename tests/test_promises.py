@@ -1,4 +1,7 @@
-"""The lowest versions in pyproject.toml are those that ``make test-min`` installs."""
+"""The lowest versions that pyproject.toml and lab/pyproject.toml promise are tested.
+
+``make test-min`` does it.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,42 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TOOLS = {"ipykernel", "mypy", "nbclient", "pgmpy", "playwright", "ruff"}  # of ours, not of users
+TOOLS = {
+    "hatchling",
+    "ipykernel",
+    "mypy",
+    "nbclient",
+    "pgmpy",
+    "playwright",
+    "ruff",
+}  # of ours, not of users
 
 
-def promised_versions():
-    text = (ROOT / "pyproject.toml").read_text()
-    project = text[text.index("\ndependencies = ") : text.index("\n[project.scripts]")]
-    return dict(re.findall(r'"([a-z_-]+)>=([\d.]+)"', project))
+def promised():
+    library = (ROOT / "pyproject.toml").read_text()
+    lab = (ROOT / "lab" / "pyproject.toml").read_text()
+    needed = library[library.index("\ndependencies = ") : library.index("\n[project.scripts]")]
+    needed += lab[lab.index("\ndependencies = ") : lab.index("\n[project.entry-points")]
+    found = set(re.findall(r'"([a-z_-]+)>=([\d.]+)"', needed))
+    assert len(found) == len(dict(found)), "the library and the lab promise different versions"
+    return dict(found)
 
 
-def pinned_versions():
+def pinned():
     text = (ROOT / "constraints-min.txt").read_text()
     return dict(re.findall(r"^([a-z_-]+)==([\d.]+)$", text, re.MULTILINE))
 
 
 def test_every_promise_is_tested_or_known_not_to_be():
-    assert set(promised_versions()) - set(pinned_versions()) == TOOLS
-    assert set(pinned_versions()) <= set(promised_versions())
+    assert set(promised()) - set(pinned()) == TOOLS
+    assert set(pinned()) <= set(promised())
 
 
-@pytest.mark.parametrize("name", sorted(set(promised_versions()) - TOOLS))
+@pytest.mark.parametrize("name", sorted(set(promised()) - TOOLS))
 def test_what_is_tested_is_the_lowest(name):
-    wanted = [*map(int, promised_versions()[name].split(".")), 0, 0][:3]
-    pinned = [*map(int, pinned_versions()[name].split(".")), 0, 0][:3]
-    assert pinned == wanted
+    wanted = [*map(int, promised()[name].split(".")), 0, 0][:3]
+    lowest = [*map(int, pinned()[name].split(".")), 0, 0][:3]
+    assert lowest == wanted
 
 
 def test_the_oldest_python_is_the_one_promised():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError, PGMExplainer
+from pgm_explainer.io.settings_file import settings_to_dict
 from pgm_explainer.sampling import Deviation, TopDeviation
 
 NUM_NODES, TARGET, STRONG, WEAK = 9, 4, 1, 6
@@ -77,11 +78,11 @@ def test_a_value_is_no_class():
     assert said.startswith("Node 4 has the value 63. The prediction held in")
     assert "class" not in said
     assert "if perturbed" in said
-    json.dumps(dict(explanation.settings))
+    json.dumps(settings_to_dict(explanation.settings))
 
 
 def test_the_default_is_the_half_that_moved_most():
-    assert explain().settings["change"] == "top_deviation(0.5)"
+    assert explain().settings.sampling.change == TopDeviation(0.5)
     assert explain() == explain(change=TopDeviation(0.5))
 
 

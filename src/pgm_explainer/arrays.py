@@ -8,15 +8,16 @@ from __future__ import annotations
 import operator
 import re
 import reprlib
-from collections.abc import Callable, Container, Iterable, Mapping, Sized
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sized
 from functools import partial
 from itertools import islice
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .choices import Recorded
 from .errors import InputError, PGMExplainerError
 from .limits import LISTED
 
@@ -28,7 +29,9 @@ __all__ = [
     "call_own",
     "check_edge_index",
     "check_features",
+    "check_flag",
     "check_fraction",
+    "check_name",
     "check_node",
     "check_not_negative",
     "check_whole_number",
@@ -175,6 +178,20 @@ def check_fraction(value: Any, what: str) -> None:
         )
 
 
+def check_name(value: Any, what: str, known: Collection[str]) -> str:
+    """Return a name that must be one of the known ones; the error lists them."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+    return value
+
+
+def check_flag(value: Any, what: str) -> bool:
+    """Return a value that must be True or False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{what} must be True or False, not {value!r}")
+    return value
+
+
 def check_not_negative(value: Any, what: str) -> None:
     """Refuse anything but a number from 0 up to what can be counted with."""
     if not is_number(value) or not 0 <= value < _LARGEST:
@@ -259,11 +276,11 @@ def without_address(text: str) -> str:
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:
     """Look a name up among the known ones; return None for anything that is not a name.
 
+    What is :class:`~pgm_explainer.choices.Recorded` stays as it is.
+
     Raises:
         InputError: a name that is not known; the error lists those that are.
     """
-    if not isinstance(choice, str):
-        return None
-    if choice not in known:
-        raise InputError(f"unknown {what} {choice!r}; choose one of: {', '.join(known)}")
-    return known[choice]
+    if isinstance(choice, Recorded):
+        return cast(Chosen, choice)
+    return known[check_name(choice, what, known)] if isinstance(choice, str) else None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .effects import STAGES, margin
 from .finding import Finding
 from .network import BayesianNetwork, ConditionalTable
-from .sampling import Outcome, Samples, SamplingPlan
+from .sampling import Outcome, Samples, SamplingConfig
 from .selection import Neighbourhood
 
 __all__ = ["commonest", "thin_support", "weaknesses"]
@@ -23,11 +23,11 @@ _ONE_POINT = 0.01
 
 
 def weaknesses(
-    finding: Finding, samples: Samples, network: BayesianNetwork | None, plan: SamplingPlan
+    finding: Finding, samples: Samples, network: BayesianNetwork | None, config: SamplingConfig
 ) -> tuple[str, ...]:
     """Return a sentence for everything that makes an explanation less sure than it looks."""
     return (
-        *_about_perturbation(finding.near, samples, plan),
+        *_about_perturbation(finding.near, samples, config),
         *_about_movement(finding.outcome, samples.values.are_probabilities),
         *_about_precision(finding, samples),
         *_about_outcome(finding.levels),
@@ -60,7 +60,9 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
     return warnings[kinds.index(kind)], count
 
 
-def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPlan) -> Iterator[str]:
+def _about_perturbation(
+    near: Neighbourhood, samples: Samples, config: SamplingConfig
+) -> Iterator[str]:
     columns = samples.table.columns(near.candidates)
     if not len(columns):
         yield "no other node can influence the target, so there is none to explain it by"
@@ -68,7 +70,7 @@ def _about_perturbation(near: Neighbourhood, samples: Samples, plan: SamplingPla
     share = float(samples.changed_share[columns].mean())
     if share < _RARELY:
         yield (
-            f"the perturbation {plan.perturbation.name!r} changes a node's features in only "
+            f"the perturbation {config.perturbation.name!r} changes a node's features in only "
             f"{share:.0%} of the cases; another one would tell more"
         )
 

@@ -1,60 +1,43 @@
-"""PGM-Explainer: the paper's three steps, in order."""
+"""The explainer: what a user calls, and the one list of all options."""
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import tee
+from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
-from .arrays import IntArray
-from .asked import check_is_of, explained_classes, listed
-from .diagnosis import commonest, weaknesses
-from .effects import STAGES, EffectProblem, Effects, estimate_effects, told_apart
+from .arrays import IntArray, check_name
+from .diagnosis import commonest
+from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
-from .explanation import Explanation
-from .finding import Finding
-from .holding import Neighbourhoods, in_blocks, kept, together
-from .learning import Problem, learn_networks
-from .network import BayesianNetwork
-from .places import Places
-from .plans import choice_plan, effect_plan, learning_plan, sampling_plan, selection_plan
+from .execution import ExecutionConfig
+from .explanation import Explanation, check_explanation
+from .model_config import ModelConfig
+from .network import network_config
+from .pipeline import Pipeline
 from .predictors import Predictor
-from .progress import Progress
+from .querying import TASKS, GraphModel, listed, read_inputs
 from .sampling import (
     Change,
-    CustomChange,
-    Outcome,
     Perturbation,
     Population,
-    Question,
     Samples,
+    SamplingConfig,
     VariableId,
+    as_change,
+    as_perturbation,
     check_changes,
-    describe_change,
-    draw_attribute_samples,
-    draw_samples,
+    check_columns,
+    check_samples,
+    probe_features,
 )
-from .scratch import Shelf
-from .selection import (
-    Dependents,
-    FeatureEffects,
-    IndependenceTest,
-    Neighbourhood,
-    causes,
-    choose_nodes,
-    feature_effects,
-    select_variables,
-)
-from .settings import AUTO, Settings
-from .source import read_source
+from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
+from .settings import Settings
+from .significance import SignificanceConfig
 from .structure import Score
-from .tasks import TASKS
 
 __all__ = ["PGMExplainer"]
 
@@ -121,16 +104,17 @@ class PGMExplainer:
             is a noisy-or where there can be one: a leaf (``no_child``) that is kept or changed.
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
             ``auto`` is exact for a few variables, where that is as fast, and hill climbing for
-            more. None learns no network: only which nodes matter.
-        score: ``bic``, ``aic``, ``bdeu`` or ``log_likelihood``.
-        max_parents: the most parents a variable may have in the search; None for no limit.
-        smoothing: added to every count of the tables (Laplace).
+            more. None learns no network: only which nodes matter; the options of the network
+            (score, max_parents, smoothing, target_table) do not apply then.
+        score: ``bic`` (also None), ``aic``, ``bdeu`` or ``log_likelihood``.
+        max_parents: the most parents of any variable, the target included; None for no limit.
+        smoothing: added to every count of the tables (Laplace); None for 0.
         seed: the same seed gives the same explanation.
         max_memory: bytes, or a text such as ``"2GB"``, that samples in flight may take; None for a
             quarter of what is free. It does not change the answer.
         samples_per_call: how many samples the model sees at once; overrides ``max_memory``.
-        progress: whether to show a bar on standard error; None for where someone is looking, which
-            is a terminal or a notebook.
+        progress: whether to show a bar on standard error; None for only in a terminal or a
+            notebook.
 
     Raises:
         PGMExplainerError: in one of its forms, for anything that cannot be used.
@@ -177,31 +161,62 @@ class PGMExplainer:
         no_child: bool = True,
         target_table: str = "auto",
         structure: str | Callable[..., Any] | None = "auto",
-        score: str | Score = "bic",
+        score: str | Score | None = None,
         max_parents: int | None = None,
-        smoothing: float = 0.0,
+        smoothing: float | None = None,
         seed: int = 0,
         max_memory: int | str | None = None,
         samples_per_call: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        options = {name: value for name, value in locals().items() if name in _OPTIONS}
-        if progress is not None and not isinstance(progress, bool):
-            raise InputError(f"progress must be True, False or None, not {progress!r}")
-        self.settings = Settings(**options)
-        source = read_source(model, x, edge_index, task, inputs, target_type)
+        what = ModelConfig(
+            task=task,
+            num_layers=num_layers,
+            hops=hops,
+            scores=scores,
+            output=output,
+            explained_class=explained_class,
+            class_names=class_names,
+        )
+        significant = SignificanceConfig(significance=significance, correction=correction)
+        selection = SelectionConfig(
+            test=as_test(test),
+            no_child=no_child,
+            max_nodes=max_nodes,
+            only_significant=only_significant,
+        )
+        network = network_config(
+            structure, target_table, score=score, max_parents=max_parents, smoothing=smoothing
+        )
+        self.execution = ExecutionConfig(
+            max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
+        )
+        source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
         self.population = Population(source.x, source.kinds)
-        self._task = TASKS[task]
-        self.show_progress = progress
-        num_layers, hops = self.settings.num_layers, self.settings.hops  # plain numbers
-        self.num_layers = source.hops if num_layers is None else num_layers
-        self.hops = self.num_layers if hops is None else hops
-        self._sampling = sampling_plan(self.settings, self.population)
-        self._selection = selection_plan(self.settings)
-        self._effects = effect_plan(self.settings)
-        self._choice = choice_plan(self.settings)
-        self._learning = learning_plan(self.settings)
+        columns = check_columns(features, source.x.shape[1])
+        # With "auto" the model is sampled by stages until there are samples enough.
+        if isinstance(num_samples, str):
+            check_name(num_samples, "num_samples", ("auto",))
+            self.stages: tuple[int, ...] = STAGES
+        else:
+            self.stages = (check_samples(num_samples),)
+        sampling = SamplingConfig(
+            num_samples=self.stages[0],
+            perturbation=as_perturbation(perturbation, self.population, columns, task),
+            perturb_probability=perturb_probability,
+            features=features,
+            change=as_change(change, scores),
+            seed=seed,
+        )
+        self.settings = Settings(
+            model=what.with_layers(source.num_layers),
+            sampling=sampling,
+            significance=significant,
+            selection=selection,
+            network=network,
+        )
+        self.settings.check_usable()
         self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
@@ -216,7 +231,7 @@ class PGMExplainer:
 
         Each explanation is the one that :meth:`explain` would give for that target alone.
         """
-        if self.settings.task == "graph":
+        if self.settings.model.task == "graph":
             raise InputError("a graph task has one target, the graph; call explain() instead")
         explanations = self._explain_all(listed(targets, self.graph.num_nodes))
         weak = sum(bool(each.warnings) for each in explanations)
@@ -230,21 +245,21 @@ class PGMExplainer:
             )
         return explanations
 
-    def within(self, max_memory: int) -> PGMExplainer:
-        """Return the same explainer with another bound, in bytes, on samples in flight."""
-        bounded = copy.copy(self)
-        bounded._sampling = replace(self._sampling, max_memory=max_memory)
-        return bounded
+    def within(self, execution: ExecutionConfig) -> PGMExplainer:
+        """Return the same explainer, with the same answers, that works in another way."""
+        other = copy.copy(self)
+        other.execution = execution
+        return other
 
     def candidates(self, target: Any = None) -> IntArray:
         """Return the numbers of the nodes that may explain a target, ascending."""
-        return self._neighbourhood(self._checked(target)).candidates
+        return self._pipeline().neighbourhood(self._checked(target)).candidates
 
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the probabilities, or values, that the model gives a target as it is."""
         checked = self._checked(target)
-        model, _ = self._places.observe([checked], self._task.ends(checked))
-        return tuple(model.before[0].tolist())
+        query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
+        return tuple(query.model.before[0].tolist())
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Say which features of the explaining nodes, and of the target itself, matter.
@@ -252,247 +267,77 @@ class PGMExplainer:
         The features of those nodes are perturbed one by one, in as many new samples, and each is
         tested against the change of the prediction.
         """
-        check_is_of(explanation, self.graph, self.settings.task)
-        target = self._task.check(self._number_of(explanation), self.graph)
-        selected = explanation.ranking.selected_nodes
-        nodes = np.union1d(selected, explanation.ends)
-        recorded = np.union1d(explanation.ranking.nodes, explanation.ends)
-        model, _ = self._places.observe([target], recorded)
-        names = list(self._task.outcomes([target], recorded, model.part)[1])
-        at = names.index(target)
-        explained = int(
-            explained_classes(self.settings, names, model.before, self.graph.num_nodes)[at]
-        )
-        plan = replace(self._sampling, num_samples=int(explanation.settings["num_samples"]))
-        table = draw_attribute_samples(model, self.population, nodes, target, at, explained, plan)
-        return feature_effects(
-            table,
-            nodes,
-            self._sampling.columns,
-            self._selection,
-            names=[explanation.ranking.called(node) for node in nodes.tolist()],
-            widths=None if self.names is None else self.names.widths_of(nodes),
-        )
+        task = self.settings.model.task
+        check_explanation(explanation, self.graph, task)
+        ends = explanation.ends.tolist()
+        number = tuple(ends) if task == "edge" else ends[0] if ends else None
+        target = self._graph_model.task.check(number, self.graph)
+        count = explanation.settings.sampling.num_samples
+        return self._pipeline(count).features_of(target, explanation)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
-        asked = listed(targets, self.graph.num_nodes)
-        if not asked:
+        chosen = listed(targets, self.graph.num_nodes)
+        if not chosen:
             raise InputError("there are no targets to sample around")
-        if self.settings.num_samples == AUTO:
+        if len(self.stages) > 1:
             raise InputError("num_samples='auto' draws samples for each target: give it a number")
-        return self._draw(self._neighbourhoods([self._checked(each) for each in asked]))[0]
-
-    def _explain_all(self, asked: Sequence[Any]) -> list[Explanation]:
-        targets = [self._checked(target) for target in asked]
-        waiting, done = list(dict.fromkeys(targets)), {}
-        for stage, last in self._stages():
-            done.update(stage._explain_together(waiting, all_of_them=last))
-            waiting = [target for target in waiting if target not in done]
-        return [done[target] for target in targets]
-
-    def _stages(self) -> Iterator[tuple[PGMExplainer, bool]]:
-        """This explainer; or, if it finds out how many samples it needs, one for each try."""
-        if self.settings.num_samples != AUTO:
-            yield self, True
-            return
-        for count in STAGES:
-            stage = copy.copy(self)
-            stage._sampling = replace(self._sampling, num_samples=count)
-            yield stage, count == STAGES[-1]
-
-    def _explain_together(
-        self, targets: Sequence[VariableId], all_of_them: bool
-    ) -> dict[VariableId, Explanation]:
-        """Explain targets from one set of samples: all, or those that it is large enough for."""
-        if not targets:
-            return {}
-        near = self._neighbourhoods(targets)
-        samples, far_sighted = self._draw(near)  # step 1
-        related, plain = tee(near)
-        dependents = select_variables(samples.table, related, self._selection)  # step 2
-        findings = self._find_all(plain, samples, dependents)
-        settled = (each for each in findings if all_of_them or each.is_settled)
-        done, shelf = {}, Shelf(self._sampling.max_memory // 4, "rankings")
-        with Progress("learning networks", len(near.targets), self.show_progress) as progress:
-            for block in in_blocks(settled, self._sampling.max_memory):
-                networks = self._learn(samples, block)  # step 3
-                for each, network in zip(block, networks, strict=True):
-                    explanation = self._conclude(each, samples, network, far_sighted)
-                    done[each.near.target] = kept(explanation, shelf)
-                    progress.advance()
-        return done
-
-    def _neighbourhood(self, target: VariableId) -> Neighbourhood:
-        return Neighbourhood(target, self._task.candidates(target, self.graph, self.hops))
-
-    def _neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
-        return Neighbourhoods(
-            list(dict.fromkeys(targets)),
-            self._neighbourhood,
-            self.graph.num_nodes,
-            self._sampling.max_memory,
-        )
-
-    def _draw(self, near: Neighbourhoods) -> tuple[Samples, set[VariableId]]:
-        """Sample around some targets; return also what sees further than it should."""
         self._check_perturbation()
-        targets = near.targets
-        ends = [self._task.ends(target) for target in targets]
-        recorded = np.union1d(near.union, np.concatenate(ends))
-        model, far_sighted = self._places.observe(targets, recorded)
-        names = self._task.outcomes(targets, recorded, model.part)[1]
-        self.settings.check_classes(model.before.shape[1])
-        classes = explained_classes(self.settings, names, model.before, self.graph.num_nodes)
-        question = Question(recorded, names, classes, targets)
-        samples = draw_samples(model, self.population, question, self._sampling, self.show_progress)
-        return samples, {name for name, far in zip(names, far_sighted, strict=True) if far}
+        pipeline = self._pipeline()
+        return pipeline.draw(pipeline.neighbourhoods([self._checked(each) for each in chosen]))[1]
+
+    @property
+    def num_layers(self) -> int:
+        """How many steps away a node can influence a prediction."""
+        return self.settings.model.num_layers or 0
 
     @property
     def predicted(self) -> range:
         """The numbers of the nodes that are predicted: all, unless nodes have kinds."""
-        if self.names is None:
-            return range(self.graph.num_nodes)
-        at = self.names.kinds.index(self.names.default)
-        first = sum(self.names.sizes[:at])
-        return range(first, first + self.names.sizes[at])
+        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
+
+    def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
+        targets = [self._checked(target) for target in chosen]
+        waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
+        if waiting:
+            self._check_perturbation()
+        for count in self.stages:
+            done.update(self._pipeline(count).explain(waiting, count == self.stages[-1]))
+            waiting = [target for target in waiting if target not in done]
+        return [done[target] for target in targets]
+
+    def _pipeline(self, num_samples: int | None = None) -> Pipeline:
+        settings = self.settings
+        if num_samples not in (None, settings.sampling.num_samples):
+            sampling = replace(settings.sampling, num_samples=num_samples)
+            settings = replace(settings, sampling=sampling)
+        return Pipeline(self._graph_model, self.population, self.names, settings, self.execution)
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(
+    def _graph_model(self) -> GraphModel:
+        model = self.settings.model
+        return GraphModel(
             self.predictor,
             self.graph,
-            self.population,
-            self._sampling,
-            self._task,
+            self.population.x,
+            TASKS[model.task],
             self.predicted,
             self.num_layers,
-            self.settings.scores,
-            self.settings.output,
+            partial(probe_features, self.population, self.settings.sampling),
+            model.scores,
+            model.output,
+            model.explained_class,
         )
 
     def _check_perturbation(self) -> None:
         """Refuse a perturbation that changes nothing anywhere; once, for it may take a while."""
         if not self._perturbation_checked:
-            plan = self._sampling
-            check_changes(plan.perturbation, self.population, plan.columns, plan.seed)
+            config, population = self.settings.sampling, self.population
+            columns = config.columns(population.x.shape[1])
+            check_changes(config.perturbation, population, columns, config.seed)
             self._perturbation_checked = True
-
-    def _find_all(
-        self,
-        near: Iterable[Neighbourhood],
-        samples: Samples,
-        dependents: Iterable[Dependents],
-    ) -> Iterator[Finding]:
-        """Bring together what changes each target's prediction and what depends on it."""
-        for block in together(zip(near, dependents, strict=True)):
-            problems = [
-                EffectProblem(
-                    np.union1d(each.candidates, self._task.ends(each.target)),
-                    samples.outcome(each.target),
-                )
-                for each, _ in block
-            ]
-            effects = estimate_effects(samples.table, problems, self._effects)
-            for (each, its), problem, found in zip(block, problems, effects, strict=True):
-                yield self._find(each, samples, its, found, problem.outcome)
-
-    def _find(
-        self,
-        near: Neighbourhood,
-        samples: Samples,
-        dependents: Dependents,
-        effects: Effects,
-        outcome: Outcome,
-    ) -> Finding:
-        column = samples.table.column(near.target)
-        levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
-        ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
-        if levels.any():
-            chosen = choose_nodes(effects, dependents, self._choice)
-        else:  # then there is no change that anything could depend on
-            ranking = ranking.with_none_significant()
-        settled = told_apart(effects, samples.values.are_probabilities)
-        selected = ranking.with_selected(chosen)
-        return Finding(near, selected, effects, chosen, levels, outcome, settled)
-
-    def _learn(
-        self, samples: Samples, findings: Sequence[Finding]
-    ) -> Iterator[BayesianNetwork | None]:
-        """Learn a network for each target whose prediction ever changed, if networks are wanted."""
-        plan = self._learning
-        problems = [
-            Problem(
-                each.near.target, each.chosen.tolist(), frozenset(causes(each.effects).tolist())
-            )
-            for each in findings
-            if plan is not None and each.changed
-        ]
-        networks = iter(()) if plan is None else learn_networks(samples.table, problems, plan)
-        for each in findings:
-            yield next(networks) if plan is not None and each.changed else None
-
-    def _conclude(
-        self,
-        finding: Finding,
-        samples: Samples,
-        network: BayesianNetwork | None,
-        far_sighted: set[VariableId],
-    ) -> Explanation:
-        near = finding.near
-        sees_further = not far_sighted.isdisjoint([near.target, *near.candidates.tolist()])
-        before, explained = samples.prediction(near.target)
-        regression = self.settings.scores == "values"
-        ends = self._task.ends(near.target)
-        around = np.union1d(near.candidates, ends)
-        explanation = Explanation(
-            target=near.target,
-            explained_class=None if regression else explained,
-            probability=None if regression else float(before[explained]),
-            values=tuple(before.tolist()),
-            held=float((finding.levels == 0).mean()),
-            ranking=finding.ranking,
-            effects=finding.effects,
-            network=network,
-            settings={**self.plain_settings, "num_samples": self._sampling.num_samples},
-            warnings=(
-                *([self._places.far_sighted_note] if sees_further else []),
-                *weaknesses(finding, samples, network, self._sampling),
-            ),
-            graph=self.graph,
-            ends=ends,
-            node_classes=np.full_like(around, -1)
-            if regression
-            else samples.predicted_classes(around),
-        )
-        return explanation if self.names is None else explanation.named(self.names)
-
-    def _number_of(self, explanation: Explanation) -> Any:
-        """The target of an explanation by number, whatever it is called."""
-        ends = explanation.ends.tolist()
-        return tuple(ends) if self.settings.task == "edge" else ends[0] if ends else None
 
     def _checked(self, target: Any) -> VariableId:
         """A target as a variable's name; nodes by number, where they are called by kind too."""
         number = target if self.names is None else self.names.number(target)
-        return self._task.check(number, self.graph)
-
-    @property
-    def max_memory(self) -> int:
-        """The bound on samples in flight, in bytes."""
-        return self._sampling.max_memory
-
-    @cached_property
-    def plain_settings(self) -> dict[str, Any]:
-        """The settings, with what ``auto`` stood for."""
-        change = self._sampling.change
-        return {
-            **self.settings.as_plain(),
-            "num_layers": self.num_layers,
-            "hops": None if self.settings.task == "graph" else self.hops,
-            "perturbation": self._sampling.perturbation.name,
-            "change": change.name if isinstance(change, CustomChange) else describe_change(change),
-        }
-
-
-_OPTIONS = frozenset(Settings.__dataclass_fields__)
+        return self._graph_model.task.check(number, self.graph)

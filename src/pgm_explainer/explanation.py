@@ -14,8 +14,9 @@ from .effects import Effects
 from .errors import InputError, QueryError
 from .graph import Graph, Subgraph
 from .network import BayesianNetwork
-from .sampling import VariableId, checked_name
 from .selection import STRONG, Ranking, causes
+from .settings import Settings
+from .variables import VariableId, checked_name
 from .versions import current_versions
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "check_explanation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +46,8 @@ class Explanation:
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed, since then there is nothing to explain it by, or if none was
             asked for (``structure=None``).
-        settings: how the explanation was made, as plain values; enough to make it again.
+        settings: how the explanation was made, in typed configurations; enough to make it again.
+            A function of the user's own is kept by its name only.
         warnings: what weakens the answer.
         graph: the graph that was explained, for drawing; of an explanation from a file, the
             neighbourhood alone.
@@ -63,7 +65,7 @@ class Explanation:
     ranking: Ranking
     effects: Effects
     network: BayesianNetwork | None
-    settings: Mapping[str, Any]
+    settings: Settings
     warnings: tuple[str, ...] = ()
     graph: Graph | Subgraph | None = field(default=None, repr=False)
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
@@ -73,7 +75,7 @@ class Explanation:
     @property
     def task(self) -> str:
         """``"node"``, ``"edge"`` or ``"graph"``."""
-        return str(self.settings["task"])
+        return self.settings.model.task
 
     @property
     def predicted_class(self) -> int | None:
@@ -89,7 +91,7 @@ class Explanation:
             InputError: there is no such class.
         """
         number = check_whole_number(number, "a class", at_least=0)
-        names, output = self.settings.get("class_names"), self.settings.get("output")
+        names, output = self.settings.model.class_names, self.settings.model.output
         if names is not None and output is None and number >= len(names):
             raise InputError(f"there is no class {number}; class_names has {len(names)} names")
         if output is None:
@@ -101,10 +103,10 @@ class Explanation:
     def nodes(self) -> list[VariableId]:
         """The nodes of the network, most important first; the target of a node task is not one.
 
-        Nodes that change the prediction come first, by strength; then those that depend on it.
+        Nodes that change the prediction strongly come first; then those that depend on it.
         """
         selected = self.ranking.selected_nodes
-        first = causes(self.effects)
+        first = causes(self.effects, at_least=STRONG)
         ordered = dict.fromkeys((*first[np.isin(first, selected)].tolist(), *selected.tolist()))
         return [self.ranking.called(node) for node in ordered]
 
@@ -168,7 +170,7 @@ class Explanation:
             ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
         """
         network = self._asked(evidence)
-        return network.probability(evidence or {}) * int(self.settings["num_samples"])
+        return network.probability(evidence or {}) * self.settings.sampling.num_samples
 
     def _asked(self, evidence: Any) -> BayesianNetwork:
         """The network, if there is one and this is a question to it."""
@@ -305,3 +307,15 @@ class Explanation:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
+    """Raise an InputError if this is no explanation, or one of another graph or task."""
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"this takes an explanation, not {explanation!r}")
+    nodes = np.append(explanation.ranking.nodes, explanation.ends)
+    its = explanation.graph
+    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
+    other = size not in (None, graph.num_nodes)
+    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
+        raise InputError("the explanation is of another graph, or of another task")

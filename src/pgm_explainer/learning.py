@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .network import BayesianNetwork, NoisyOr, NoisyOrData
+from .network import BayesianNetwork, NetworkConfig, NoisyOr, NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
-from .selection import IndependenceTest, shrink_many
-from .structure import DAG, Score, add_leaf
+from .selection import SelectionConfig, shrink_many
+from .significance import SignificanceConfig
+from .structure import DAG, add_leaf
 
-__all__ = ["TARGET_TABLES", "LearningPlan", "Problem", "learn_networks"]
+__all__ = ["Problem", "learn_networks"]
 
-TARGET_TABLES = ("auto", "noisy_or", "full")
 _AT_ONCE = 128
 _CODES_AT_ONCE = 1 << 24
 
 Codes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class LearningPlan:
-    """How a network is learnt.
-
-    Attributes:
-        search: takes data and cardinalities and gives a :class:`~pgm_explainer.structure.DAG`.
-        no_child: Algorithm 2, the target as a leaf; without it, Algorithm 1.
-        target_table: ``full``, the paper's; ``noisy_or``; or ``auto``, a noisy-or where there can
-            be one: the target is a leaf whose prediction is either kept or changed.
-    """
-
-    search: Callable[..., Any]
-    score: Score
-    no_child: bool
-    test: IndependenceTest
-    significance: float
-    smoothing: float
-    target_table: str = "auto"
-
-    def takes_noisy_or(self, target: Variable) -> bool:
-        """Say whether the target gets a noisy-or."""
-        return self.target_table != "full" and self.no_child and target.levels == 2
 
 
 @dataclass(frozen=True)
@@ -63,45 +38,130 @@ class Problem:
 
 
 def learn_networks(
-    table: SampleTable, problems: Sequence[Problem], plan: LearningPlan
+    table: SampleTable,
+    problems: Sequence[Problem],
+    config: NetworkConfig,
+    selection: SelectionConfig,
+    significance: SignificanceConfig,
 ) -> Iterator[BayesianNetwork]:
     """Learn the network of each target, in the given order.
 
     The target is the last variable, so that where the data leave an arrow's direction open it
     points to the target rather than away from it.
     """
+    step = _Learning(table, config, selection, significance)
     widest = max((len(problem.nodes) + 1 for problem in problems), default=1)
     at_once = min(_AT_ONCE, max(1, _CODES_AT_ONCE // (table.num_samples * widest)))
     for start in range(0, len(problems), at_once):
-        block = problems[start : start + at_once]
+        yield from step.learn(problems[start : start + at_once])
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """What is the same for all targets."""
+
+    table: SampleTable
+    config: NetworkConfig
+    selection: SelectionConfig
+    significance: SignificanceConfig
+
+    def learn(self, problems: Sequence[Problem]) -> Iterator[BayesianNetwork]:
+        """Learn some networks; those whose parents are tested, all at once."""
+        table = self.table
         columns = [
-            [table.column(each) for each in (*problem.nodes, problem.target)] for problem in block
+            [table.column(each) for each in (*problem.nodes, problem.target)]
+            for problem in problems
         ]
         codes = [table.codes(each) for each in columns]
         leaves = [
             _Leaf(problem, [table.variables[at] for at in its_columns], its_codes)
-            if plan.takes_noisy_or(table.variables[its_columns[-1]])
+            if self._takes_noisy_or(table.variables[its_columns[-1]])
             else None
-            for problem, its_columns, its_codes in zip(block, columns, codes, strict=True)
+            for problem, its_columns, its_codes in zip(problems, columns, codes, strict=True)
         ]
-        fitted = iter(_fit_leaves([each for each in leaves if each is not None], plan))
+        fitted = self._fit_leaves([each for each in leaves if each is not None])
         tables = [its for leaf, its in zip(leaves, codes, strict=True) if leaf is None]
-        tested = iter(_tested_parents(tables, table, plan))
+        tested = iter(self._tested_parents(tables))
         for leaf, its_columns, its_codes in zip(leaves, columns, codes, strict=True):
             variables = [table.variables[column] for column in its_columns]
             if leaf is None:
-                yield _with_full_tables(variables, its_codes, next(tested), plan)
+                yield self._with_full_tables(variables, its_codes, next(tested))
             else:
-                yield _with_noisy_or(variables, its_codes, *next(fitted), plan)
+                yield self._with_noisy_or(variables, its_codes, *next(fitted))
 
+    def _takes_noisy_or(self, target: Variable) -> bool:
+        wanted = self.config.target_table != "full"
+        return wanted and self.selection.no_child and target.levels == 2
 
-def _with_noisy_or(
-    variables: list[Variable], codes: Codes, leaf: NoisyOr, parents: list[int], plan: LearningPlan
-) -> BayesianNetwork:
-    others = variables[:-1]
-    dag = add_leaf(_search(plan, codes[:, :-1], others), parents)
-    known = {len(others): leaf}
-    return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score, known)
+    def _with_noisy_or(
+        self, variables: list[Variable], codes: Codes, leaf: NoisyOr, parents: list[int]
+    ) -> BayesianNetwork:
+        others = variables[:-1]
+        dag = add_leaf(self._search(codes[:, :-1], others), parents)
+        known = {len(others): leaf}
+        smoothing, score = self.config.smoothing, self.config.score
+        return BayesianNetwork.fit(variables, dag, codes, smoothing, score, known)
+
+    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[tuple[NoisyOr, list[int]]]:
+        """Fit the distributions of targets and find their parents.
+
+        They are the causes, the most important first, and then nodes that only change along with
+        the target where the score gains; at most ``max_parents`` in all.
+        """
+        smoothing, score, most = self.config.smoothing, self.config.score, self.config.max_parents
+
+        def fit(leaf: _Leaf, parents: list[int]) -> NoisyOr:
+            return NoisyOr.fit_many([leaf.data(parents)], smoothing)[0]
+
+        by_causes = NoisyOr.fit_many([each.data(each.causes[:most]) for each in leaves], smoothing)
+        for leaf, best in zip(leaves, by_causes, strict=True):
+            parents = leaf.causes[:most]
+            for at in leaf.others:
+                if most is not None and len(parents) >= most:
+                    break
+                larger = sorted([*parents, at])
+                trial = fit(leaf, larger)
+                if trial.score(score) > best.score(score):
+                    best, parents = trial, larger
+            counting = [
+                at for at, chance in zip(parents, best.chances, strict=True) if chance.any()
+            ]
+            yield (best, parents) if counting == parents else (fit(leaf, counting), counting)
+
+    def _with_full_tables(
+        self, variables: list[Variable], codes: Codes, parents: list[int] | None
+    ) -> BayesianNetwork:
+        if parents is None:
+            dag = self._search(codes, variables)
+        else:
+            dag = add_leaf(self._search(codes[:, :-1], variables[:-1]), parents)
+        return BayesianNetwork.fit(variables, dag, codes, self.config.smoothing, self.config.score)
+
+    def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
+        """The parents of each target, which come from tests; None where the search finds them."""
+        if not self.selection.no_child:
+            return [None] * len(codes)
+        problems = [(each[:, :-1], each[:, -1]) for each in codes]
+        return shrink_many(
+            problems,
+            int(self.table.cardinalities.max()),
+            self.significance.significance,
+            self.selection.test,
+            self.config.max_parents,
+        )
+
+    def _search(self, codes: Codes, variables: Sequence[Variable]) -> DAG:
+        cardinalities = np.array([each.cardinality for each in variables], dtype=np.int64)
+        if len(cardinalities) < 2:
+            return DAG(len(cardinalities))
+        config = self.config
+        dag = config.structure(codes, cardinalities, config.score, config.max_parents)
+        if not isinstance(dag, DAG) or dag.num_variables != len(cardinalities):
+            raise InputError(
+                f"the structure search must answer with a DAG of {len(cardinalities)} variables, "
+                f"not {dag!r}"
+            )
+        return dag
 
 
 class _Leaf:
@@ -137,24 +197,6 @@ class _Leaf:
         )
 
 
-def _fit_leaves(leaves: Sequence[_Leaf], plan: LearningPlan) -> Iterator[tuple[NoisyOr, list[int]]]:
-    """The distributions of targets: by all causes, and by what moves along if the score gains."""
-    by_causes = NoisyOr.fit_many([each.data(each.causes) for each in leaves], plan.smoothing)
-
-    def fit(leaf: _Leaf, parents: list[int]) -> NoisyOr:
-        return NoisyOr.fit_many([leaf.data(parents)], plan.smoothing)[0]
-
-    for leaf, best in zip(leaves, by_causes, strict=True):
-        parents = leaf.causes
-        for at in leaf.others:
-            larger = sorted([*parents, at])
-            trial = fit(leaf, larger)
-            if trial.score(plan.score) > best.score(plan.score):
-                best, parents = trial, larger
-        counting = [at for at, chance in zip(parents, best.chances, strict=True) if chance.any()]
-        yield (best, parents) if counting == parents else (fit(leaf, counting), counting)
-
-
 def _active_states(
     variable: Variable, codes: Codes, changed: NDArray[np.bool_], is_cause: bool
 ) -> NDArray[np.bool_]:
@@ -173,36 +215,3 @@ def _active_states(
     changes = np.count_nonzero(changed[there])
     steadier = changes / in_them < (all_changes - changes) / elsewhere
     return np.asarray(~states if steadier else states)
-
-
-def _with_full_tables(
-    variables: list[Variable], codes: Codes, parents: list[int] | None, plan: LearningPlan
-) -> BayesianNetwork:
-    if parents is None:
-        dag = _search(plan, codes, variables)
-    else:
-        dag = add_leaf(_search(plan, codes[:, :-1], variables[:-1]), parents)
-    return BayesianNetwork.fit(variables, dag, codes, plan.smoothing, plan.score)
-
-
-def _tested_parents(
-    codes: Sequence[Codes], table: SampleTable, plan: LearningPlan
-) -> Sequence[list[int] | None]:
-    """The parents of each target, which come from tests; None where they come from the search."""
-    if not plan.no_child:
-        return [None] * len(codes)
-    problems = [(each[:, :-1], each[:, -1]) for each in codes]
-    return shrink_many(problems, int(table.cardinalities.max()), plan.significance, plan.test)
-
-
-def _search(plan: LearningPlan, codes: Codes, variables: Sequence[Variable]) -> DAG:
-    cardinalities = np.array([each.cardinality for each in variables], dtype=np.int64)
-    if len(cardinalities) < 2:
-        return DAG(len(cardinalities))
-    dag = plan.search(codes, cardinalities)
-    if not isinstance(dag, DAG) or dag.num_variables != len(cardinalities):
-        raise InputError(
-            f"the structure search must answer with a DAG of {len(cardinalities)} variables, "
-            f"not {dag!r}"
-        )
-    return dag

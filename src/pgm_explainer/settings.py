@@ -1,178 +1,116 @@
-"""All choices an explanation depends on, checked when they are made."""
+"""All options that an explanation depends on: the configurations of the steps together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-import numpy as np
-
-from .arrays import check_fraction, check_not_negative, check_whole_number, described, resolve
+from .choices import Recorded, as_recorded
 from .errors import InputError
-from .learning import TARGET_TABLES
-from .memory import check_memory
-from .predictors import SCORE_KINDS
-from .sampling import Change, Perturbation
-from .selection import IndependenceTest, as_test
-from .significance import CORRECTIONS
-from .structure import SEARCHES, Score, as_score
-from .tasks import TASKS
+from .model_config import ModelConfig
+from .network import NetworkConfig
+from .sampling import SamplingConfig, check_change_fits
+from .selection import SelectionConfig
+from .significance import SignificanceConfig
 
-__all__ = ["AUTO", "DEFAULT_SAMPLES", "Settings"]
+__all__ = ["CHOICES", "DEFAULT_SAMPLES", "Settings"]
 
-AUTO = "auto"
-DEFAULT_SAMPLES = 1000
-MIN_SAMPLES = 20
-"""Five samples for each cell of the smallest table there is, 2 by 2."""
+DEFAULT_SAMPLES = SamplingConfig.num_samples
 
-_LARGEST = 2**31
-_AT_LEAST = {
-    "max_nodes": 1,
-    "num_layers": 0,
-    "hops": 1,
-    "output": 0,
-    "max_parents": 1,
-    "samples_per_call": 1,
-}
+CHOICES = ("perturbation", "change", "test", "structure", "score")
+"""Options whose values are objects that describe themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Options of :class:`~pgm_explainer.PGMExplainer`, which documents them.
+    """How an explanation is, or was, made; enough to make it again.
+
+    Attributes:
+        model: what is predicted, and what of it is explained.
+        sampling: how samples are drawn (step 1).
+        significance: when p-values are significant (effects, and steps 2 and 3).
+        selection: how variables are selected (step 2).
+        network: how networks are learnt (step 3); None for no network.
 
     Raises:
-        InputError: a value that cannot be used, with the value and what would do.
+        InputError: configurations that do not fit each other.
+
+    Examples:
+        >>> Settings().sampling.num_samples, Settings().significance.significance
+        (1000, 0.05)
     """
 
-    task: str = "node"
-    num_layers: int | None = None
-    hops: int | None = None
-    num_samples: int | str = DEFAULT_SAMPLES
-    perturbation: str | Perturbation | Callable[..., Any] = "auto"
-    perturb_probability: float = 0.1
-    features: Sequence[int] | None = None
-    change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto"
-    scores: str = "auto"
-    output: int | None = None
-    explained_class: int | Sequence[int] | None = None
-    class_names: Sequence[str] | None = None
-    test: str | IndependenceTest = "g"
-    significance: float = 0.05
-    correction: str = "benjamini_hochberg"
-    max_nodes: int | None = 5
-    only_significant: bool = True
-    no_child: bool = True
-    target_table: str = "auto"
-    structure: str | Callable[..., Any] | None = "auto"
-    score: str | Score = "bic"
-    max_parents: int | None = None
-    smoothing: float = 0.0
-    seed: int = 0
-    max_memory: int | str | None = None
-    samples_per_call: int | None = None
+    model: ModelConfig = field(default_factory=ModelConfig)
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    significance: SignificanceConfig = field(default_factory=SignificanceConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    network: NetworkConfig | None = field(default_factory=NetworkConfig)
 
     def __post_init__(self) -> None:
-        _check_name(self.task, "task", tuple(TASKS))
-        _check_name(self.scores, "scores", SCORE_KINDS)
-        _check_name(self.correction, "correction", tuple(CORRECTIONS))
-        _check_name(self.target_table, "target_table", TARGET_TABLES)
-        if self.target_table == "noisy_or" and not self.no_child:
+        for name, kind in _STEPS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) and not (name == "network" and value is None):
+                raise InputError(f"{name} must be a {kind.__name__}, not {value!r}")
+        check_change_fits(self.sampling.change, self.model.scores)
+        noisy_or = self.network is not None and self.network.target_table == "noisy_or"
+        if noisy_or and not self.selection.no_child:
             raise InputError(
                 "target_table='noisy_or' needs the target to be a leaf: leave no_child=True, or "
                 "choose target_table='full'"
             )
-        self._keep_whole("seed", at_least=0)
-        _check_samples(self.num_samples)
-        check_fraction(self.perturb_probability, "perturb_probability")
-        check_fraction(self.significance, "significance")
-        if self.scores == "values" and self.explained_class is not None:
-            raise InputError(
-                f"explained_class={self.explained_class!r} is for classes; a regression has none"
-            )
-        _check_class_names(self.class_names)
-        check_not_negative(self.smoothing, "smoothing")
-        for option, least in _AT_LEAST.items():
-            if getattr(self, option) is not None:
-                self._keep_whole(option, at_least=least)
-        if self.hops is not None and self.task == "graph":
-            raise InputError(
-                f"hops={self.hops} is for nodes and pairs; any node may explain a whole graph"
-            )
-        for option in ("only_significant", "no_child"):
-            if not isinstance(getattr(self, option), bool):
-                raise InputError(f"{option} must be True or False, not {getattr(self, option)!r}")
-        as_test(self.test)
-        as_score(self.score)
-        check_memory(self.max_memory)
-        named = resolve(self.structure, "structure", SEARCHES) is not None
-        own_search = not named and self.structure is not None
-        if own_search and self.max_parents is not None:
-            raise InputError(
-                "max_parents is for the searches by name; a function of your own takes its limit "
-                "from where it is defined"
-            )
-        if own_search and not callable(self.structure):
-            raise InputError(
-                f"structure must be a name ({', '.join(SEARCHES)}) or a function "
-                f"(data, cardinalities) -> DAG, not {self.structure!r}"
-            )
 
-    def _keep_whole(self, option: str, at_least: int) -> None:
-        """Replace an option by a plain int, whatever type of whole number was passed."""
-        number = check_whole_number(getattr(self, option), option, at_least=at_least)
-        object.__setattr__(self, option, number)
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``PGMExplainer`` that give these settings.
 
-    def check_classes(self, num_classes: int) -> None:
-        """Raise an InputError if the names given are not those of so many classes or values."""
-        names = self.class_names
-        if names is None:
-            return
-        if self.output is not None and self.output >= len(names):
-            raise InputError(f"class_names has {len(names)} names, none for output {self.output}")
-        if self.output is None and len(names) != num_classes:
-            raise InputError(
-                f"class_names has {len(names)} names, but the model tells {num_classes} apart"
-            )
+        Without a network that leaves out those of step 3, which do not apply.
 
-    def as_plain(self) -> dict[str, Any]:
-        """Return the options as plain values: numbers, texts and lists."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        Examples:
+            ``PGMExplainer(model, x, edge_index, **explanation.settings.options())`` makes an
+            explainer like the one that made the explanation.
+        """
+        steps = [getattr(self, name) for name in _STEPS]
+        found = {
+            each.name: getattr(step, each.name)
+            for step in steps
+            if step is not None
+            for each in fields(step)
+        }
+        return found if self.network is not None else {**found, "structure": None}
 
-
-def _check_name(value: Any, what: str, known: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
-
-
-def _check_samples(count: Any) -> None:
-    if isinstance(count, str):
-        _check_name(count, "num_samples", (AUTO,))
-        return
-    samples = check_whole_number(count, "num_samples", at_least=1)
-    if samples < MIN_SAMPLES:
-        raise InputError(
-            f"num_samples={samples} is too small to test anything; draw at least "
-            f"{MIN_SAMPLES}, and some hundreds for an explanation to rely on"
+    def recorded(self) -> Settings:
+        """Return the settings as an explanation keeps them: functions of the user's by name."""
+        sampling, selection, network = self.sampling, self.selection, self.network
+        return replace(
+            self,
+            sampling=replace(
+                sampling,
+                perturbation=as_recorded(sampling.perturbation),
+                change=as_recorded(sampling.change),
+            ),
+            selection=replace(selection, test=as_recorded(selection.test)),
+            network=None
+            if network is None
+            else replace(
+                network,
+                structure=as_recorded(network.structure),
+                score=as_recorded(network.score),
+            ),
         )
-    if samples > _LARGEST:
-        raise InputError(f"num_samples must be at most {_LARGEST}, not {samples}")
+
+    def check_usable(self) -> None:
+        """Raise an InputError if only the name is known of a function that is to be called."""
+        for name, value in self.options().items():
+            if isinstance(value, Recorded):
+                raise InputError(
+                    f"of the {name} {value.name!r} only the name is known, as files keep no "
+                    f"functions; pass the function or object itself"
+                )
 
 
-def _check_class_names(names: Any) -> None:
-    if names is None:
-        return
-    listed = names.tolist() if isinstance(names, np.ndarray) else names
-    usable = isinstance(listed, Sequence) and not isinstance(listed, str) and len(listed) > 0
-    if not usable or not all(isinstance(name, str) for name in listed):
-        raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Sequence):
-        return [_plain(each) for each in value]
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return described(value)
+_STEPS: dict[str, type] = {
+    "model": ModelConfig,
+    "sampling": SamplingConfig,
+    "significance": SignificanceConfig,
+    "selection": SelectionConfig,
+    "network": NetworkConfig,
+}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import resolve
+from .arrays import check_fraction, check_name, resolve
 from .errors import InputError
 
-__all__ = ["CORRECTIONS", "significant"]
+__all__ = ["CORRECTIONS", "SignificanceConfig", "significant"]
 
 
 def _uncorrected(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,3 +45,28 @@ def significant(
     if correct is None:
         raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
     return np.asarray(correct(log_p) < np.log(level))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignificanceConfig:
+    """When a p-value is significant.
+
+    Attributes:
+        significance: the level that a p-value must be below.
+        correction: for the number of p-values: ``benjamini_hochberg`` or ``none``.
+
+    Raises:
+        InputError: a value that cannot be used.
+    """
+
+    significance: float = 0.05
+    correction: str = "benjamini_hochberg"
+
+    def __post_init__(self) -> None:
+        check_fraction(self.significance, "significance")
+        check_name(self.correction, "correction", CORRECTIONS)
+        object.__setattr__(self, "significance", float(self.significance))
+
+    def passed(self, log_p: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which p-values are significant."""
+        return significant(log_p, self.significance, self.correction)

@@ -15,6 +15,12 @@ TRIES = 6
 COLOURS = ["red", "green", "blue"]
 
 
+def renamed(explanation, class_names):
+    settings = explanation.settings
+    model = replace(settings.model, class_names=class_names)
+    return replace(explanation, settings=replace(settings, model=model))
+
+
 @pytest.fixture(scope="module")
 def many(toy):
     """Two hundred explanations; a dozen copies of the toy side by side hold enough nodes."""
@@ -75,7 +81,7 @@ def test_searching_leaves_what_fits(read, many):
 
 
 def test_what_is_searched_for_is_one_phrase(read, many):
-    unnamed = [replace(each, settings={**each.settings, "class_names": None}) for each in many[:30]]
+    unnamed = [renamed(each, None) for each in many[:30]]
     reader = read(unnamed)
     reader.page.locator("#search").fill(" class  1 ")
     expected = [str(each.target) for each in unnamed if each.explained_class == 1]
@@ -95,7 +101,7 @@ def test_enter_opens_the_first_that_was_found(read, many):
 
 def test_the_list_shows_what_it_can_be_sorted_by(read, many):
     long = [*COLOURS[:2], "blue with a very long name that cannot fit"]
-    some = [replace(each, settings={**each.settings, "class_names": long}) for each in many[:9]]
+    some = [renamed(each, long) for each in many[:9]]
     shown = read(some).page.locator("#entries button")
     for entry, each in zip(shown.all(), some, strict=True):
         told = f"p {each.probability:.1%} · held {each.held:.1%}"

@@ -267,7 +267,8 @@ def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanati
 
 def test_names_are_text_and_nothing_else(read, node_explanation):
     names = [f"{EVIL[at % len(EVIL)]} {at}" for at in range(16)]
-    settings = {**node_explanation.settings, "class_names": EVIL}
+    model = replace(node_explanation.settings.model, class_names=EVIL)
+    settings = replace(node_explanation.settings, model=model)
     reader = read(replace(node_explanation, settings=settings).named(names))
     for node in node_explanation.nodes:
         reader.node(f"n{node}").locator(".title").click()

@@ -21,7 +21,7 @@ def test_it_is_made_once(folder):
     maker = named("--model", "visits_model:model", "--graph", "graph.npz", "--seed", "3")
     assert isinstance(maker(), PGMExplainer)
     assert maker() is maker()
-    assert maker().settings.seed == 3
+    assert maker().settings.sampling.seed == 3
 
 
 @pytest.mark.parametrize("graph", [("--graph", "named.npz"), TABLES], ids=str)

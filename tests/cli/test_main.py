@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 def test_help_lists_every_command(shell):
     code, out, _ = shell("--help")
     assert code == 0
-    assert all(re.search(rf"^    {name}\s", out, re.MULTILINE) for name in cli.COMMANDS)
+    assert all(re.search(rf"^    {name}\s+\w", out, re.MULTILINE) for name in cli.COMMANDS)
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
@@ -26,7 +26,7 @@ def test_the_help_of_each_command_teaches_by_examples(shell, command):
     assert f"examples:\n  pgm-explainer {command}" in out
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["show"], ["demo", "--nothing"]])
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["show"], ["query", "--nothing"]])
 def test_wrong_usage_is_one_line_and_2(shell, arguments):
     code, out, err = shell(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -34,47 +34,12 @@ def test_wrong_usage_is_one_line_and_2(shell, arguments):
     assert "--help" in err
 
 
-def test_bench_outside_a_clone_says_so(shell):
-    code, _, err = shell("bench")
-    assert code == 2
-    assert "there is no folder 'benchmarks'" in err
-
-
-def test_bench_runs_what_the_clone_holds(shell, folder, monkeypatch):
-    for name in ("benchmarks", "benchmarks.__main__"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    (folder / "benchmarks").mkdir()
-    (folder / "benchmarks" / "__init__.py").touch()
-    (folder / "benchmarks" / "__main__.py").write_text("main = len\n")
-    assert shell("bench", "growth")[0] == 1
-    assert shell("bench")[0] == 0
-
-
-@pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
-def test_without_torch_it_is_said_what_to_install(folder, command):
-    script = "import sys; sys.modules['torch'] = None; from pgm_explainer.cli import main; "
-    whole = [sys.executable, "-c", f"{script}sys.exit(main({command!r}))"]
-    done = subprocess.run(whole, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "pip install 'pgm-explainer[experiments]'" in done.stderr
-
-
-@pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
-def test_a_folder_that_cannot_be_is_told_before_any_work(shell, folder, command):
-    pytest.importorskip("torch")
-    (folder / "taken").write_text("something of the user's")
-    code, out, err = shell(*command, "--output", "taken")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "taken cannot" in err
-    assert (folder / "taken").read_text() == "something of the user's"
-
-
 def test_an_interrupt_is_130(shell, monkeypatch):
     def interrupted(options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.demo, "run", interrupted)
-    assert shell("demo") == (130, "", "")
+    monkeypatch.setattr(cli.show, "run", interrupted)
+    assert shell("show", "why.json") == (130, "", "")
 
 
 def test_a_reader_that_stops_is_no_error(explain, folder):

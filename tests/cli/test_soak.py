@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_job_that_everything_happens_to_ends_with_the_same_bytes():
     paths = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.soak", "--minutes", "0"],
+        [sys.executable, "-m", "pgm_explainer_lab.benchmarks.soak", "--minutes", "0"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,

@@ -77,7 +77,7 @@ def test_a_job_goes_on_with_a_partial_and_notices_another(tmp_path):
     explain_dataset(explainer(change=partial(above, t=0.2)), [1, 2], tmp_path)
     again = explain_dataset(explainer(change=partial(above, t=0.2)), [1, 2], tmp_path)
     assert again.complete
-    assert again[1].settings["change"] == "above(t=0.2)"
+    assert again[1].settings.sampling.change.name == "above(t=0.2)"
     with pytest.raises(JobError, match="the change that you passed has other code, arguments or"):
         explain_dataset(explainer(change=partial(above, t=0.0001)), [1, 2], tmp_path)
     with pytest.raises(JobError, match="the change that you passed"):
@@ -127,7 +127,7 @@ def test_every_option_of_ones_own_is_known_again(tmp_path, option, make):
 
 def test_an_option_without_identity_is_refused_by_jobs_alone(tmp_path):
     made = explainer(structure=Locked())
-    assert made.explain(1).settings["structure"] == "Locked"
+    assert made.explain(1).settings.network.structure.name == "Locked"
     with pytest.raises(JobError, match=r"structure=.* has no identity.*use a function of a module"):
         explain_dataset(made, [1], tmp_path / "new")
     assert not (tmp_path / "new").exists(), "nothing was begun"
@@ -147,7 +147,7 @@ def test_what_changes_no_answer_may_change(tmp_path, others):
 def test_the_settings_of_a_partial_say_what_is_bound(tmp_path):
     x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
     made = PGMExplainer(lambda x: x, x, edges, perturbation=partial(noise, size=0.5))
-    assert made.plain_settings["perturbation"] == "noise(size=0.5)"
+    assert made.settings.sampling.perturbation.name == "noise(size=0.5)"
 
 
 def test_a_module_that_shows_a_place_in_memory_is_known_again(tmp_path):

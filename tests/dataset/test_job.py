@@ -231,8 +231,8 @@ def test_a_module_is_known_by_its_weights(tmp_path):
         run()
 
 
-def test_so_is_the_module_of_a_predictor_that_calls_it_a_model(tmp_path):
-    """As that for DGL does. The change is too small to show in an answer or two."""
+def test_so_is_the_module_that_a_predictor_declares(tmp_path):
+    """The change is too small to show in an answer or two."""
     import torch
 
     class Held:
@@ -240,10 +240,10 @@ def test_so_is_the_module_of_a_predictor_that_calls_it_a_model(tmp_path):
 
         def __init__(self):
             torch.manual_seed(0)
-            self.model = torch.nn.Linear(3, 2)
+            self.module = torch.nn.Linear(3, 2)
 
         def __call__(self, x, part, pairs=None):
-            return self.model(torch.as_tensor(x, dtype=torch.float32)).detach()
+            return self.module(torch.as_tensor(x, dtype=torch.float32)).detach()
 
     held = Held()
 
@@ -254,7 +254,7 @@ def test_so_is_the_module_of_a_predictor_that_calls_it_a_model(tmp_path):
     run()
     assert run().complete
     with torch.no_grad():
-        held.model.weight[0, 0] += 1e-6
+        held.module.weight[0, 0] += 1e-6
     with pytest.raises(JobError, match="the model changed"):
         run()
 

@@ -19,6 +19,7 @@ from pgm_explainer import (
     PGMExplainerError,
 )
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
+from pgm_explainer.io.settings_file import settings_to_dict
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_the_columns_say_what_the_explanations_say(data):
         assert list(row["effect_size"]) == [each.effect_size for each in chosen]
         assert list(row["markov_blanket"]) == explanation.markov_blanket
         assert (row["probability"], row["held"]) == (explanation.probability, explanation.held)
-        assert json.loads(row["settings"]) == explanation.settings
+        assert json.loads(row["settings"]) == settings_to_dict(explanation.settings)
         if explanation.network is not None:
             assert row["network"] == explanation.network.factorisation
     assert (frame["seconds"] > 0).all()

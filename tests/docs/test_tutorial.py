@@ -59,7 +59,7 @@ def test_the_last_answer_is_weakened(outputs):
 def test_its_prose_knows_the_defaults():
     cells = nbformat.read(TUTORIAL, as_version=4).cells
     prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    assert f"{Settings().num_samples} times" in " ".join(prose.split())
+    assert f"{Settings().sampling.num_samples} times" in " ".join(prose.split())
 
 
 def test_it_is_small_enough_to_be_looked_at():

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import EffectPlan, EffectProblem, Effects, estimate_effects
+from pgm_explainer.effects import EffectProblem, Effects, estimate_effects
 from pgm_explainer.sampling import Outcome, SampleTable, Variable
+from pgm_explainer.significance import SignificanceConfig
 
 P = 0.1
 
@@ -26,22 +27,17 @@ class Lab:
         table.write(0, self.bits.astype(np.uint8))
         return table
 
-    def effects(self, model: Callable[[np.ndarray], np.ndarray] | np.ndarray, **plan) -> Effects:
+    def effects(self, model: Callable[[np.ndarray], np.ndarray] | np.ndarray, **options) -> Effects:
         """Effects on a model of the bits, or on values that are given."""
         nobody = np.zeros((1, self.bits.shape[1]), dtype=bool)
         values = model(self.bits) if callable(model) else model
         original = float(model(nobody)[0]) if callable(model) else 1.0
-        choices = EffectPlan(
-            **{
-                "probability": P,
-                "significance": 0.05,
-                "correction": "benjamini_hochberg",
-                **plan,
-            }
-        )
+        probability = options.pop("probability", P)
         outcome = Outcome(values, original, 1e-9)
         problem = EffectProblem(np.arange(self.bits.shape[1]), outcome)
-        return estimate_effects(self.table, [problem], choices)[0]
+        return estimate_effects(self.table, [problem], probability, SignificanceConfig(**options))[
+            0
+        ]
 
 
 @pytest.fixture(scope="session")

@@ -246,7 +246,10 @@ def small_objects() -> Iterator[Call]:
     yield lambda v: explained(perturbation=s.CustomPerturbation(v))
     yield lambda v: explained(change=Own(np.zeros((30, 6)), levels=v))
     yield lambda v: explained(change=Own(np.zeros((30, 6)), needs_all_samples=v))
-    yield from (s.read_change, lambda v: s.as_change(v, "auto"))
+    yield lambda v: s.as_change(v)
+    yield lambda v: s.SamplingConfig(change=v)
+    yield lambda v: s.SamplingConfig(perturbation=v)
+    yield lambda v: s.SamplingConfig(features=v)
 
 
 def predictors() -> Iterator[Call]:

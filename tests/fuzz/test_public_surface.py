@@ -123,7 +123,7 @@ def check(explanation, target, explainer):
     assert isinstance(explanation, Explanation)
     assert explanation.target == target
     assert 0 <= explanation.held <= 1
-    most = explainer.settings.max_nodes
+    most = explainer.settings.selection.max_nodes
     assert len(explanation.nodes) == len(set(explanation.nodes))
     assert most is None or len(explanation.nodes) <= most
     assert set(explanation.nodes) <= set(explainer.candidates(target).tolist())

@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 
 from pgm_explainer.dataset.identity import identity
-from pgm_explainer.settings import Settings
-from pgm_explainer.structure import DAG
+from pgm_explainer.structure import DAG, as_search
 
 
 def above(before, after, t=0.1):
@@ -91,5 +90,5 @@ OPTIONS = {
 
 if __name__ == "__main__":
     for name, option in OPTIONS.items():
-        told = Settings(structure=option).as_plain()["structure"]
+        told = as_search(option).describe().name
         sys.stdout.write(f"{name}|{identity(option)}|{told}\n")

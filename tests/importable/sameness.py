@@ -80,7 +80,6 @@ class Dies:
 def told(explanation, exactly: bool):
     """All that an explanation says; of a model that rounds, without what its answers make."""
     document = explanation_to_dict(explanation)
-    del document["settings"]["samples_per_call"]
     if not exactly:
         for name in ("values", "probability", "effects", "warnings"):
             del document[name]

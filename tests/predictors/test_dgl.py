@@ -172,7 +172,7 @@ def test_features_that_are_indices_into_a_table_are_batched(graph):
     predictor = DglPredictor(Lookup())
     scores = predictor(x, graph.whole)
     assert predictor.batched
-    np.testing.assert_array_equal(scores, predictor.model.table.weight.detach()[x[..., 0]])
+    np.testing.assert_array_equal(scores, predictor.module.table.weight.detach()[x[..., 0]])
 
 
 @needs_dgl

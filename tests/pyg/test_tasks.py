@@ -222,7 +222,7 @@ def papers(model, data):
 def test_the_planted_node_of_another_kind_explains(hetero_model, library):
     explanation = explain_library(hetero_model, library)
     assert explanation.target == ("paper", 0)
-    assert explanation.settings["num_layers"] == 2
+    assert explanation.settings.model.num_layers == 2
     truth = papers(hetero_model, library).softmax(dim=-1)[0]
     np.testing.assert_allclose(explanation.values, truth.tolist(), atol=1e-5)
     assert explanation.nodes[0] == PLANTED

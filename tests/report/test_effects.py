@@ -74,7 +74,9 @@ def test_a_node_that_only_moves_along_is_not_taken_for_a_cause():
 
 def test_where_nodes_have_no_predictions_nothing_moves():
     explanation = explain(common_cause)
-    graph = replace(explanation, settings={**explanation.settings, "task": "graph"})
+    settings = explanation.settings
+    model = replace(settings.model, task="graph", hops=None)
+    graph = replace(explanation, settings=replace(settings, model=model))
     assert said(along_sentence(graph)).startswith("Node 2 is related to whether the prediction ch")
 
 

@@ -43,7 +43,7 @@ def best_by_hand(explanation, found, most, size):
         for known, (holds, likelihood) in found.items():
             move = sign * (holds - base)
             alone = [sign * (found[(said,)][0] - base) for said in known] if size == 2 else []
-            enough = likelihood * explanation.settings["num_samples"] >= ENOUGH
+            enough = likelihood * explanation.settings.sampling.num_samples >= ENOUGH
             if len(known) == size and enough and move - max([0, *alone]) >= WORTH:
                 nodes = frozenset(node for node, _ in known)
                 per_nodes[nodes] = max(per_nodes.get(nodes, 0), move)

@@ -5,37 +5,75 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pgm_explainer.choices import Recorded
+from pgm_explainer.model_config import ModelConfig
 from pgm_explainer.report.terms import describe_held, describe_perturbed
-from pgm_explainer.sampling import CHANGES, PERTURBATIONS, describe_change
+from pgm_explainer.sampling import (
+    CHANGES,
+    PERTURBATIONS,
+    Absolute,
+    Deviation,
+    Fall,
+    Flip,
+    LargeFall,
+    LargeMove,
+    Levels,
+    RandomWhereConstant,
+    SamplingConfig,
+    TopDeviation,
+    TopFraction,
+)
+from pgm_explainer.settings import Settings
 
 ITS = "the probability of its class"
-CHANGES_SAID = {
-    "large_fall(0.4, 0.15)": f"{ITS} did not fall by more than 0.15, nor by more than 0.4 of its "
-    "own large falls (the 95th percentile of them)",
-    "large_move(0.3, 0.2)": f"{ITS} did not move by more than 0.2, nor by more than 0.3 of its own "
-    "large moves (the 95th percentile of them)",
-    "fall(0.05)": f"{ITS} did not fall by more than 0.05",
-    "absolute(0.05)": f"{ITS} did not move by more than 0.05",
-    "flip": "its class was the most likely one",
-    "top_fraction(0.125)": f"the graph is not among those, about 12.5%, in which {ITS} fell most",
-    "top_deviation(0.5)": "the graph is not among those, about 50%, in which a predicted value "
-    "moved most",
-    "deviation(0.3)": "no predicted value moved by more than 0.3",
-    "levels(0.05)": f"{ITS} did not fall by more than 0.05",
-    "levels(0.05, 0.3)": f"{ITS} did not fall by more than 0.05; its level of change is how many "
-    "of 0.05 and 0.3 the fall exceeds",
-    "my_rule": "the change 'my_rule' says so",
-    "fall(0.05, 2)": "the change 'fall(0.05, 2)' says so",
-}
+CHANGES_SAID = [
+    (
+        LargeFall(0.4, 0.15),
+        f"{ITS} did not fall by more than 0.15, nor by more than 0.4 of its "
+        "own large falls (the 95th percentile of them)",
+    ),
+    (
+        LargeMove(0.3, 0.2),
+        f"{ITS} did not move by more than 0.2, nor by more than 0.3 of its own "
+        "large moves (the 95th percentile of them)",
+    ),
+    (Fall(0.05), f"{ITS} did not fall by more than 0.05"),
+    (Absolute(0.05), f"{ITS} did not move by more than 0.05"),
+    (Flip(), "its class was the most likely one"),
+    (
+        TopFraction(0.125),
+        f"the graph is not among those, about 12.5%, in which {ITS} fell most",
+    ),
+    (
+        TopDeviation(0.5),
+        "the graph is not among those, about 50%, in which a predicted value moved most",
+    ),
+    (Deviation(0.3), "no predicted value moved by more than 0.3"),
+    (Levels((0.05,)), f"{ITS} did not fall by more than 0.05"),
+    (
+        Levels((0.05, 0.3)),
+        f"{ITS} did not fall by more than 0.05; its level of change is how many "
+        "of 0.05 and 0.3 the fall exceeds",
+    ),
+    (Recorded("my_rule"), "the change 'my_rule' says so"),
+    (Recorded("fall"), "the change 'fall' says so"),
+]
 
 
-@pytest.mark.parametrize(("change", "said"), CHANGES_SAID.items())
+def settings(task="node", explained_class=None, **sampling):
+    return Settings(
+        model=ModelConfig(task=task, explained_class=explained_class),
+        sampling=SamplingConfig(**sampling),
+    )
+
+
+@pytest.mark.parametrize(("change", "said"), CHANGES_SAID, ids=lambda each: str(each)[:30])
 def test_when_a_prediction_held(change, said):
-    assert describe_held({"task": "graph", "change": change}) == f"Held: {said}."
+    assert describe_held(settings("graph", change=change)) == f"Held: {said}."
 
 
 def test_every_change_has_words_of_its_own():
-    said = [describe_held({"task": "node", "change": describe_change(c)}) for c in CHANGES.values()]
+    said = [describe_held(settings(change=change)) for change in CHANGES.values()]
     assert not any("says so" in each for each in said)
     assert len(set(said)) == len(CHANGES)
 
@@ -49,36 +87,36 @@ def test_a_large_fall_is_what_is_said_of_it():
 
 
 def test_the_class_is_the_explained_one_where_another_was_asked_for():
-    settings = {"task": "node", "change": "flip", "explained_class": 2}
-    assert describe_held(settings) == "Held, or kept: the explained class was the most likely one."
+    said = describe_held(settings(change="flip", explained_class=2))
+    assert said == "Held, or kept: the explained class was the most likely one."
 
 
-PERTURBATIONS_SAID = {
-    "permute": "those of another node",
-    "mean": "their mean",
-    "permute and random": "those of another node or, where all are the same, 0 or 1 by a fair coin",
-    "my_rule": "what 'my_rule' makes of them",
-}
+PERTURBATIONS_SAID = [
+    (PERTURBATIONS["permute"], "those of another node"),
+    (PERTURBATIONS["mean"], "their mean"),
+    (
+        RandomWhereConstant(PERTURBATIONS["permute"]),
+        "those of another node or, where all are the same, 0 or 1 by a fair coin",
+    ),
+    (Recorded("my_rule"), "what 'my_rule' makes of them"),
+]
 
 
-@pytest.mark.parametrize(("name", "said"), PERTURBATIONS_SAID.items())
-def test_what_perturbing_does(name, said):
-    settings = {"perturbation": name, "perturb_probability": 0.1}
+@pytest.mark.parametrize(("how", "said"), PERTURBATIONS_SAID, ids=lambda each: str(each)[:30])
+def test_what_perturbing_does(how, said):
     expected = f"Perturbed: with probability 0.1 in each graph, a node's features became {said}."
-    assert describe_perturbed(settings) == expected
-    chosen = describe_perturbed({**settings, "features": [0]})
+    assert describe_perturbed(settings(perturbation=how)) == expected
+    chosen = describe_perturbed(settings(perturbation=how, features=[0]))
     assert chosen == expected.replace("features", "chosen features")
 
 
 def test_every_perturbation_has_words_of_its_own():
-    said = {
-        describe_perturbed({"perturbation": p, "perturb_probability": 1}) for p in PERTURBATIONS
-    }
+    said = {describe_perturbed(settings(perturbation=name)) for name in PERTURBATIONS}
     assert len(said) == len(PERTURBATIONS)
     assert not any("makes of them" in each for each in said)
 
 
 def test_an_explanation_says_both(kinds):
     for kind in ("node", "graph", "values", "constant", "no network"):
-        settings, words = kinds[kind].settings, " ".join(str(kinds[kind]).split())
-        assert f"{describe_held(settings)} {describe_perturbed(settings)}" in words
+        made, words = kinds[kind].settings, " ".join(str(kinds[kind]).split())
+        assert f"{describe_held(made)} {describe_perturbed(made)}" in words

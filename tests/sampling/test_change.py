@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgm_explainer import InputError
+from pgm_explainer.choices import Description
 from pgm_explainer.sampling import (
+    CHANGE_TYPES,
     CHANGES,
     Absolute,
     CustomChange,
@@ -21,7 +23,7 @@ from pgm_explainer.sampling import (
     TopDeviation,
     TopFraction,
     as_change,
-    describe_change,
+    check_change_fits,
 )
 
 
@@ -311,12 +313,13 @@ def test_a_name_is_the_indicator_of_that_name(name):
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):
     with pytest.raises(InputError, match="is about probabilities; for values use Deviation"):
-        as_change(change, "values")
+        check_change_fits(as_change(change), "values")
 
 
 @pytest.mark.parametrize("change", [Deviation(3), TopDeviation(0.2)], ids=str)
 @pytest.mark.parametrize("scores", ["values", "auto"])
 def test_a_change_of_values_is_for_any_scores(change, scores):
+    check_change_fits(change, scores)
     assert as_change(change, scores) is change
 
 
@@ -391,5 +394,15 @@ def test_a_number_of_levels_that_cannot_be_stored_is_named(bad):
     [Fall(0.2), Flip(), Absolute(0.1), TopFraction(0.5), Levels((0.1, 0.3)), Deviation(2.5)],
     ids=lambda change: change.name,
 )
-def test_an_indicator_that_is_written_down_can_be_read_back(change):
-    assert as_change(describe_change(change), "auto") == change
+def test_a_description_gives_the_indicator_back(change):
+    described = change.describe()
+    assert CHANGE_TYPES[described.name](**described.parameters) == change
+
+
+def test_a_subclass_of_ones_own_is_described_as_such():
+    class Steep(Fall):
+        def grade(self, severity):
+            return super().grade(severity * 2)
+
+    assert as_change(Steep(0.1)).describe() == Description("fall", own=True)
+    assert Fall(0.1).describe() == Description("fall", {"threshold": 0.1})

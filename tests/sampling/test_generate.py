@@ -8,14 +8,11 @@ import pytest
 from scipy.special import softmax
 
 from pgm_explainer import scratch
+from pgm_explainer.execution import ExecutionConfig
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import (
-    GraphOutcome,
-    LocalModel,
-    NodeOutcomes,
-    PairOutcomes,
-    as_predictor,
-)
+from pgm_explainer.predictors import as_predictor
+from pgm_explainer.querying import Query, SubgraphModel
+from pgm_explainer.querying.tasks import GraphOutput, NodeOutputs, PairOutputs
 from pgm_explainer.sampling import (
     GRAPH,
     PERTURBATIONS,
@@ -23,13 +20,13 @@ from pgm_explainer.sampling import (
     Fall,
     Levels,
     Population,
-    Question,
-    SamplingPlan,
+    SamplingConfig,
     TopFraction,
     draw_samples,
     generate,
     record,
 )
+from pgm_explainer.sampling.generate import batch_size
 from pgm_explainer.sampling.randomness import Draws
 
 NUM_SAMPLES, PROBABILITY, SEED = 60, 0.3, 11
@@ -38,24 +35,29 @@ NUM_SAMPLES, PROBABILITY, SEED = 60, 0.3, 11
 def plan(perturbation="permute", change=None, columns=(0, 1, 2), **options):
     given = {
         "num_samples": NUM_SAMPLES,
-        "probability": PROBABILITY,
+        "perturb_probability": PROBABILITY,
         "perturbation": PERTURBATIONS[perturbation],
-        "columns": np.array(columns),
+        "features": columns,
         "change": change or Fall(0.1),
         "seed": SEED,
-        "max_memory": 2**30,
-        "samples_per_call": 7,
     }
-    return SamplingPlan(**{**given, **options})
+    working = {"max_memory": 2**30, "samples_per_call": 7}
+    working |= {name: options.pop(name) for name in working if name in options}
+    return SamplingConfig(**{**given, **options}), ExecutionConfig(**working)
 
 
-def sampled(model, x, edge_index, recorded, how, outcomes=None, names=None, classes=None):
+def size_of(how, model, x):
+    config, execution = how
+    return batch_size(model, x, config.num_samples, execution)
+
+
+def sampled(model, x, edge_index, recorded, how, outputs=None, names=None, classes=None):
     part = Graph(edge_index, len(x)).whole
-    outcomes = NodeOutcomes(recorded) if outcomes is None else outcomes
+    outputs = NodeOutputs(recorded) if outputs is None else outputs
     names = recorded.tolist() if names is None else names
-    local = LocalModel.observe(as_predictor(model), part, x, outcomes)
+    local = SubgraphModel.observe(as_predictor(model), part, x, outputs)
     classes = local.before.argmax(axis=-1) if classes is None else np.array(classes)
-    return draw_samples(local, Population(x), Question(recorded, names, classes), how)
+    return draw_samples(Query(local, recorded, names, classes), Population(x), *how)
 
 
 def recorded_codes(*arguments, **options):
@@ -108,7 +110,7 @@ def test_the_graph_table_is_what_a_slow_loop_records(toy):
         toy.edge_index,
         np.arange(16),
         plan("zero", TopFraction(0.25)),
-        GraphOutcome(),
+        GraphOutput(),
         [GRAPH],
     )
     np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
@@ -135,7 +137,7 @@ def test_the_table_of_pairs_is_what_a_slow_loop_records(toy):
     ]
     names = [tuple(pair) for pair in PAIRS.T.tolist()]
     codes, table = recorded_codes(
-        scores, toy.x, toy.edge_index, np.arange(16), plan(), PairOutcomes(PAIRS), names
+        scores, toy.x, toy.edge_index, np.arange(16), plan(), PairOutputs(PAIRS), names
     )
     np.testing.assert_array_equal(codes, np.array(expected, dtype=np.uint8))
     assert [variable.id for variable in table.variables] == [*range(16), *names]
@@ -196,7 +198,8 @@ def test_a_users_own_perturbation_is_called_once_a_sample(toy, monkeypatch):
         called.append(x.shape)
         return x + rng.normal(size=x.shape)
 
-    how = replace(plan(), perturbation=CustomPerturbation(shifted), probability=0.9)
+    config, execution = plan(perturb_probability=0.9)
+    how = replace(config, perturbation=CustomPerturbation(shifted)), execution
     recorded_codes(toy.whole, toy.x, toy.edge_index, np.arange(16), how)
     assert len(called) == NUM_SAMPLES + 16  # and to see how often it changes anything
 
@@ -225,11 +228,11 @@ def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
     assert sizes[-3:] == [25, 25, 10]
 
 
-def observed(nodes, edges, features, classes=2, outcomes=None):
+def observed(nodes, edges, features, classes=2, outputs=None):
     x = np.zeros((nodes, features))
     part = Graph(np.zeros((2, edges), dtype=np.int64), nodes).whole
     model = as_predictor(lambda x: np.zeros((*x.shape[:2], classes)))
-    return LocalModel.observe(model, part, x, outcomes or NodeOutcomes(np.arange(nodes))), x
+    return SubgraphModel.observe(model, part, x, outputs or NodeOutputs(np.arange(nodes))), x
 
 
 ONE_SAMPLE = ((6 * 10 + 3 * 4) * 64 + 4 * 10 * 2) * 8
@@ -240,14 +243,14 @@ ONE_SAMPLE = ((6 * 10 + 3 * 4) * 64 + 4 * 10 * 2) * 8
 )
 def test_half_of_the_memory_bound_is_for_the_samples_in_flight(max_memory, size):
     how = plan(max_memory=max_memory, samples_per_call=None)
-    assert how.batch_size(*observed(nodes=10, edges=4, features=3)) == size
+    assert size_of(how, *observed(nodes=10, edges=4, features=3)) == size
 
 
 def test_many_features_and_many_classes_count():
     how = plan(max_memory=2**28, samples_per_call=None, num_samples=1000)
-    narrow = how.batch_size(*observed(nodes=100, edges=0, features=3))
-    wide = how.batch_size(*observed(nodes=100, edges=0, features=640))
-    scored = how.batch_size(*observed(nodes=100, edges=0, features=3, classes=640))
+    narrow = size_of(how, *observed(nodes=100, edges=0, features=3))
+    wide = size_of(how, *observed(nodes=100, edges=0, features=640))
+    scored = size_of(how, *observed(nodes=100, edges=0, features=3, classes=640))
     assert narrow >= 9 * wide
     assert wide >= 1.5 * scored  # scores are copied, as they are made probabilities
 
@@ -255,7 +258,7 @@ def test_many_features_and_many_classes_count():
 def test_a_sample_beyond_the_bound_is_told(caplog):
     how = plan(max_memory=1, samples_per_call=None)
     with caplog.at_level("INFO", "pgm_explainer"):
-        assert how.batch_size(*observed(nodes=10, edges=4, features=3)) == 1
+        assert size_of(how, *observed(nodes=10, edges=4, features=3)) == 1
     assert "one sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
 
 
@@ -277,7 +280,7 @@ def test_a_prediction_is_found_by_its_variable(toy):
         np.testing.assert_allclose(before, expected[node])
         assert its_class == explained
     of_graph = sampled(
-        toy.graph_level, toy.x, toy.edge_index, np.arange(16), plan(), GraphOutcome(), [GRAPH]
+        toy.graph_level, toy.x, toy.edge_index, np.arange(16), plan(), GraphOutput(), [GRAPH]
     )
     np.testing.assert_allclose(
         of_graph.prediction(GRAPH)[0], softmax(toy.graph_level(toy.x[None])[0])
@@ -288,7 +291,7 @@ def test_a_prediction_is_found_by_its_variable(toy):
         toy.edge_index,
         np.arange(16),
         plan(),
-        PairOutcomes(PAIRS),
+        PairOutputs(PAIRS),
         ["first", "second", "third"],
         [0, 1, 2],
     )
@@ -302,12 +305,12 @@ def test_sampling_stays_near_the_memory_bound(perturbation):
     x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB a sample
     recorded = np.arange(len(x))
     part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole
-    outcomes = NodeOutcomes(recorded)
-    local = LocalModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outcomes)
-    question = Question(recorded, recorded.tolist(), local.before.argmax(axis=-1))
-    how = plan(perturbation, num_samples=3, samples_per_call=1, columns=range(40))
+    outputs = NodeOutputs(recorded)
+    local = SubgraphModel.observe(as_predictor(lambda x: x[..., :2]), part, x, outputs)
+    query = Query(local, recorded, recorded.tolist(), local.before.argmax(axis=-1))
+    how = plan(perturbation, num_samples=20, samples_per_call=1, columns=range(40))
     tracemalloc.start()
-    draw_samples(local, Population(x), question, how)
+    draw_samples(query, Population(x), *how)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * len(x) * 64 * x.itemsize  # what one sample is assumed to take

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer.effects import Effects
-from pgm_explainer.selection import ChoicePlan, Dependents, causes, choose_nodes
+from pgm_explainer.selection import Dependents, SelectionConfig, causes, choose_nodes
 from pgm_explainer.selection.independence import PairwiseTests
 from pgm_explainer.selection.ranking import rank
 
@@ -36,7 +36,9 @@ ALONG = dependents([-1, -30, -20, -40, -10, -2], related=[1, 2, 3])
 
 
 def chosen(max_nodes, only_significant=True, along=ALONG):
-    return choose_nodes(EFFECTS, along, ChoicePlan(max_nodes, only_significant)).tolist()
+    return choose_nodes(
+        EFFECTS, along, SelectionConfig(max_nodes=max_nodes, only_significant=only_significant)
+    ).tolist()
 
 
 def test_strong_causes_go_first_then_dependents_then_weak_causes():
@@ -64,7 +66,7 @@ def test_without_dependents_causes_are_chosen_all_the_same():
 
 def test_without_candidates_nothing_is_chosen():
     nobody = dependents([], related=[])
-    assert choose_nodes(EFFECTS, nobody, ChoicePlan(5, False)).tolist() == []
+    assert choose_nodes(EFFECTS, nobody, SelectionConfig(only_significant=False)).tolist() == []
 
 
 def test_causes_are_significant_and_as_strong_as_wanted():

@@ -1,6 +1,5 @@
 """S(t) and U(t), against one slow test at a time."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,23 +9,21 @@ from scipy import stats
 from pgm_explainer.sampling import SampleTable, Variable
 from pgm_explainer.selection import (
     Neighbourhood,
-    SelectionPlan,
+    SelectionConfig,
     as_test,
     select,
     select_variables,
 )
+from pgm_explainer.significance import SignificanceConfig
 
 LEVEL = 0.05
 
 
-def plan(**changes):
-    choices = {
-        "test": as_test("chi_square"),
-        "significance": LEVEL,
-        "correction": "none",
-        "no_child": True,
-    }
-    return SelectionPlan(**{**choices, **changes})
+def plan(test="chi_square", no_child=True, correction="none"):
+    return (
+        SelectionConfig(test=as_test(test), no_child=no_child),
+        SignificanceConfig(significance=LEVEL, correction=correction),
+    )
 
 
 def make_table(codes, levels=None):
@@ -87,7 +84,7 @@ def told(dependents):
 def test_u_of_theorem_2_is_what_depends_on_the_target(seed):
     codes = chains(seed)
     near = [everyone_but(t, 12) for t in range(12)]
-    for each, found in zip(near, select_variables(make_table(codes), near, plan()), strict=True):
+    for each, found in zip(near, select_variables(make_table(codes), near, *plan()), strict=True):
         expected = slow_s(codes, each.target) - {each.target}
         assert selected(found) == expected
         assert significant(found) == expected
@@ -97,7 +94,7 @@ def test_u_of_theorem_2_is_what_depends_on_the_target(seed):
 def test_u_of_theorem_1_is_what_depends_on_a_dependent(seed):
     codes = chains(seed)
     near = [everyone_but(t, 12) for t in range(12)]
-    all_found = select_variables(make_table(codes), near, plan(no_child=False))
+    all_found = select_variables(make_table(codes), near, *plan(no_child=False))
     wider = 0
     for each, found in zip(near, all_found, strict=True):
         assert selected(found) == slow_u(codes, each.target) - {each.target}
@@ -109,7 +106,7 @@ def test_only_candidates_are_looked_at():
     codes = chains(0)
     codes[:, 1] = codes[:, 2] = codes[:, 0]
     (found,) = select_variables(
-        make_table(codes), [Neighbourhood(0, np.array([2, 7]))], plan(no_child=False)
+        make_table(codes), [Neighbourhood(0, np.array([2, 7]))], *plan(no_child=False)
     )
     assert sorted(found.ranking.nodes.tolist()) == [2, 7]
     assert 2 in selected(found)
@@ -117,7 +114,7 @@ def test_only_candidates_are_looked_at():
 
 def test_every_candidate_is_ranked_and_dependents_are_in_the_same_order():
     codes = chains(1)
-    (found,) = select_variables(make_table(codes), [everyone_but(4, 12)], plan(no_child=False))
+    (found,) = select_variables(make_table(codes), [everyone_but(4, 12)], *plan(no_child=False))
     assert len(found.ranking) == 11
     assert not found.ranking.selected.any()
     in_order = [node for node in found.ranking.nodes.tolist() if node in selected(found)]
@@ -126,7 +123,9 @@ def test_every_candidate_is_ranked_and_dependents_are_in_the_same_order():
 
 
 def test_a_target_that_never_varies_has_no_dependents():
-    (found,) = select_variables(make_table(chains(2)), [everyone_but(11, 12)], plan(no_child=False))
+    (found,) = select_variables(
+        make_table(chains(2)), [everyone_but(11, 12)], *plan(no_child=False)
+    )
     assert selected(found) == set()
     assert (found.ranking.log_p == 0).all()
 
@@ -134,7 +133,7 @@ def test_a_target_that_never_varies_has_no_dependents():
 @pytest.mark.parametrize("no_child", [True, False])
 def test_a_target_without_candidates_has_an_empty_ranking(no_child):
     lonely = Neighbourhood(0, np.zeros(0, dtype=np.int64))
-    (found,) = select_variables(make_table(chains(3)), [lonely], plan(no_child=no_child))
+    (found,) = select_variables(make_table(chains(3)), [lonely], *plan(no_child=no_child))
     assert len(found.ranking) == len(found.related) == 0
 
 
@@ -143,9 +142,9 @@ def test_a_target_without_candidates_among_others_disturbs_no_one(no_child):
     table, choices = make_table(chains(3)), plan(no_child=no_child)
     lonely = Neighbourhood(0, np.zeros(0, dtype=np.int64))
     near = [lonely, everyone_but(1, 12), lonely]
-    first, second, third = select_variables(table, near, choices)
+    first, second, third = select_variables(table, near, *choices)
     assert len(first.ranking) == len(third.ranking) == 0
-    assert told([second]) == told(select_variables(table, [everyone_but(1, 12)], choices))
+    assert told([second]) == told(select_variables(table, [everyone_but(1, 12)], *choices))
 
 
 @pytest.mark.parametrize("correction", ["none", "benjamini_hochberg"])
@@ -154,16 +153,16 @@ def test_a_target_without_candidates_among_others_disturbs_no_one(no_child):
 def test_blocks_change_no_bit_of_the_answer(monkeypatch, name, no_child, correction):
     rng = np.random.default_rng(5)
     table = make_table(np.concatenate([chains(5), chains(6)], axis=1))
-    choices = plan(test=as_test(name), no_child=no_child, correction=correction)
+    choices = plan(test=name, no_child=no_child, correction=correction)
     near = [
         Neighbourhood(t, np.setdiff1d(rng.choice(24, rng.integers(1, 20), replace=False), [t]))
         for t in range(24)
     ]
-    together = told(select_variables(table, near, choices))
-    alone = [told(select_variables(table, [each], choices))[0] for each in near]
+    together = told(select_variables(table, near, *choices))
+    alone = [told(select_variables(table, [each], *choices))[0] for each in near]
     for cells, shared in product([1, 4000, 100_000], [1.0, 3.0, 1e9]):
         monkeypatch.setattr(select, "_SHARED", shared)
-        split = told(select_variables(table, near, replace(choices, cells=cells)))
+        split = told(select_variables(table, near, *choices, cells))
         assert split == together == alone
 
 
@@ -171,8 +170,8 @@ def test_benjamini_hochberg_selects_no_more_than_no_correction():
     codes = np.random.default_rng(8).integers(0, 4, (200, 120))
     near = [everyone_but(t, 120) for t in range(10)]
     table = make_table(codes)
-    plainly = list(select_variables(table, near, plan()))
-    carefully = list(select_variables(table, near, plan(correction="benjamini_hochberg")))
+    plainly = list(select_variables(table, near, *plan()))
+    carefully = list(select_variables(table, near, *plan(correction="benjamini_hochberg")))
     assert sum(len(selected(each)) for each in plainly) > 20  # false discoveries, about 5 %
     assert sum(len(selected(each)) for each in carefully) < 5
     for more, fewer in zip(plainly, carefully, strict=True):
@@ -183,5 +182,5 @@ def test_mixed_cardinalities_are_tested_with_their_own_degrees_of_freedom():
     rng = np.random.default_rng(9)
     codes = np.stack([rng.integers(0, c, 500) for c in (2, 4, 6)], axis=1)
     table = make_table(codes, levels=[1, 2, 3])
-    ((ranking, _),) = told(select_variables(table, [everyone_but(0, 3)], plan()))
+    ((ranking, _),) = told(select_variables(table, [everyone_but(0, 3)], *plan()))
     assert dict(zip(ranking.nodes.tolist(), ranking.dof.tolist(), strict=True)) == {1: 3, 2: 5}

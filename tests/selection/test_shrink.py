@@ -5,9 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from pgm_explainer.selection import TESTS, as_test, shrink
+from pgm_explainer.selection import TESTS, as_test, shrink_many
 
 both_tests = pytest.mark.parametrize("name", list(TESTS))
+
+
+def shrink(codes, target, *options):
+    return shrink_many([(codes, target)], *options)[0]
 
 
 def noisy(rng, values, rate=0.1, states=2):

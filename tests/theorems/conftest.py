@@ -23,10 +23,11 @@ from pgm_explainer.network import BayesianNetwork, ConditionalTable
 from pgm_explainer.sampling import SampleTable, Variable
 from pgm_explainer.selection import (
     Neighbourhood,
-    SelectionPlan,
+    SelectionConfig,
     as_test,
     select_variables,
 )
+from pgm_explainer.significance import SignificanceConfig
 from pgm_explainer.structure import DAG
 
 WEAKEST, WEAKEST_EDGE = 5e-4, 1e-2
@@ -136,9 +137,10 @@ def dependents_of():
 
     def select(table, target, no_child):
         everyone = np.arange(len(table.variables))
-        plan = SelectionPlan(as_test("chi_square"), SIGNIFICANCE, "none", no_child)
+        config = SelectionConfig(test=as_test("chi_square"), no_child=no_child)
+        level = SignificanceConfig(significance=SIGNIFICANCE, correction="none")
         near = Neighbourhood(target, everyone[everyone != target])
-        (found,) = select_variables(table, [near], plan)
+        (found,) = select_variables(table, [near], config, level)
         return set(found.related.tolist())
 
     return select

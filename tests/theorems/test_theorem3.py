@@ -4,24 +4,28 @@ from functools import partial
 
 import pytest
 
-from pgm_explainer.learning import LearningPlan, Problem, learn_networks
-from pgm_explainer.network import equivalent
-from pgm_explainer.selection import as_test
-from pgm_explainer.structure import DAG, as_score, exact_search, hill_climb
+from pgm_explainer.learning import Problem, learn_networks
+from pgm_explainer.network import NetworkConfig, equivalent
+from pgm_explainer.selection import SelectionConfig, as_test
+from pgm_explainer.significance import SignificanceConfig
+from pgm_explainer.structure import DAG, exact_search, hill_climb
 
 every_network = [(seed, size) for size in (5, 6) for seed in range(8)]
 
 
 def learn_network(table, nodes, target, plan):
     """Algorithm 2, or 1, for one target."""
-    (network,) = learn_networks(table, [Problem(target, nodes)], plan)
+    (network,) = learn_networks(table, [Problem(target, nodes)], *plan)
     return network
 
 
 def plan(search, significance, test="chi_square", no_child=True):
     """The paper's: a full table for the target too."""
-    chosen = as_test(test)
-    return LearningPlan(search, as_score("bic"), no_child, chosen, significance, 0.0, "full")
+    return (
+        NetworkConfig(structure=search, target_table="full"),
+        SelectionConfig(test=as_test(test), no_child=no_child),
+        SignificanceConfig(significance=significance),
+    )
 
 
 def renamed(network, size):

@@ -1,7 +1,8 @@
 """The command line: a table of commands, and what a shell expects of each of them.
 
-A command is a module with ``configure(parser)``, which adds its options, and ``run(options)``,
-which imports what is heavy, does the work and returns an exit code, or None for success.
+A command is a module with a ``SUMMARY`` of one line, with ``configure(parser)``, which adds its
+options, and with ``run(options)``, which imports what is heavy, does the work and returns an exit
+code, or None for success. Other packages add commands by entry points (:mod:`.plugins`).
 """
 
 from __future__ import annotations
@@ -15,26 +16,19 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..errors import PGMExplainerError, PGMExplainerWarning
-from . import bench, demo, explain, query, reproduce, run, show
+from . import explain, query, run, show
+from .plugins import installed_commands
 
 __all__ = ["main"]
 
-COMMANDS: dict[str, tuple[Any, str]] = {
-    "demo": (demo, "train a small model and explain one of its predictions"),
-    "explain": (explain, "explain predictions of your own model"),
-    "show": (show, "show saved explanations in words, or turn them into a page or a picture"),
-    "query": (query, "ask a saved explanation how likely the prediction holds"),
-    "run": (run, "explain many targets into a data set; run it again to go on after a stop"),
-    "reproduce": (reproduce, "the paper's experiments; run it again to go on after a stop"),
-    "bench": (bench, "measure this package against its peers"),
-}
+COMMANDS: dict[str, Any] = {"explain": explain, "show": show, "query": query, "run": run}
+"""The commands of this package."""
 
 _WRONG, _BROKEN_PIPE, _INTERRUPTED = 2, 141, 130
 """Exit codes; the last two are what a shell reports for the signals PIPE and INT."""
 
 _EPILOG = """\
 examples:
-  pgm-explainer demo
   pgm-explainer explain --model mymodel:net --graph graph.npz --target 304 \\
       --output why.html --output why.json
   pgm-explainer show why.json
@@ -51,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     try:
         with _short_warnings():
-            options = _parser().parse_args(arguments)
+            words = sys.argv[1:] if arguments is None else list(arguments)
+            options = _parser(words).parse_args(words)
             code = options.run(options)
             sys.stdout.flush()
         return code or 0
@@ -89,8 +84,17 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_WRONG, f"pgm-explainer: error: {_one_line(message)}; see {self.prog} --help\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for a command line.
+
+    Commands of other packages are looked up only if the command is not one of this package, since
+    that takes time.
+    """
     from .. import __version__
+
+    wanted = words[0] if words else None
+    others = {} if wanted in COMMANDS else installed_commands(wanted)
+    table = {**others, **COMMANDS}  # nobody replaces a command of this package
 
     parser = _Parser(
         prog="pgm-explainer",
@@ -99,8 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, (command, summary) in COMMANDS.items():
-        subparser = commands.add_parser(name, help=summary)
+    for name, command in table.items():
+        subparser = commands.add_parser(name, help=command.SUMMARY)
         subparser.set_defaults(run=command.run)
         command.configure(subparser)
     return parser

@@ -15,7 +15,9 @@ from .targets import add_targets, named_targets
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "explain predictions of your own model"
 
 _EPILOG = f"""\
 {SOURCES}
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     targets = named_targets(options, named)
-    if targets is None and named().settings.task != "graph":
+    if targets is None and named().settings.model.task != "graph":
         raise InputError("name what to explain: --target 304, or --target all")
     return targets or [None]
 

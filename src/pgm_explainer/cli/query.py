@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..report.facts import Fact
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "compute how likely the prediction holds, by a saved explanation"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +93,7 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
         return
     support = explanation.support(fact.evidence)
     print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
-    print(f"          ({text.support_words(support, explanation.settings['num_samples'])})")
+    print(f"          ({text.support_words(support, explanation.settings.sampling.num_samples)})")
     for said in text.effects_of(explanation, fact.evidence):
         print(text.paragraph(said))
     weakness = thin_support(support)

@@ -14,7 +14,9 @@ from ..errors import InputError
 from .explainers import SOURCES, NamedExplainer, add_explainer
 from .targets import add_targets, named_targets
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "explain many targets into a data set; run it again to go on after a stop"
 
 _EPILOG = f"""\
 {SOURCES}
@@ -74,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
     engine = _engine(options)
     with _ended_by_sigterm():
         named = NamedExplainer.of(options)
-        if named().settings.task == "graph":
+        if named().settings.model.task == "graph":
             raise InputError("a graph task has one target, the graph: use pgm-explainer explain")
         dataset = explain_dataset(
             named,

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 from typing import Any
 
+from ..explainer import PGMExplainer
+from ..io.version4 import change_from_text
 from ..limits import NESTING, SHOWN
-from ..settings import Settings
-from ..tasks import TASKS
+from ..querying import TASKS
+from ..sampling import Change
 
 __all__ = ["add_settings", "read_setting"]
+
+
+_OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
+"""What the command line has other options for."""
+_OPTIONS: dict[str, Any] = {
+    name: each.default
+    for name, each in inspect.signature(PGMExplainer).parameters.items()
+    if name not in _OTHERWISE
+}
 
 
 def add_settings(group: Any) -> None:
     """Add the options; ``options.settings`` will hold those settings that were given, by name."""
 
     def add(name: str, kind: Any, text: str, **more: Any) -> None:
-        default = getattr(Settings, name)
+        default = _OPTIONS[name]
         shown = "" if default is None else f"; default: {default}"
         more = {"metavar": {int: "N", float: "P"}.get(kind, "WHAT"), **more}
         option = f"--{name.replace('_', '-')}"
@@ -72,15 +84,15 @@ def read_setting(text: str) -> tuple[str, Any]:
         (('features', [0, 2]), ('perturbation', 'zero'))
     """
     name, equals, value = text.partition("=")
-    if not equals or name not in Settings.__dataclass_fields__:
-        known = ", ".join(Settings.__dataclass_fields__)
+    if not equals or name not in _OPTIONS:
+        known = ", ".join(_OPTIONS)
         raise argparse.ArgumentTypeError(
             f"{text!r} is no setting; write name=value, with a name of: {known}"
         )
     try:
         read = json.loads(value)
     except ValueError:
-        return name, value
+        return name, _change(value) if name == "change" else value
     except RecursionError:
         raise _too_deep(text) from None
     if _depth(read) > NESTING:
@@ -106,11 +118,18 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _change(text: str) -> str | float:
+def _change(text: str) -> str | float | Change:
+    """A threshold, an indicator with parameters such as ``fall(0.1)``, or a name."""
     try:
         return float(text)
     except ValueError:
-        return text
+        written = change_from_text(text) if text.endswith(")") else None
+    if written is None and text.endswith(")"):
+        raise argparse.ArgumentTypeError(
+            f"cannot read the change {text[:SHOWN]!r}; write, for example, 'fall(0.1)', "
+            f"'large_fall(0.4, 0.15)' or 'levels(0.05, 0.3)'"
+        )
+    return text if written is None else written
 
 
 def _count(text: str) -> str | int:

@@ -10,7 +10,9 @@ from ..errors import InputError
 from .outputs import check_outputs, print_json, print_words, write_outputs
 from .saved import add_file, chosen
 
-__all__ = ["configure", "run"]
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "show saved explanations in words, or turn them into a page or a picture"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

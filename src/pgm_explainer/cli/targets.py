@@ -47,7 +47,7 @@ def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[An
         FileError: a file that cannot be read, or names none.
     """
     explainer = named()
-    task = explainer.settings.task
+    task = explainer.settings.model.task
     count = len(explainer.predicted)
     texts = list(options.target)
     if options.targets_file is not None:

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays import IntArray
+from ..choices import Choice
 from ..errors import JobError, PGMExplainerError
 from ..explainer import PGMExplainer
+from ..io.settings_file import settings_to_dict
 from ..limits import SHOWN
+from ..settings import CHOICES
 from ..versions import current_versions
 from .identity import NoIdentityError, digest, identity
 
@@ -23,12 +26,6 @@ __all__ = ["check_unchanged", "fingerprint"]
 _PROBES = 3
 _SAME_WITHIN = 1e-4
 """Answers to the same question on another machine differ by rounding; other weights by more."""
-
-_OWN = ("perturbation", "change", "test", "structure", "score")
-"""Options that may be a function or an object of the caller's own."""
-
-_NO_MATTER = ("max_memory", "samples_per_call")
-"""Settings that change how an explanation is made, and not the explanation."""
 
 
 def fingerprint(
@@ -45,26 +42,28 @@ def fingerprint(
         JobError: an option has no identity, so that nobody could tell whether it changed.
     """
     edges, x = explainer.graph.edge_index, explainer.population.x
-    settings = explainer.plain_settings
+    settings, options = settings_to_dict(explainer.settings), explainer.settings.options()
+    if len(explainer.stages) > 1:
+        settings["num_samples"] = "auto"
     return {
         "program": current_versions()["pgm_explainer"],
         "model": _model(explainer, targets),
         "edges": digest([("edge_index", edges)]),
         "features": digest([("x", x)]),
-        "inputs": digest(sorted(getattr(explainer.predictor, "inputs", {}).items())),
-        "settings": {name: settings[name] for name in settings if name not in _NO_MATTER},
-        "own": {name: _own(name, getattr(explainer.settings, name)) for name in _OWN},
+        "inputs": digest(sorted(explainer.predictor.inputs.items())),
+        "settings": settings,
+        "own": {name: _own(name, options.get(name)) for name in CHOICES},
         "targets": digest([("targets", targets)]),
         "storing": dict(storing),
     }
 
 
-def _own(option: str, value: Any) -> str | None:
-    """The identity of what the caller passed; None for a name or numbers, which settings tell."""
-    if value is None or isinstance(value, (str, int, float, list, tuple)):
+def _own(option: str, value: Choice | None) -> str | None:
+    """The identity of a choice of the caller's own; None for any other, which settings describe."""
+    if value is None or not value.describe().own:
         return None
     try:
-        return identity(value)
+        return identity(vars(value))  # what it wraps: its own name is no identity
     except NoIdentityError as error:
         raise JobError(
             f"{option}={value!r:.80} has no identity by which a job that goes on could know it "
@@ -127,18 +126,12 @@ def _alike(before: Any, now: Any) -> bool:
 
 
 def _model(explainer: PGMExplainer, targets: IntArray) -> dict[str, Any]:
-    module = _module(explainer.predictor)
+    module = explainer.predictor.module
     weights = {} if module is None else module.state_dict()
     if weights:
         return {"weights": digest([("architecture", repr(module)), *weights.items()])}
     probes = np.unique(np.linspace(0, len(targets) - 1, _PROBES).astype(int))
     return {"answers": [_answer(explainer, targets[probe]) for probe in probes]}
-
-
-def _module(predictor: Any) -> Any:
-    """The module that a predictor asks, by whichever name it has it; None where there is none."""
-    held = (getattr(predictor, name, None) for name in ("module", "model"))  # DGL's has a model
-    return next((each for each in held if hasattr(each, "state_dict")), None)
 
 
 def _answer(explainer: PGMExplainer, probe: Any) -> list[float]:

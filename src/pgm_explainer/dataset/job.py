@@ -114,11 +114,11 @@ def explain_dataset(
         job = _open_job(
             place,
             JobFile(
-                task=made.settings.task,
+                task=made.settings.model.task,
                 targets=len(chosen_targets),
                 target_type=None if made.names is None else made.names.default,
                 shard_size=size,
-                max_memory=made.max_memory,
+                max_memory=made.execution.memory,
                 names=None if called is None else NamesEntry.of(called),
                 fingerprint=now,
             ),
@@ -130,9 +130,9 @@ def explain_dataset(
         pieces = [Piece(at, each) for at, each in enumerate(shards) if at not in done]
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
         # What is free differs from run to run; what the model sees at once should not.
-        bound = made.max_memory if made.settings.max_memory else job.max_memory
+        bound = made.execution.memory if made.execution.max_memory else job.max_memory
         work = ExplainPieces(recipe, keep, features, bound)
-        _Job(place, on, work, made.settings.task).run(pieces, progress)
+        _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 
 

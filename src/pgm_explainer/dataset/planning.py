@@ -26,7 +26,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
     Raises:
         InputError: something among them that cannot be a target of this task.
     """
-    task = explainer.settings.task
+    task = explainer.settings.model.task
     if task == "graph":
         raise InputError("a graph task has one target, the graph; call explain() instead")
     if targets is None and task == "edge":

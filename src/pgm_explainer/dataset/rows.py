@@ -14,6 +14,7 @@ from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..io import explanation_from_dict, explanation_to_dict
 from ..io.json_text import parse_json
+from ..io.settings_file import settings_to_dict
 from ..selection import FeatureEffects, Ranking
 from .bounded import read_parquet
 
@@ -118,7 +119,7 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
         "features": None if effects is None else _found(effects, explanation.ranking),
         "network": None if network is None else network.factorisation,
         "warnings": list(explanation.warnings),
-        "settings": json.dumps(dict(explanation.settings)),
+        "settings": json.dumps(settings_to_dict(explanation.settings)),
         "explanation": json.dumps(explanation_to_dict(kept), allow_nan=False),
     }
 

@@ -114,8 +114,10 @@ class ExplainPieces:
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
         """Make a worker ready."""
-        explainer = self.recipe.explainer.within(self.max_memory)
-        explainer.show_progress = False  # the job has a bar of its own
+        made = self.recipe.explainer
+        # The job has a progress bar of its own.
+        execution = replace(made.execution, max_memory=self.max_memory, progress=False)
+        explainer = made.within(execution)
         return _Explaining(explainer, self.keep, self.features)
 
 
@@ -136,7 +138,7 @@ class _Explaining:
                 found.update(zip(group, rows, strict=True))
         places = sorted(found)
         rows = [found[place] for place in places]
-        data = parquet_bytes(table_of(rows, self.explainer.settings.task))
+        data = parquet_bytes(table_of(rows, self.explainer.settings.model.task))
         failed = sum("error" in row for row in rows)
         return PieceDone(piece, places, data, failed, time.perf_counter() - started)
 

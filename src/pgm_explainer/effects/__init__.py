@@ -1,6 +1,6 @@
 """What perturbing does to a prediction: the effect of every node, from the samples of step 1."""
 
-from .estimate import EffectPlan, EffectProblem, estimate_effects
+from .estimate import EffectProblem, estimate_effects
 from .precision import STAGES, margin, told_apart
 from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect
 
@@ -8,7 +8,6 @@ __all__ = [
     "EFFECT_COLUMNS",
     "STAGES",
     "Effect",
-    "EffectPlan",
     "EffectProblem",
     "Effects",
     "PairEffect",

@@ -11,7 +11,7 @@ from scipy import special
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
-from ..significance import significant
+from ..significance import SignificanceConfig
 from .bits import PerturbedSamples
 from .cells import Cells, StackedFits
 from .pairs import Candidates, pair_effects
@@ -19,7 +19,7 @@ from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
 from .regression import fit_all
 from .table import Effects, PairEffect
 
-__all__ = ["EffectPlan", "EffectProblem", "estimate_effects"]
+__all__ = ["EffectProblem", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
@@ -31,20 +31,6 @@ _ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
-class EffectPlan:
-    """How effects are estimated.
-
-    Attributes:
-        probability: of each node to be perturbed in a sample.
-        significance, correction: when an effect is significant.
-    """
-
-    probability: float
-    significance: float
-    correction: str
-
-
-@dataclass(frozen=True)
 class EffectProblem:
     """The effects of some nodes (ascending) on one prediction."""
 
@@ -53,7 +39,10 @@ class EffectProblem:
 
 
 def estimate_effects(
-    table: SampleTable, problems: Sequence[EffectProblem], plan: EffectPlan
+    table: SampleTable,
+    problems: Sequence[EffectProblem],
+    probability: float,
+    significance: SignificanceConfig,
 ) -> list[Effects]:
     """Estimate effects on some predictions from one set of samples.
 
@@ -64,7 +53,13 @@ def estimate_effects(
     those of the randomisation (:mod:`.randomization`), of the fit with the larger z-score; they are
     doubled, since there were two to choose from.
 
-    Each answer is the same alone and among others.
+    Each result is the same alone and among others.
+
+    Args:
+        table: the samples.
+        problems: the nodes and the prediction, for each target.
+        probability: of each node to be perturbed in a sample.
+        significance: when an effect is significant.
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
@@ -73,14 +68,14 @@ def estimate_effects(
     cells = Cells([np.searchsorted(union, each.nodes) for each in problems], len(union))
     signed = [(columns, change) for columns, change in zip(cells.columns, changes, strict=True)]
     moved = [(columns, _movement(change)) for columns, change in signed]
-    fits = fit_all(bits, [*signed, *moved], plan.probability)
+    fits = fit_all(bits, [*signed, *moved], probability)
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
     values = (paired.residual, alone.residual, alone.residual**2, abs(np.stack(changes)))
     sums = np.split(
         bits.sums(np.concatenate(values).T), np.cumsum([len(v) for v in values])[:-1], 1
     )
-    log_p = _log_p_values(bits, cells, paired, sums[0], plan.probability)
+    log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
     margin = _margins(bits, cells, alone, sums[2])
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
@@ -92,8 +87,9 @@ def estimate_effects(
     found = []
     for each, its in zip(problems, cells.slices, strict=True):
         strength = _strengths(movement[its], abs(effect[its]) - margin[its], size[its])
-        found.append(_table(each.nodes, effect[its], margin[its], strength, log_p[its], plan))
-    pairs = _pairs(bits, alone, union, found, plan)
+        passed = significance.passed(log_p[its])
+        found.append(_table(each.nodes, effect[its], margin[its], strength, log_p[its], passed))
+    pairs = _pairs(bits, alone, union, found, probability, significance)
     return [
         replace(each, pairs=its).scaled(scale)
         for each, its, scale in zip(found, pairs, scales, strict=True)
@@ -111,10 +107,9 @@ def _table(
     margin: Vector,
     strength: Vector,
     log_p: Vector,
-    plan: EffectPlan,
+    found: NDArray[np.bool_],
 ) -> Effects:
     """The effects in order."""
-    found = significant(log_p, plan.significance, plan.correction)
     order = np.lexsort((nodes, -abs(effect), -strength))
     return Effects(
         nodes[order],
@@ -132,7 +127,8 @@ def _pairs(
     alone: StackedFits,
     union: IntArray,
     found: Sequence[Effects],
-    plan: EffectPlan,
+    probability: float,
+    significance: SignificanceConfig,
 ) -> list[tuple[PairEffect, ...]]:
     """The pairs among the strongest nodes of each prediction."""
     strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
@@ -142,7 +138,7 @@ def _pairs(
         )
         for each, its, residual in zip(found, strongest, alone.residual, strict=True)
     ]
-    return pair_effects(bits, candidates, plan.probability, plan.significance)
+    return pair_effects(bits, candidates, probability, significance.significance)
 
 
 def _movement(change: Vector) -> Vector:

@@ -13,11 +13,12 @@ from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..selection import RANKING_COLUMNS, Ranking
 from .checked import plain_name
+from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 4
+VERSION = 5
 NOISY_OR_FIELDS = (
     "perturbed",
     "leak",
@@ -55,23 +56,13 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "node_classes": explanation.node_classes.tolist(),
         "network": None if network is None else _plain_network(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
-        "settings": {name: _plain(value) for name, value in explanation.settings.items()},
+        "settings": settings_to_dict(explanation.settings),
         "warnings": list(explanation.warnings),
     }
 
 
 def _plain_number(number: float) -> float | str:
     return float(number) if isfinite(number) else str(float(number))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float) and isfinite(value):
-        return value
-    raise InputError(f"the setting {value!r} cannot be saved; use finite numbers, texts and lists")
 
 
 def _plain_ranking(ranking: Ranking) -> dict[str, Any]:

@@ -5,7 +5,6 @@ They are checked to the last field before they are believed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,14 @@ from ..explanation import Explanation
 from ..graph import Subgraph
 from ..network import BayesianNetwork, ConditionalTable, NoisyOr
 from ..sampling import GRAPH, Variable, VariableId
-from ..sampling.variables import MOST_LEVELS
 from ..selection import RANKING_COLUMNS, Ranking
-from ..significance import CORRECTIONS
 from ..structure import DAG
-from ..tasks import TASKS
+from ..variables import MOST_LEVELS
 from ..versions import current_versions
 from .checked import Checked
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
+from .settings_file import settings_from_dict
+from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
@@ -50,19 +49,8 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_SETTINGS_NEEDED: dict[str, Callable[[Checked], Any]] = {
-    "task": lambda task: task.one_of(tuple(TASKS)),
-    "num_samples": lambda count: count.whole_number(at_least=1),
-    "perturbation": Checked.text,
-    "perturb_probability": Checked.fraction,
-    "change": Checked.text,
-    "seed": Checked.large_number,
-    "significance": Checked.fraction,
-    "correction": lambda correction: correction.one_of(tuple(CORRECTIONS)),
-    "output": lambda output: output.or_none(Checked.whole_number),
-    "class_names": lambda names: names.or_none(Checked.texts),
-}
-"""What words and pictures ask for; the other options are only told."""
+_OLD_VERSION = 4
+"""Differs from the present one in its settings only."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -77,9 +65,10 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
             missing, unknown, or does not fit the rest.
     """
     fields = _checked_fields(Checked(document, place))
-    settings = _read_settings(fields["settings"])
+    old = fields["version"].value == _OLD_VERSION
+    settings = (settings_from_version4 if old else settings_from_dict)(fields["settings"])
     ranking = _read_ranking(fields["ranking"])
-    ends = fields["ends"].array((_ENDS[settings["task"]],), Checked.whole_number, np.int64)
+    ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
     nodes = np.union1d(ranking.nodes, ends)
     names = fields["names"].or_none(lambda names: _read_names(names, nodes))
     effects = _read_effects(fields["effects"], nodes)
@@ -114,11 +103,11 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
-        if version != VERSION:
+        if version not in (_OLD_VERSION, VERSION):
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} is of version {version}, and this pgm-explainer reads version "
-                f"{VERSION}: {way_out}"
+                f"{document.place} is of version {version}, and this pgm-explainer reads versions "
+                f"{_OLD_VERSION} and {VERSION}: {way_out}"
             )
     return document.fields(*_FIELDS)
 
@@ -131,16 +120,6 @@ def _read_classes(classes: Checked, count: int) -> IntArray:
 
 def _read_versions(versions: Checked) -> dict[str, str]:
     return {name: version.text() for name, version in versions.fields(*current_versions()).items()}
-
-
-def _read_settings(settings: Checked) -> dict[str, Any]:
-    """The options by name; those of another version may be others, but the task must be known."""
-    known = dict(settings.entries())
-    for name, check in _SETTINGS_NEEDED.items():
-        if name not in known:
-            raise FileError(f"{settings.place} has no field {name!r}: the file is not complete")
-        check(known[name])
-    return {name: value.plain() for name, value in known.items()}
 
 
 def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
@@ -324,7 +303,7 @@ def _check_network(explanation: Explanation, network: BayesianNetwork, place: st
 
 
 def _check_class_names(explanation: Explanation, place: str) -> None:
-    names, output = (explanation.settings[name] for name in ("class_names", "output"))
+    names, output = explanation.settings.model.class_names, explanation.settings.model.output
     classes = max(len(explanation.values), int(explanation.node_classes.max(initial=-1)) + 1)
     needed = classes if output is None else output + 1
     if names is not None and len(names) < needed:

@@ -1,15 +1,19 @@
 """The Bayesian network: tables, exact inference, Markov blanket, equivalence class, sampling."""
 
 from .bayesian_network import BayesianNetwork, ConditionalTable
+from .config import TARGET_TABLES, NetworkConfig, network_config
 from .equivalence import CPDAG, cpdag, equivalent
 from .noisy_or import NoisyOr, NoisyOrData
 
 __all__ = [
     "CPDAG",
+    "TARGET_TABLES",
     "BayesianNetwork",
     "ConditionalTable",
+    "NetworkConfig",
     "NoisyOr",
     "NoisyOrData",
     "cpdag",
     "equivalent",
+    "network_config",
 ]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..arrays import as_array, as_list, check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
+from ..joint_states import joint_states
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_score
 from .equivalence import CPDAG, cpdag
@@ -66,10 +67,8 @@ class ConditionalTable:
                 f"the table of a variable with {len(parents)} parents would have {prod(shape):,} "
                 f"numbers; set max_parents, lower max_nodes, or choose a score that counts them"
             )
-        cells = np.zeros(len(codes), dtype=np.int64)
-        for column, states in zip(codes.T, shape, strict=True):
-            cells = cells * states + column
-        counts = np.bincount(cells, minlength=prod(shape)).reshape(shape)
+        cells, total = joint_states(codes.T, shape)
+        counts = np.bincount(cells, minlength=total).reshape(shape)
         weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
         weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely

@@ -1,41 +1,128 @@
-"""The black box, seen through the smallest window: features in, scores out."""
+"""The black box: features in, scores out, and a declaration of what it can do."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import reprlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
 
-from ..arrays import FloatArray, IntArray
-from ..graph import Subgraph
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Predictor"]
+from ..arrays import FloatArray, IntArray, check_whole_number
+from ..errors import InputError
+from ..graph import FLOWS, Subgraph
+
+__all__ = [
+    "AdaptedPredictor",
+    "Predictor",
+    "PredictorLike",
+    "check_capabilities",
+    "is_torch_module",
+]
 
 
-class Predictor(Protocol):
-    """Anything that scores many versions of a graph's features in one call.
+class Predictor(ABC):
+    """A model that scores many versions of a graph's features in one call.
 
-    It may also tell ``num_layers``, how far messages travel in it; ``flow``, which way they go
-    along an edge (one of :data:`~pgm_explainer.graph.FLOWS`, by default from source to target);
-    and that it is ``latency_bound``, so that few large batches suit it better than many small ones.
+    A subclass defines ``__call__`` and overrides what does not hold for it:
 
     Attributes:
-        accepts_subgraph: whether it can be asked about a part of the graph. If not, every call is
-            about the whole graph, and an explanation costs by the size of the graph.
+        accepts_subgraph: whether it can be queried on a subgraph. If not, every call is about the
+            whole graph, and the cost of an explanation grows with the graph.
+        latency_bound: whether a few large batches suit it better than many small ones.
+        num_layers: how many hops messages travel; None if that is not known.
+        flow: which way messages go along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
+        module: the PyTorch module that holds the weights, by which a job recognises the model; None
+            if there is none.
+        inputs: further inputs of the model, by name.
+
+    Examples:
+        >>> class Sum(Predictor):
+        ...     accepts_subgraph = True
+        ...     def __call__(self, x, subgraph, pairs=None):
+        ...         source, target = subgraph.edge_index
+        ...         scores = x.copy()
+        ...         np.add.at(scores, (slice(None), target), x[:, source])
+        ...         return scores
+        >>> Sum().num_layers is None, Sum().flow
+        (True, 'source_to_target')
     """
 
-    @property
-    def accepts_subgraph(self) -> bool: ...
+    accepts_subgraph: bool = False
+    latency_bound: bool = False
+    num_layers: int | None = None
+    flow: str = FLOWS[0]
+    module: Any = None
+    inputs: Mapping[str, Any] = MappingProxyType({})
 
+    @abstractmethod
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
-        """Score features ``x [B, n, F]`` of the nodes of ``part``.
+        """Score features ``x [B, n, F]`` of the nodes of a subgraph.
 
         Args:
             x: features, a fresh array that may be written to.
-            part: the nodes and edges in question; not to be written to.
-            pairs: in an edge task, the pairs of nodes ``[2, P]`` in question, in the numbering of
-                ``part``; else not given.
+            part: the subgraph; not to be written to.
+            pairs: in an edge task, the pairs of nodes ``[2, P]`` to score, in the numbering of the
+                subgraph; otherwise not given.
 
         Returns:
             ``[B, n, C]`` for a node task, ``[B, C]`` for a graph task, ``[B, P, C]`` for an edge
             task: logits, probabilities, log-probabilities or values, as an array or a tensor.
         """
-        ...
+
+    def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Say which nodes have a prediction of their own in a node task; all, by default."""
+        return np.ones(len(nodes), dtype=bool)
+
+
+@runtime_checkable
+class PredictorLike(Protocol):
+    """An object of the user's own that declares ``accepts_subgraph`` without being a subclass."""
+
+    accepts_subgraph: bool
+
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any: ...
+
+
+class AdaptedPredictor(Predictor):
+    """A :class:`PredictorLike` object as a predictor.
+
+    What it declares is read once, here; what it does not declare has the default.
+    """
+
+    def __init__(self, model: PredictorLike) -> None:
+        self.model = model
+        for name in ("accepts_subgraph", "latency_bound", "num_layers", "flow"):
+            setattr(self, name, getattr(model, name, getattr(Predictor, name)))
+        module, inputs = getattr(model, "module", None), getattr(model, "inputs", None)
+        self.module = module if is_torch_module(module) else None
+        self.inputs = inputs if isinstance(inputs, Mapping) else {}
+
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
+        return self.model(x, part) if pairs is None else self.model(x, part, pairs)
+
+
+def is_torch_module(model: Any) -> bool:
+    """Recognise a module without importing torch, which need not be installed."""
+    return any(
+        each.__module__ == "torch.nn.modules.module" and each.__name__ == "Module"
+        for each in type(model).__mro__
+    )
+
+
+def check_capabilities(predictor: Predictor) -> None:
+    """Raise an InputError if a predictor declares something that cannot be."""
+    for name in ("accepts_subgraph", "latency_bound"):
+        declared = getattr(predictor, name)
+        if not isinstance(declared, (bool, np.bool_)):
+            raise InputError(
+                f"{name} of the model must be True or False, not {reprlib.repr(declared)}"
+            )
+    if predictor.num_layers is not None:
+        check_whole_number(predictor.num_layers, "the model's num_layers", at_least=0)
+    flow = predictor.flow
+    if not isinstance(flow, str) or flow not in FLOWS:
+        raise InputError(f"the flow of a model must be one of {', '.join(FLOWS)}, not {flow!r}")

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
+from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import LastParts, distinct_samples, first_tensor, same_answers, some_parameter
 
@@ -29,7 +30,7 @@ __all__ = ["DglPredictor"]
 _TASKS = ("node", "graph")
 
 
-class DglPredictor:
+class DglPredictor(Predictor):
     """A module called as ``model(graph, features)``, with a homogeneous ``dgl.DGLGraph``.
 
     Many samples go through the model as one graph of separate blocks, with the sizes of the blocks
@@ -72,7 +73,7 @@ class DglPredictor:
         if output is not None and not callable(output):
             raise InputError(f"output must be a function of the model's answer, not {output!r}")
         _dgl()
-        self.model = model
+        self.module = model
         self.task = task
         self.batched: bool | None = None
         self._output = output or first_tensor
@@ -83,7 +84,7 @@ class DglPredictor:
         if pairs is not None:
             raise InputError("DglPredictor is for node and graph tasks, not for pairs of nodes")
         features = self._tensor(x)
-        scores = evaluated(self.model, lambda: self._scores(features, part))
+        scores = evaluated(self.module, lambda: self._scores(features, part))
         return scores[:, 0] if self.task == "graph" else scores
 
     def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
@@ -104,7 +105,7 @@ class DglPredictor:
         return _Way(self_loops, self._batching_is_exact(copies, features))
 
     def _tensor(self, x: FloatArray) -> Tensor:
-        like = some_parameter(self.model)
+        like = some_parameter(self.module)
         # Always a copy: the model may write into its input, and the caller's array is not its own.
         if like is None:
             return torch.tensor(x)
@@ -145,7 +146,7 @@ class DglPredictor:
 
     def _ask(self, graph: Any, x: Tensor, rows: int) -> Tensor:
         """Return scores ``[rows, C]``."""
-        scores = self._output(self.model(graph.local_var(), x))
+        scores = self._output(self.module(graph.local_var(), x))
         if not isinstance(scores, Tensor):
             raise ModelError(f"the model answered with a {type(scores).__name__}, not a tensor")
         if scores.dim() < 2:  # one score per prediction, or the scores of the only prediction

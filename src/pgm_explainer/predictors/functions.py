@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError
 from ..graph import Subgraph
-from .base import Predictor
+from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
 
 __all__ = ["SubgraphFunction", "WholeGraphFunction", "as_predictor"]
 
@@ -22,7 +22,7 @@ _SUBGRAPH_ARGUMENTS = ("edge_index", "nodes", "edges")
 
 
 @dataclass(frozen=True)
-class WholeGraphFunction:
+class WholeGraphFunction(Predictor):
     """A function of features alone, ``f(x [B, N, F])``, that has the graph inside it.
 
     In an edge task it is ``f(x, pairs)``.
@@ -36,7 +36,7 @@ class WholeGraphFunction:
 
 
 @dataclass(frozen=True)
-class SubgraphFunction:
+class SubgraphFunction(Predictor):
     """A function ``f(x [B, n, F], edge_index [2, e])`` that works on any part of the graph.
 
     It may also ask for ``nodes`` (the ids of the part's nodes in the whole graph) and ``edges``
@@ -62,9 +62,12 @@ def as_predictor(
     """Return the black box behind what a user passed as a model.
 
     A predictor is taken as it is, and so is a PyTorch module. A function with an argument called
-    ``edge_index`` is asked about parts of the graph, any other function about the whole.
+    ``edge_index`` is queried on subgraphs, any other function on the whole graph.
+
+    Raises:
+        InputError: the model cannot be called, or declares something that cannot be.
     """
-    if _is_torch_module(model):
+    if is_torch_module(model):
         from .torch_module import TorchModulePredictor
 
         return TorchModulePredictor(model, task, inputs)
@@ -74,8 +77,10 @@ def as_predictor(
             f"inputs ({names}) go to PyTorch modules; a function takes what it needs from where it "
             f"is defined"
         )
-    if hasattr(model, "accepts_subgraph") and not isinstance(model, type):
-        return _checked(model)
+    if isinstance(model, (Predictor, PredictorLike)) and not isinstance(model, type):
+        predictor = model if isinstance(model, Predictor) else AdaptedPredictor(model)
+        check_capabilities(predictor)
+        return predictor
     if not callable(model) or isinstance(model, type):
         raise InputError(
             f"model must be callable, x[B, N, F] -> scores, but it is {_described(model)}"
@@ -91,28 +96,8 @@ def as_predictor(
     return SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))
 
 
-def _checked(model: Any) -> Predictor:
-    """A predictor that can be called, and says plainly how."""
-    if not callable(model):
-        raise InputError(f"model must be callable, but it is {_described(model)}")
-    for name in ("accepts_subgraph", "latency_bound"):
-        if not isinstance(getattr(model, name, False), (bool, np.bool_)):
-            told = reprlib.repr(getattr(model, name))
-            raise InputError(f"{name} of the model must be True or False, not {told}")
-    predictor: Predictor = model
-    return predictor
-
-
 def _described(model: Any) -> str:
     return f"the class {model.__name__}" if isinstance(model, type) else reprlib.repr(model)
-
-
-def _is_torch_module(model: Any) -> bool:
-    """Recognise a module without importing torch, which need not be installed."""
-    return any(
-        each.__module__ == "torch.nn.modules.module" and each.__name__ == "Module"
-        for each in type(model).__mro__
-    )
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

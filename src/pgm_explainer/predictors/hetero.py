@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
     NOT_THIS_WAY,
@@ -83,7 +84,7 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     return layout, np.concatenate(padded), np.concatenate(edges, axis=1)
 
 
-class HeteroPredictor:
+class HeteroPredictor(Predictor):
     """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one kind.
 
     It answers with a tensor for that kind, or with a dictionary of them. The other kinds have no
@@ -95,16 +96,9 @@ class HeteroPredictor:
     def __init__(self, module: nn.Module, layout: Layout, target_type: str) -> None:
         check_ready(module)
         self.module, self.layout, self.target_type = module, layout, target_type
+        self.num_layers, self.flow = count_hops(module), flow_of(module)
         self._in_blocks: LastParts[bool] = LastParts()
         self._no_prediction: Tensor | None = None
-
-    @property
-    def num_layers(self) -> int | None:
-        return count_hops(self.module)
-
-    @property
-    def flow(self) -> str:
-        return flow_of(self.module)
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Say which nodes are of the kind that is predicted."""

@@ -22,6 +22,7 @@ from ..arrays import FloatArray, IntArray, check_whole_number
 from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
 from ..limits import ANSWER_BYTES
+from .base import Predictor
 
 __all__ = ["HttpPredictor"]
 
@@ -40,7 +41,7 @@ _READ_AT_ONCE = 1 << 20
 _QUOTED = 200
 
 
-class HttpPredictor:
+class HttpPredictor(Predictor):
     """A model that answers POST requests at one URL.
 
     The body is the whole batch ``x [B, N, F]`` as an ``.npy`` file; so is the answer, the scores
@@ -73,6 +74,8 @@ class HttpPredictor:
         pgm_explainer.errors.InputError: url must start with http:// or https://, ...
     """
 
+    latency_bound = True
+
     def __init__(
         self,
         url: str,
@@ -103,14 +106,8 @@ class HttpPredictor:
         self.retries = check_whole_number(retries, "retries", at_least=0)
         self.backoff = _check_seconds(backoff, "backoff")
         self.max_answer = check_whole_number(max_answer, "max_answer", at_least=1)
-        self._send_graph = send_graph
+        self.accepts_subgraph = send_graph
         self._headers = {**headers, "Accept": _NPY}
-
-    latency_bound = True
-
-    @property
-    def accepts_subgraph(self) -> bool:
-        return self._send_graph
 
     def __call__(
         self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None
@@ -121,7 +118,9 @@ class HttpPredictor:
             ModelError: the server stayed away, refused the question, or answered with something
                 that is not an array of numbers.
         """
-        further = {"edge_index": part.edge_index, "nodes": part.nodes} if self._send_graph else {}
+        further = (
+            {"edge_index": part.edge_index, "nodes": part.nodes} if self.accepts_subgraph else {}
+        )
         if pairs is not None:
             further["pairs"] = pairs
         kind, body = _packed(x, further)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import Subgraph
+from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
     NOT_THIS_WAY,
@@ -40,7 +41,7 @@ _PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
 _FEATURE_NAMES = ("x", "features", "input")
 
 
-class TorchModulePredictor:
+class TorchModulePredictor(Predictor):
     """A module ``model(x, edge_index, **inputs)``, ``model(data)`` or ``model(x)``.
 
     Args:
@@ -80,20 +81,11 @@ class TorchModulePredictor:
         self.used: str | None = None
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
+        self.accepts_subgraph = self._call.style != "features"
+        self.num_layers = count_hops(module)
+        self.flow = flow_of(module)
         self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
         self._ways: LastParts[str] = LastParts()
-
-    @property
-    def accepts_subgraph(self) -> bool:
-        return self._call.style != "features"
-
-    @property
-    def num_layers(self) -> int | None:
-        return count_hops(self.module)
-
-    @property
-    def flow(self) -> str:
-        return flow_of(self.module)
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)

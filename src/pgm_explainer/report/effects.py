@@ -134,9 +134,9 @@ def lead_sentence(explanation: Explanation) -> Sentence:
 
 def effects_caption(explanation: Explanation) -> str:
     """Say how many nodes change the prediction, and how that was judged."""
-    effects, settings = explanation.effects, explanation.settings
+    effects, judged = explanation.effects, explanation.settings.significance
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
-    level = f"level {settings['significance']:g}{CORRECTIONS[settings['correction']]}"
+    level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
     nodes = "1 node" if of == 1 else f"{of} nodes"
     what = measure_of(explanation).what
     have = "has" if found <= 1 else "have"
@@ -177,7 +177,7 @@ def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
     node, change, them = (
         ("Node", "changes", "it") if len(nodes) == 1 else ("Nodes", "change", "them")
     )
-    words = (node, _listed(nodes), change, them, str(explanation.settings.get("max_nodes")))
+    words = (node, _listed(nodes), change, them, str(explanation.settings.selection.max_nodes))
     yield _say(
         "{} {} {} the prediction strongly, but the network has no room for {} (max_nodes is {}).",
         *words,

@@ -85,7 +85,7 @@ def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
     if explanation.network is None:
         return []
     base = explanation.query()
-    least = _ENOUGH_SAMPLES / explanation.settings["num_samples"]
+    least = _ENOUGH_SAMPLES / explanation.settings.sampling.num_samples
     facts = list(_all_facts(explanation))
     singles = {fact.known[0]: fact for fact in facts if len(fact.known) == 1}
     pairs = [fact for fact in facts if len(fact.known) == 2 and _adds(fact, singles, base)]

@@ -83,13 +83,13 @@ def measure_of(explanation: Explanation) -> Measure:
 
 def _explained(explanation: Explanation) -> str:
     """What effects are on."""
-    chosen, settings = explanation.explained_class, explanation.settings
+    chosen, model = explanation.explained_class, explanation.settings.model
     if chosen is None and len(explanation.values) > 1:
         return "the predicted values"
     if chosen is None:
-        named = settings.get("class_names") is not None
+        named = model.class_names is not None
         return f"the predicted {value_labels(explanation)[0] if named else 'value'}"
-    if settings.get("output") is None:
+    if model.output is None:
         return f"the probability of class {printable(explanation.class_name(chosen))}"
     negation = "" if chosen == 1 else "not "
     return f"the probability of {negation}having label {printable(explanation.class_name(1))}"

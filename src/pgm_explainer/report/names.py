@@ -48,9 +48,9 @@ def label_of(node: VariableId) -> str:
 
 def class_label(explanation: Explanation, number: int) -> str:
     """Return what a picture calls a class: by its name or, where it has none, ``class 2``."""
-    if explanation.settings.get("class_names") is not None:
+    if explanation.settings.model.class_names is not None:
         return printable(explanation.class_name(number))
-    output = explanation.settings.get("output")
+    output = explanation.settings.model.output
     if output is None:
         return f"class {number}"
     return f"label {output}" if number == 1 else f"not label {output}"
@@ -58,7 +58,7 @@ def class_label(explanation: Explanation, number: int) -> str:
 
 def value_labels(explanation: Explanation) -> list[str]:
     """Return what the values of a regression are called."""
-    names, output = explanation.settings.get("class_names"), explanation.settings.get("output")
+    names, output = explanation.settings.model.class_names, explanation.settings.model.output
     if names is not None:
         return list(map(printable, names if output is None else [names[output]]))
     if output is not None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ..sampling import (
     Absolute,
     Change,
@@ -14,10 +11,12 @@ from ..sampling import (
     LargeFall,
     LargeMove,
     Levels,
+    Perturbation,
+    RandomWhereConstant,
     TopDeviation,
     TopFraction,
-    read_change,
 )
+from ..settings import Settings
 from .names import listed, printable
 
 __all__ = ["describe_held", "describe_perturbed", "describe_terms"]
@@ -30,51 +29,48 @@ _NEW_FEATURES = {
     "uniform": "what they were plus noise of up to half their range",
     "permute": "those of another node",
 }
-_RANDOM_TOO = " and random"
-"""How the name of ``auto`` ends where nodes of one kind, not of all, have the same features."""
 
 
-def describe_terms(settings: Mapping[str, Any]) -> str:
+def describe_terms(settings: Settings) -> str:
     """Say what held and perturbed mean, by the settings of an explanation."""
     return f"{describe_held(settings)} {describe_perturbed(settings)}"
 
 
-def describe_held(settings: Mapping[str, Any]) -> str:
+def describe_held(settings: Settings) -> str:
     """Say when a prediction counts as one that held.
 
-    Args:
-        settings: those of an explanation.
-
     Examples:
-        >>> describe_held({"task": "graph", "change": "fall(0.05)"})
-        'Held: the probability of its class did not fall by more than 0.05.'
+        >>> from pgm_explainer.sampling import Fall, SamplingConfig
+        >>> describe_held(Settings(sampling=SamplingConfig(change=Fall(0.05))))
+        'Held, or kept: the probability of its class did not fall by more than 0.05.'
     """
-    word = "Held, or kept" if settings["task"] == "node" else "Held"
-    change = read_change(str(settings["change"]))
-    if change is None:
-        return f"{word}: the change {printable(settings['change'])!r} says so."
-    own = settings.get("explained_class") is None and settings.get("output") is None
-    return f"{word}: {_held(change, 'its class' if own else 'the explained class')}."
+    model = settings.model
+    word = "Held, or kept" if model.task == "node" else "Held"
+    own = model.explained_class is None and model.output is None
+    its_class = "its class" if own else "the explained class"
+    return f"{word}: {_held(settings.sampling.change, its_class)}."
 
 
-def describe_perturbed(settings: Mapping[str, Any]) -> str:
+def describe_perturbed(settings: Settings) -> str:
     """Say what happens to a node that is perturbed, and how often.
 
-    Args:
-        settings: those of an explanation.
-
     Examples:
-        >>> describe_perturbed({"perturbation": "zero", "perturb_probability": 0.1})
+        >>> from pgm_explainer.sampling import SamplingConfig
+        >>> describe_perturbed(Settings(sampling=SamplingConfig(perturbation="zero")))
         "Perturbed: with probability 0.1 in each graph, a node's features became 0."
     """
-    features = "features" if settings.get("features") is None else "chosen features"
-    name = str(settings["perturbation"])
-    usual = name.removesuffix(_RANDOM_TOO)
-    new = _NEW_FEATURES.get(usual, f"what {printable(name)!r} makes of them")
-    if usual in _NEW_FEATURES and usual != name:
-        new += " or, where all are the same, 0 or 1 by a fair coin"
-    often = f"with probability {settings['perturb_probability']:g} in each graph"
-    return f"Perturbed: {often}, a node's {features} became {new}."
+    sampling = settings.sampling
+    features = "features" if sampling.features is None else "chosen features"
+    often = f"with probability {sampling.perturb_probability:g} in each graph"
+    return f"Perturbed: {often}, a node's {features} became {_new(sampling.perturbation)}."
+
+
+def _new(perturbation: Perturbation) -> str:
+    """What the features of a perturbed node become."""
+    if isinstance(perturbation, RandomWhereConstant):
+        return f"{_new(perturbation.usual)} or, where all are the same, 0 or 1 by a fair coin"
+    what = perturbation.describe()
+    return f"what {printable(what.name)!r} makes of them" if what.own else _NEW_FEATURES[what.name]
 
 
 def _held(change: Change, its_class: str) -> str:

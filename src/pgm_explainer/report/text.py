@@ -80,7 +80,7 @@ def describe(explanation: Explanation) -> str:
 
 def summarise(explanation: Explanation) -> str:
     """Say in one paragraph what was predicted and what changes it most."""
-    samples = explanation.settings["num_samples"]
+    samples = explanation.settings.sampling.num_samples
     share = "all" if explanation.held == 1 else f"{explanation.held:.1%} of"
     held = f"The prediction held in {share} {samples} perturbed graphs."
     return " ".join(
@@ -237,13 +237,13 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
 
 def _quality(explanation: Explanation, number: int) -> tuple[str, str]:
     """What it is to be of a class, and before it ``not`` if it is not to have a label."""
-    if explanation.settings.get("output") is None:
+    if explanation.settings.model.output is None:
         return "", f"be of class {printable(explanation.class_name(number))}"
     return "" if number == 1 else "not ", f"have label {printable(explanation.class_name(1))}"
 
 
 def _values(explanation: Explanation) -> str:
-    names, output = explanation.settings.get("class_names"), explanation.settings.get("output")
+    names, output = explanation.settings.model.class_names, explanation.settings.model.output
     values = [f"{value:.4g}" for value in explanation.values]
     if names is None:
         return f"the value {', '.join(values)}{'' if output is None else f' of output {output}'}"

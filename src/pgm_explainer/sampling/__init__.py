@@ -1,7 +1,9 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
+from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
 from .change import (
+    CHANGE_TYPES,
     CHANGES,
     Absolute,
     Change,
@@ -15,32 +17,38 @@ from .change import (
     TopDeviation,
     TopFraction,
     as_change,
-    describe_change,
-    read_change,
+    check_change_fits,
 )
-from .generate import Question, Samples, SamplingPlan, draw_samples, probe_features
+from .config import SamplingConfig, check_samples
+from .generate import Samples, draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
+    WITH_RANDOM,
     CustomPerturbation,
     Perturbation,
+    RandomWhereConstant,
     as_perturbation,
     check_changes,
     check_columns,
+    new_features,
 )
 from .population import Population
+from .randomness import Draws
 from .table import SampleTable
 from .values import Outcome
-from .variables import GRAPH, Variable, VariableId, checked_name
 
 __all__ = [
     "CHANGES",
+    "CHANGE_TYPES",
     "GRAPH",
     "PERTURBATIONS",
+    "WITH_RANDOM",
     "Absolute",
     "Change",
     "CustomChange",
     "CustomPerturbation",
     "Deviation",
+    "Draws",
     "Fall",
     "Flip",
     "LargeFall",
@@ -49,22 +57,22 @@ __all__ = [
     "Outcome",
     "Perturbation",
     "Population",
-    "Question",
+    "RandomWhereConstant",
     "SampleTable",
     "Samples",
-    "SamplingPlan",
+    "SamplingConfig",
     "TopDeviation",
     "TopFraction",
     "Variable",
     "VariableId",
     "as_change",
     "as_perturbation",
+    "check_change_fits",
     "check_changes",
     "check_columns",
-    "checked_name",
-    "describe_change",
+    "check_samples",
     "draw_attribute_samples",
     "draw_samples",
+    "new_features",
     "probe_features",
-    "read_change",
 ]

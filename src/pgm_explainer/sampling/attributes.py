@@ -5,63 +5,66 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import IntArray
-from ..predictors import LocalModel
-from .generate import SamplingPlan
+from ..execution import ExecutionConfig
+from ..querying import Query
+from ..scratch import Scratch
+from ..variables import Variable
+from .config import SamplingConfig
+from .generate import batch_size
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
-from .variables import Variable, VariableId
 
 __all__ = ["draw_attribute_samples"]
 
 
 def draw_attribute_samples(
-    model: LocalModel,
+    query: Query,
     population: Population,
     nodes: IntArray,
-    target: VariableId,
-    prediction: int,
-    explained: int,
-    plan: SamplingPlan,
+    config: SamplingConfig,
+    execution: ExecutionConfig,
 ) -> SampleTable:
     """Record whether one prediction changes when features of ``nodes`` are perturbed one by one.
 
     Args:
+        query: about one target.
         nodes: the nodes whose features are perturbed, each feature independently.
-        target: what to call the prediction's variable.
-        prediction: its place among the model's recorded predictions.
-        explained: the class of it that is explained.
 
     Returns:
         A table with a variable ``(node, feature)`` for each of them, node by node, and the
         prediction last.
     """
-    x, part, columns = population.x, model.part, plan.columns
+    (target,), model = query.targets, query.model
+    prediction = list(query.predictions).index(target)
+    x, subgraph = population.x, model.subgraph
+    columns = config.columns(x.shape[1])
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
-    scratch = plan.scratch()
+    scratch = Scratch(execution.memory // 4, "samples")
     table = SampleTable(
-        [*variables, Variable(target, False, plan.change.levels)], plan.num_samples, scratch
+        [*variables, Variable(target, False, config.change.levels)], config.num_samples, scratch
     )
-    original, at = x[part.nodes], part.positions(nodes)
-    batch_size = plan.batch_size(model, x)
-    classes, before = np.array([explained]), model.before[prediction : prediction + 1]
-    flips = Record(plan.num_samples, len(variables), np.bool_, scratch)
-    severity = np.empty((plan.num_samples, 1), dtype=np.float32)
-    for start in range(0, plan.num_samples, batch_size):
-        samples = np.arange(start, min(start + batch_size, plan.num_samples))
-        draws = Draws.grid(plan.seed, samples, nodes)
+    original, at = x[subgraph.nodes], subgraph.positions(nodes)
+    size = batch_size(model, x, config.num_samples, execution)
+    one = slice(prediction, prediction + 1)
+    classes, before = query.classes[one], model.before[one]
+    flips = Record(config.num_samples, len(variables), np.bool_, scratch)
+    severity = np.empty((config.num_samples, 1), dtype=np.float32)
+    for start in range(0, config.num_samples, size):
+        samples = np.arange(start, min(start + size, config.num_samples))
+        draws = Draws.grid(config.seed, samples, nodes)
         flip = np.zeros((len(samples), len(nodes), x.shape[1]), dtype=bool)
-        coins = draws.uniforms("attributes", len(columns)) < plan.probability
+        coins = draws.uniforms("attributes", len(columns)) < config.perturb_probability
         flip[:, :, columns] = coins
         batch = np.repeat(original[None], len(samples), axis=0)
-        new = new_features(plan.perturbation, population, draws)
+        new = new_features(config.perturbation, population, draws)
         batch[:, at] = np.where(flip, new, original[at])
-        after = model(batch)[:, prediction : prediction + 1]
-        severity[samples] = plan.change.severity(before, after, classes)
+        after = model(batch)[:, one]
+        severity[samples] = config.change.severity(before, after, classes)
         flips.write(start, coins.reshape(len(samples), -1))
     for block in flips.blocks():
         table.write(block.start, flips.read(block).astype(np.uint8))
-    table.write(len(variables), plan.change.grade(severity))
+    table.write(len(variables), config.change.grade(severity))
     return table

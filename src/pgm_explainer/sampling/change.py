@@ -6,10 +6,9 @@ An indicator first measures how severe a change is, then grades it: 0 for *kept*
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +23,13 @@ from ..arrays import (
     own_name,
     resolve,
 )
+from ..choices import Choice, Described, Description
 from ..errors import InputError
 from .indicators import CheckedChange, check_levels
 
 __all__ = [
     "CHANGES",
+    "CHANGE_TYPES",
     "Absolute",
     "Change",
     "CustomChange",
@@ -41,8 +42,7 @@ __all__ = [
     "TopDeviation",
     "TopFraction",
     "as_change",
-    "describe_change",
-    "read_change",
+    "check_change_fits",
 ]
 
 Grades = NDArray[np.uint8]
@@ -50,7 +50,7 @@ _LARGE = 0.95
 _NOISE = 1e-6
 
 
-class Change(Protocol):
+class Change(Choice, Protocol):
     """How much a prediction changed, in levels; level 0 means that it holds."""
 
     @property
@@ -93,7 +93,7 @@ def _check_positive(value: float, what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Described):
     """Falls of the predicted class's probability, graded by how many thresholds they pass."""
 
     thresholds: Sequence[float] = (0.05, 0.3)
@@ -127,7 +127,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Fall:
+class Fall(Described):
     """Changed: the probability of the predicted class fell by more than a threshold."""
 
     threshold: float = 0.05
@@ -156,7 +156,7 @@ class Absolute(Fall):
 
 
 @dataclass(frozen=True)
-class Flip:
+class Flip(Described):
     """Changed: another class than the explained one is the most likely."""
 
     name: str = field(default="flip", init=False)
@@ -171,7 +171,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class TopFraction:
+class TopFraction(Described):
     """Changed: the samples in which the predicted class's probability fell most.
 
     Falls of no more than ``noise`` never count, so a prediction that holds throughout is not made
@@ -205,7 +205,7 @@ class TopFraction:
 
 
 @dataclass(frozen=True)
-class LargeFall:
+class LargeFall(Described):
     """Changed: the predicted class's probability fell far, by the standard of its own falls.
 
     How far a prediction can be moved differs from node to node. What counts is a fall of more than
@@ -247,7 +247,7 @@ class LargeMove(LargeFall):
 
 
 @dataclass(frozen=True)
-class Deviation:
+class Deviation(Described):
     """Changed: a predicted value moved by more than a tolerance, either way (for regression)."""
 
     tolerance: float
@@ -320,6 +320,10 @@ class CustomChange:
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
 
+    def describe(self) -> Description:
+        """Return the function's name."""
+        return Description(self.name, own=True)
+
 
 CHANGES: dict[str, Change] = {
     indicator.name: indicator
@@ -334,70 +338,15 @@ CHANGES: dict[str, Change] = {
         TopDeviation(),
     )
 }
-_FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
-_WITH_A_NUMBER: dict[str, Callable[..., Change]] = {
-    "large_fall": LargeFall,
-    "large_move": LargeMove,
-    "fall": Fall,
-    "absolute": Absolute,
-    "top_fraction": TopFraction,
+CHANGE_TYPES: dict[str, Callable[..., Change]] = {
+    **{name: type(change) for name, change in CHANGES.items()},
     "deviation": Deviation,
-    "top_deviation": TopDeviation,
-    "levels": lambda *thresholds: Levels(thresholds),
 }
+"""The built-in indicators by name, to be made with parameters; ``deviation`` has no default."""
+_FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
 
 
-def describe_change(change: Change) -> str:
-    """Write an indicator so that it can be read back, such as ``fall(0.05)``."""
-    numbers: Sequence[float] = ()
-    if isinstance(change, CheckedChange):
-        change = change.indicator
-    if isinstance(change, Levels):
-        numbers = change.thresholds
-    elif isinstance(change, LargeFall):
-        numbers = (change.share, change.most)
-    else:
-        named = ("threshold", "fraction", "tolerance")
-        numbers = [getattr(change, name) for name in named if hasattr(change, name)]
-    if isinstance(change, (TopFraction, LargeFall)) and change.noise != _NOISE:
-        numbers = (*numbers, change.noise)
-    return f"{change.name}({', '.join(map(str, numbers))})" if len(numbers) else change.name
-
-
-def _is_ours(change: Any) -> bool:
-    return type(change).__module__ == __name__
-
-
-def _read_back(choice: Any) -> Any:
-    """The indicator that a text such as ``fall(0.05)`` stands for; anything else as it is."""
-    written = re.fullmatch(r"(\w+)\(([\d., e-]+)\)", choice) if isinstance(choice, str) else None
-    if written is None or written[1] not in _WITH_A_NUMBER:
-        return choice
-    try:
-        return _WITH_A_NUMBER[written[1]](*(float(number) for number in written[2].split(",")))
-    except (TypeError, ValueError) as error:
-        why = "it takes fewer numbers" if isinstance(error, TypeError) else str(error)
-        raise InputError(
-            f"cannot read the change {choice!r}: {why}; write, for example, 'fall(0.1)', "
-            f"'large_fall(0.4, 0.15)' or 'levels(0.05, 0.3)'"
-        ) from None
-
-
-def read_change(text: str) -> Change | None:
-    """Return the indicator that :func:`describe_change` wrote; None if it is not one of ours.
-
-    Examples:
-        >>> read_change("fall(0.05)")
-        Fall(threshold=0.05, name='fall', levels=2, needs_all_samples=False)
-    """
-    try:
-        change = _read_back(text)
-    except InputError:  # a user's own, that is only called like one of ours
-        return None
-    return CHANGES.get(text) if isinstance(change, str) else change
-
-
-def as_change(choice: Any, scores: str) -> Change:
+def as_change(choice: Any, scores: str = "auto") -> Change:
     """Return the indicator meant by a name, an instance, a threshold or a user's own function.
 
     A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a large
@@ -406,25 +355,33 @@ def as_change(choice: Any, scores: str) -> Change:
     """
     is_regression = isinstance(scores, str) and scores == "values"
     auto: Change = TopDeviation() if is_regression else LargeFall()
-    choice = _read_back(choice)
-    change = resolve(choice, "change", {"auto": auto, **CHANGES})
+    named = resolve(choice, "change", {"auto": auto, **CHANGES})
+    if named is not None:
+        return named
     if is_number(choice):
         check_fraction(choice, "change, the threshold of a fall,")
-        change = Fall(float(choice))
-    elif isinstance(choice, (tuple, list)):
-        change = Levels(choice)
-    if change is None and isinstance(choice, type):
+        return Fall(float(choice))
+    if isinstance(choice, (tuple, list)):
+        return Levels(choice)
+    if isinstance(choice, type):
         raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
-    if change is None and hasattr(choice, "severity") and hasattr(choice, "grade"):
-        change = choice if _is_ours(choice) else CheckedChange(choice)
-    if change is None and callable(choice):
-        change = CustomChange(choice, name=own_name(choice, CHANGES))
-    if change is None:
-        raise InputError(f"change must be a name, an indicator or a function, not {choice!r}")
+    if type(choice) in (CustomChange, CheckedChange, *CHANGE_TYPES.values()):
+        return cast(Change, choice)
+    if hasattr(choice, "severity") and hasattr(choice, "grade"):
+        return CheckedChange(choice)
+    if callable(choice):
+        return CustomChange(choice, name=own_name(choice, CHANGES))
+    raise InputError(
+        f"change must be a name, an indicator or a function, not {choice!r}; "
+        f"names: auto, {', '.join(CHANGES)}"
+    )
+
+
+def check_change_fits(change: Change, scores: str) -> None:
+    """Refuse an indicator of probabilities for a model that returns values."""
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
     if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
         raise InputError(
             f"the change {change.name!r} is about probabilities; for values use Deviation(…) "
             f"or 'top_deviation'"
         )
-    return change

@@ -1,9 +1,8 @@
-"""Step 1 of the paper: perturb, ask, record."""
+"""Step 1 of the paper: perturb, query the model, record."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -11,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
+from ..execution import ExecutionConfig
 from ..memory import readable
-from ..predictors import LocalModel
 from ..progress import Progress
+from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
-from .change import Change
-from .perturbation import CustomPerturbation, Perturbation, changed_share, new_features
+from ..variables import Variable, VariableId
+from .config import SamplingConfig
+from .perturbation import CustomPerturbation, changed_share, new_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
 from .table import SampleTable
 from .values import Outcome, TargetValues
-from .variables import Variable, VariableId
 
-__all__ = ["Question", "Samples", "SamplingPlan", "draw_samples", "probe_features"]
+__all__ = ["Samples", "batch_size", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -38,72 +38,6 @@ _FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
 _ROUNDING = 1e-6
 """Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
-
-
-@dataclass(frozen=True)
-class SamplingPlan:
-    """How samples are drawn.
-
-    Attributes:
-        columns: the features that a perturbation replaces; the others are left alone.
-        max_memory: bytes. Half of them are for the samples that the model is asked about at once, a
-            quarter for what is recorded; what is recorded beyond that goes to temporary files.
-        samples_per_call: how many samples the model sees at once; None lets ``max_memory`` decide.
-    """
-
-    num_samples: int
-    probability: float
-    perturbation: Perturbation
-    columns: IntArray
-    change: Change
-    seed: int
-    max_memory: int
-    samples_per_call: int | None = None
-
-    def batch_size(self, model: LocalModel, x: FloatArray) -> int:
-        """Return how many samples to ask about at once; a model far away wants large batches."""
-        if self.samples_per_call is not None:
-            return min(self.samples_per_call, self.num_samples)
-        nodes, edges = len(model.part.nodes), len(model.part.edges)
-        classes = model.scores.shape[-1]
-        # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
-        # with a row per node, and with one per edge for the messages.
-        rows = _COPIES * nodes + _MESSAGES * edges
-        answers = _ANSWERS * prod(model.outcomes.leading_shape(1, nodes)) * classes
-        floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
-        wanted = self.max_memory // 2 // (floats * x.itemsize)
-        if wanted == 0:
-            _logger.info(
-                "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
-                *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
-            )
-        if not getattr(model.predictor, "latency_bound", False):
-            width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
-            wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
-        # Whole bytes of the table, where there is room for them.
-        wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
-        return min(wanted, self.num_samples)
-
-    def scratch(self) -> Scratch:
-        """Return where to keep what is recorded."""
-        return Scratch(self.max_memory // 4, "samples")
-
-
-@dataclass(frozen=True)
-class Question:
-    """What samples are drawn for.
-
-    Attributes:
-        recorded: nodes whose variables go into the table, ascending.
-        predictions: names of the model's recorded predictions, in its order.
-        classes: the class of each of them that is explained.
-        targets: the predictions that are explained, whose values are recorded too.
-    """
-
-    recorded: IntArray
-    predictions: Sequence[VariableId]
-    classes: IntArray
-    targets: Sequence[VariableId] = ()
 
 
 @dataclass(frozen=True)
@@ -150,64 +84,95 @@ class Samples:
         return classes
 
 
-def draw_samples(
-    model: LocalModel,
-    population: Population,
-    question: Question,
-    plan: SamplingPlan,
-    show_progress: bool | None = False,
-) -> Samples:
-    """Record the variables in question in ``plan.num_samples`` perturbed graphs.
+def batch_size(
+    model: SubgraphModel, x: FloatArray, num_samples: int, execution: ExecutionConfig
+) -> int:
+    """Return how many samples to call the model on at once; a remote model gets large batches."""
+    if execution.samples_per_call is not None:
+        return min(execution.samples_per_call, num_samples)
+    nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
+    classes = model.scores.shape[-1]
+    # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
+    # with a row per node, and with one per edge for the messages.
+    rows = _COPIES * nodes + _MESSAGES * edges
+    answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
+    floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
+    wanted = execution.memory // 2 // (floats * x.itemsize)
+    if wanted == 0:
+        _logger.info(
+            "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
+            *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
+        )
+    if not model.predictor.latency_bound:
+        width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
+        wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
+    # Whole bytes of the table, where there is room for them.
+    wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
+    return min(wanted, num_samples)
 
-    Every node of the model's part is perturbed independently with ``plan.probability``.
+
+def draw_samples(
+    query: Query,
+    population: Population,
+    config: SamplingConfig,
+    execution: ExecutionConfig,
+) -> Samples:
+    """Record the variables of a query in ``config.num_samples`` perturbed graphs.
+
+    Every node of the model's subgraph is perturbed independently with
+    ``config.perturb_probability``.
     """
-    recorded, classes = question.recorded, question.classes
-    share = changed_share(plan.perturbation, population, recorded, plan.columns, plan.seed)
-    recorder = _Recorder(model, question, plan)
-    values = TargetValues(model, question, plan.num_samples, plan.scratch())
-    batch_size = plan.batch_size(model, population.x)
-    with Progress("asking the model", plan.num_samples, show_progress) as progress:
-        for start in range(0, plan.num_samples, batch_size):
-            stop = min(start + batch_size, plan.num_samples)
-            draws = Draws.grid(plan.seed, np.arange(start, stop), model.part.nodes)
-            perturbed = draws.coins("perturbed", plan.probability)
-            after = model(_perturb(population, draws, perturbed, plan))
+    recorded, classes, seed = query.recorded, query.classes, config.seed
+    columns = config.columns(population.x.shape[1])
+    share = changed_share(config.perturbation, population, recorded, columns, seed)
+    scratch = Scratch(execution.memory // 4, "samples")
+    recorder = _Recorder(query, config, scratch)
+    values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
+    model = query.model
+    size = batch_size(model, population.x, config.num_samples, execution)
+    with Progress("asking the model", config.num_samples, execution.progress) as progress:
+        for start in range(0, config.num_samples, size):
+            stop = min(start + size, config.num_samples)
+            draws = Draws.grid(seed, np.arange(start, stop), model.subgraph.nodes)
+            perturbed = draws.coins("perturbed", config.perturb_probability)
+            after = model(_perturb(population, draws, perturbed, config))
             values.record(start, after)
-            recorder.record(start, perturbed, plan.change.severity(model.before, after, classes))
+            recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
             progress.advance(stop - start)
     return Samples(recorder.finish(), model.before, classes, share, values)
 
 
 def probe_features(
-    population: Population, nodes: IntArray, plan: SamplingPlan, always: NDArray[np.bool_]
+    population: Population, config: SamplingConfig, nodes: IntArray, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return features ``[5, n, F]`` of ``nodes`` to probe a model with: as they are, and perturbed.
+    """Return perturbed features ``[4, n, F]`` of ``nodes`` to probe a model with.
 
-    The latter are those of the first samples, except that the nodes for which ``always`` is True
-    are perturbed in each of them.
+    They are those of the first samples, except that the nodes for which ``always`` is True are
+    perturbed in each of them.
     """
-    draws = Draws.grid(plan.seed, np.arange(_PROBES), nodes)
-    perturbed = draws.coins("perturbed", plan.probability) | always
-    return np.concatenate((population.x[nodes][None], _perturb(population, draws, perturbed, plan)))
+    draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
+    perturbed = draws.coins("perturbed", config.perturb_probability) | always
+    return _perturb(population, draws, perturbed, config)
 
 
 def _perturb(
-    population: Population, draws: Draws, perturbed: NDArray[np.bool_], plan: SamplingPlan
+    population: Population, draws: Draws, perturbed: NDArray[np.bool_], config: SamplingConfig
 ) -> FloatArray:
     """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
     features = population.x.shape[1]
+    columns = config.columns(features)
     x = np.empty((*perturbed.shape, features), population.x.dtype)
     x[:] = population.x[draws.nodes]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
     # New features take several times their own memory while they are made, so only some at once;
     # but a user's own function, which makes those of a whole sample, is called once for each.
-    whole = isinstance(plan.perturbation, CustomPerturbation)
+    whole = isinstance(config.perturbation, CustomPerturbation)
     at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
     for start in range(0, len(rows), max(1, at_once)):
         some = slice(start, start + max(1, at_once))
-        new = new_features(plan.perturbation, population, chosen.at(some))
-        if len(plan.columns) < features:
-            x[rows[some, None], nodes[some, None], plan.columns] = new[:, plan.columns]
+        new = new_features(config.perturbation, population, chosen.at(some))
+        if len(columns) < features:
+            x[rows[some, None], nodes[some, None], columns] = new[:, columns]
         else:
             x[rows[some], nodes[some]] = new
     return x
@@ -220,27 +185,25 @@ class _Recorder:
     prediction, and because the table is packed by columns.
     """
 
-    def __init__(self, model: LocalModel, question: Question, plan: SamplingPlan) -> None:
-        self._change = plan.change
-        self._joined = model.outcomes.belong_to_nodes
-        self._positions = model.part.positions(question.recorded)
-        levels = np.full(len(question.recorded), plan.change.levels if self._joined else 1)
-        if hasattr(model.predictor, "has_prediction"):  # not every kind of node may have one
-            levels[~model.predictor.has_prediction(question.recorded)] = 1
+    def __init__(self, query: Query, config: SamplingConfig, scratch: Scratch) -> None:
+        model = query.model
+        self._change = config.change
+        self._joined = model.outputs.belong_to_nodes
+        self._positions = model.subgraph.positions(query.recorded)
+        levels = np.full(len(query.recorded), config.change.levels if self._joined else 1)
+        levels[~model.predictor.has_prediction(query.recorded)] = 1
         variables = [
             Variable(node, True, its_levels)
-            for node, its_levels in zip(question.recorded.tolist(), levels.tolist(), strict=True)
+            for node, its_levels in zip(query.recorded.tolist(), levels.tolist(), strict=True)
         ]
         if not self._joined:
-            variables += [
-                Variable(name, False, plan.change.levels) for name in question.predictions
-            ]
-        scratch, samples = plan.scratch(), plan.num_samples
+            variables += [Variable(name, False, config.change.levels) for name in query.predictions]
+        samples = config.num_samples
         self._levels = levels.astype(np.uint8)
         self._table = SampleTable(variables, samples, scratch)
         self._perturbed = Record(samples, len(levels), np.bool_, scratch)
         noted = np.float32 if self._change.needs_all_samples else np.uint8
-        self._changed = Record(samples, len(question.predictions), noted, scratch)
+        self._changed = Record(samples, len(query.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
         """Note which nodes were perturbed in a batch, and how much predictions changed."""

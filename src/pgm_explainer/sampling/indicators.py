@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
+from ..choices import Description
 from ..errors import InputError
 
 __all__ = ["CheckedChange", "check_levels"]
@@ -80,6 +81,10 @@ class CheckedChange:
                 f"levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return levels.astype(np.uint8)
+
+    def describe(self) -> Description:
+        """Return the indicator's name."""
+        return Description(self.name, own=True)
 
 
 def _numbers(answer: Any, shape: tuple[int, ...], called: str) -> FloatArray:

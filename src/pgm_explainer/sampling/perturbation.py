@@ -8,26 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
+from ..choices import Choice, Described, Description
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
 
 __all__ = [
     "PERTURBATIONS",
+    "WITH_RANDOM",
     "CustomPerturbation",
     "Perturbation",
+    "RandomWhereConstant",
     "as_perturbation",
     "changed_share",
     "check_changes",
     "check_columns",
+    "check_perturbation",
     "new_features",
 ]
+
+AND_RANDOM = " and random"
 
 _PROBES = 16
 _DRAWS = 4
@@ -37,7 +43,7 @@ _LEAST_WIDTH = 16
 _CHECKED_AT_ONCE = 1000
 
 
-class Perturbation(Protocol):
+class Perturbation(Choice, Protocol):
     """New features for some nodes in some samples."""
 
     @property
@@ -53,7 +59,7 @@ class Perturbation(Protocol):
 
 
 @dataclass(frozen=True)
-class _Mean:
+class _Mean(Described):
     name: str = "mean"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -61,7 +67,7 @@ class _Mean:
 
 
 @dataclass(frozen=True)
-class _Zero:
+class _Zero(Described):
     name: str = "zero"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -69,7 +75,7 @@ class _Zero:
 
 
 @dataclass(frozen=True)
-class _Max:
+class _Max(Described):
     name: str = "max"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -77,7 +83,7 @@ class _Max:
 
 
 @dataclass(frozen=True)
-class _Random:
+class _Random(Described):
     """Each feature becomes 0 or 1 by a fair coin: what the published synthetic results used."""
 
     name: str = "random"
@@ -87,7 +93,7 @@ class _Random:
 
 
 @dataclass(frozen=True)
-class _Uniform:
+class _Uniform(Described):
     """Noise of up to half of the feature's range either way, kept within that range."""
 
     name: str = "uniform"
@@ -100,7 +106,7 @@ class _Uniform:
 
 
 @dataclass(frozen=True)
-class _Permute:
+class _Permute(Described):
     """The features of another node; of one that differs, if a few draws find one.
 
     Else perturbing a node with common features (an atom of carbon) would rarely change anything.
@@ -122,21 +128,53 @@ class _Permute:
 
 
 @dataclass(frozen=True)
-class _Auto:
-    """One scheme for nodes whose kind has features that vary; ``random`` for the others."""
+class RandomWhereConstant:
+    """One scheme for nodes whose type has features that vary; ``random`` for the others.
 
-    columns: IntArray
+    Attributes:
+        usual: the scheme for the former.
+        features: the columns that are perturbed; None for all.
+    """
+
     usual: Perturbation
-    name: str
+    features: tuple[int, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.usual.name}{AND_RANDOM}"
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
-        varies = population.varies(draws.nodes, self.columns)
+        columns = check_columns(self.features, population.x.shape[1])
+        varies = population.varies(draws.nodes, columns)
         if varies.all():
             return self.usual(population, draws)
         coins = PERTURBATIONS["random"](population, draws)
         if not varies.any():
             return coins
         return np.where(varies[..., None], self.usual(population, draws), coins)
+
+    def describe(self) -> Description:
+        """Return the names of both schemes."""
+        return Description(self.name)
+
+
+@dataclass(frozen=True)
+class CheckedPerturbation:
+    """A user's own object with the attributes and methods of a :class:`Perturbation`."""
+
+    perturbation: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.perturbation.name)
+
+    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
+        new: NDArray[Any] = self.perturbation(population, draws)
+        return new
+
+    def describe(self) -> Description:
+        """Return the object's name."""
+        return Description(self.name, own=True)
 
 
 @dataclass(frozen=True)
@@ -176,10 +214,18 @@ class CustomPerturbation:
             )
         return new.astype(original.dtype)
 
+    def describe(self) -> Description:
+        """Return the function's name."""
+        return Description(self.name, own=True)
+
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme for scheme in (_Mean(), _Zero(), _Max(), _Random(), _Uniform(), _Permute())
 }
+
+
+WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
+"""What ``auto`` is called where the features of some types of nodes do not vary."""
 
 
 def as_perturbation(
@@ -193,13 +239,20 @@ def as_perturbation(
     ``auto`` is ``permute`` for nodes and pairs, and for graphs the paper's mean; where every node
     has the same features, and neither would change anything, it is ``random``.
     """
-    remade = {f"{name} and random": name for name in ("mean", "permute")}  # as auto is told
-    if isinstance(choice, str) and choice in ("auto", *remade):
-        usual = PERTURBATIONS[remade.get(choice, "mean" if task == "graph" else "permute")]
-        varies = population.varies(np.arange(len(population.x)), columns)
-        names = [name for name, used in ((usual.name, varies), ("random", ~varies)) if used.any()]
-        return _Auto(columns, usual, " and ".join(names))
-    named = resolve(choice, "perturbation", {"auto": PERTURBATIONS["mean"], **PERTURBATIONS})
+    if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
+        return check_perturbation(choice)
+    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if task == "graph" else "permute"])
+    varies = population.varies(np.arange(len(population.x)), columns)
+    if not varies.any():
+        return PERTURBATIONS["random"]
+    every = len(columns) == population.x.shape[1]
+    features = None if every else tuple(columns.tolist())
+    return usual if varies.all() else RandomWhereConstant(usual, features)
+
+
+def check_perturbation(choice: Any) -> Perturbation:
+    """Return the perturbation meant by a name, an instance or a function, whatever the graph."""
+    named = resolve(choice, "perturbation", PERTURBATIONS)
     if named is not None:
         return named
     if not callable(choice) or isinstance(choice, type):
@@ -207,8 +260,11 @@ def as_perturbation(
             f"perturbation must be a name or a function (x, rng) -> x, not {choice!r}; "
             f"names: auto, {', '.join(PERTURBATIONS)}"
         )
+    built_in = {type(each) for each in PERTURBATIONS.values()}
+    if type(choice) in {RandomWhereConstant, CustomPerturbation, CheckedPerturbation, *built_in}:
+        return cast(Perturbation, choice)
     if hasattr(choice, "name"):
-        return choice
+        return CheckedPerturbation(choice)
     return CustomPerturbation(choice, own_name(choice, ("auto", *PERTURBATIONS)))
 
 
@@ -232,8 +288,8 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
             f"{called} answered with shape {new.shape}, "
             f"which does not fit [..., features] = {list(shape)}"
         ) from None
-    trusted = isinstance(perturbation, _Auto) or perturbation in PERTURBATIONS.values()
-    if not trusted and not np.isfinite(new).all():
+    own = isinstance(perturbation, (CustomPerturbation, CheckedPerturbation))
+    if own and not np.isfinite(new).all():
         raise PerturbationError(f"{called} answered with NaN or infinity; it must be finite")
     return new
 

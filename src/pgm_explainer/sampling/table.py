@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..scratch import Room, Scratch
-from .variables import Variable, VariableId
+from ..variables import Variable, VariableId
 
 __all__ = ["SampleTable"]
 

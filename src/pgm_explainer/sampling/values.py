@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..predictors import LocalModel
+from ..querying import Query
 from ..scratch import Scratch
+from ..variables import VariableId
 from .record import Record
-from .variables import VariableId
-
-if TYPE_CHECKING:
-    from .generate import Question
 
 __all__ = ["Outcome", "TargetValues"]
 
@@ -52,13 +48,12 @@ class TargetValues:
     then how far they are from the original ones (the Euclidean distance), which is 0 there.
     """
 
-    def __init__(
-        self, model: LocalModel, question: Question, num_samples: int, scratch: Scratch
-    ) -> None:
-        places = {name: at for at, name in enumerate(question.predictions)}
-        at = np.array([places[target] for target in question.targets], dtype=np.int64)
-        self._column = {target: number for number, target in enumerate(question.targets)}
-        self._places, self._classes = at, question.classes[at]
+    def __init__(self, query: Query, num_samples: int, scratch: Scratch) -> None:
+        model = query.model
+        positions = {name: at for at, name in enumerate(query.predictions)}
+        at = np.array([positions[target] for target in query.targets], dtype=np.int64)
+        self._column = {target: number for number, target in enumerate(query.targets)}
+        self._at, self._classes = at, query.classes[at]
         self._before = model.before[at]
         self.are_probabilities = model.reader.kind != "values"
         self._record = Record(num_samples, len(at), np.float64, scratch)
@@ -74,9 +69,9 @@ class TargetValues:
         return self._record.column(at), float(self._original[at])
 
     def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
-        chosen = predictions[:, self._places]
+        chosen = predictions[:, self._at]
         if not self.are_probabilities and chosen.shape[-1] > 1:
             distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
             return np.asarray(distance, dtype=np.float64)
         explained = self._classes if self.are_probabilities else np.zeros_like(self._classes)
-        return chosen[:, np.arange(len(self._places)), explained].astype(np.float64)
+        return chosen[:, np.arange(len(self._at)), explained].astype(np.float64)

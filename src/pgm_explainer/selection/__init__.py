@@ -1,18 +1,18 @@
 """Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
 
 from .attributes import FeatureEffects, feature_effects
-from .choice import STRONG, ChoicePlan, causes, choose_nodes
+from .choice import STRONG, causes, choose_nodes
+from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
-from .select import Dependents, Neighbourhood, SelectionPlan, select_variables
-from .shrink import shrink, shrink_many
+from .select import Dependents, Neighbourhood, select_variables
+from .shrink import shrink_many
 
 __all__ = [
     "RANKING_COLUMNS",
     "STRONG",
     "TESTS",
     "ChiSquareTest",
-    "ChoicePlan",
     "Dependents",
     "FeatureEffects",
     "GTest",
@@ -20,13 +20,12 @@ __all__ = [
     "Neighbourhood",
     "RankedNode",
     "Ranking",
-    "SelectionPlan",
+    "SelectionConfig",
     "as_test",
     "causes",
     "choose_nodes",
     "critical_log_p",
     "feature_effects",
     "select_variables",
-    "shrink",
     "shrink_many",
 ]

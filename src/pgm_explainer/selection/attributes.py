@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..sampling import SampleTable, VariableId
-from .select import SelectionPlan, results_of_pairs
+from ..significance import SignificanceConfig
+from .independence import IndependenceTest
+from .select import results_of_pairs
 
 __all__ = ["FeatureEffects", "feature_effects"]
 
@@ -62,18 +64,19 @@ def feature_effects(
     table: SampleTable,
     nodes: IntArray,
     features: IntArray,
-    plan: SelectionPlan,
+    test: IndependenceTest,
+    significance: SignificanceConfig,
     names: Sequence[VariableId] | None = None,
     widths: IntArray | None = None,
 ) -> FeatureEffects:
     """Test each feature that is there against the prediction, the table's last variable."""
     there = _there(nodes, features, widths)
     last = len(table.variables) - 1
-    tests = results_of_pairs(table, [last], np.flatnonzero(there), plan).at(0)
+    tests = results_of_pairs(table, [last], np.flatnonzero(there), test).at(0)
     effect_size, log_p = np.zeros(there.shape), np.zeros(there.shape)
     significant = np.zeros(there.shape, dtype=bool)
     effect_size[there], log_p[there] = tests.effect_size, tests.log_p
-    significant[there] = plan.passed(tests)
+    significant[there] = significance.passed(tests.log_p)
     return FeatureEffects(nodes, features, effect_size, log_p, significant, names, widths)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joint_states import joint_states
+
 __all__ = ["one_hot", "pair_counts", "stratified_counts"]
 
 Counts = NDArray[np.float64]
-_DENSE = 4
 _SMALL = 10_000_000
 
 
@@ -90,10 +91,7 @@ def stratified_counts(
     kept = np.arange(len(left))
     stratum, strata = np.zeros(len(left), dtype=np.int64), 1
     for column in given.T:
-        stratum, strata = stratum * states + column[kept], strata * states
-        if strata > _DENSE * len(kept):  # far more combinations than samples: number those seen
-            seen, stratum = np.unique(stratum, return_inverse=True)
-            strata = len(seen)
+        stratum, strata = joint_states((stratum, column[kept]), (strata, states), only_seen=True)
         # A further variable only splits combinations, so what is too rare now stays so. Of many
         # variables hardly any sample is left soon.
         enough = np.bincount(stratum, minlength=strata)[stratum] >= least
@@ -101,7 +99,6 @@ def stratified_counts(
             stratum, kept = stratum[enough], kept[enough]
             if not len(kept):
                 break
-    cells = (stratum * states + left[kept]) * states + right[kept]
-    counts = np.bincount(cells, minlength=strata * states * states)
-    counts = counts.reshape(strata, states, states)
+    cells, total = joint_states((stratum, left[kept], right[kept]), (strata, states, states))
+    counts = np.bincount(cells, minlength=total).reshape(strata, states, states)
     return counts[counts.any(axis=(1, 2))].astype(np.float64)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from ..arrays import as_array, call_own, resolve
+from ..arrays import as_array, call_own, described, resolve
+from ..choices import Choice, Described, Description
 from ..errors import InputError
 from .counting import Counts
 from .tail import log_chi_square_tail
@@ -33,7 +34,7 @@ LEAST_PER_STRATUM = 4 * MIN_PER_CELL
 """With fewer samples a stratum is never tested, since that takes two by two cells at least."""
 
 
-class IndependenceTest(Protocol):
+class IndependenceTest(Choice, Protocol):
     """A statistic that is chi-square distributed when the variables are independent."""
 
     @property
@@ -45,7 +46,7 @@ class IndependenceTest(Protocol):
 
 
 @dataclass(frozen=True)
-class ChiSquareTest:
+class ChiSquareTest(Described):
     """Pearson's test, without continuity correction."""
 
     name: str = "chi_square"
@@ -60,7 +61,7 @@ class ChiSquareTest:
 
 
 @dataclass(frozen=True)
-class GTest:
+class GTest(Described):
     """The likelihood-ratio test: twice the samples times the mutual information."""
 
     name: str = "g"
@@ -77,6 +78,41 @@ class GTest:
         return np.maximum(2 * (inside - rows - columns + total), 0)
 
 
+@dataclass(frozen=True)
+class CheckedTest:
+    """A test of the user's own, whose answers are checked."""
+
+    test: Any
+
+    @property
+    def name(self) -> str:
+        name = getattr(self.test, "name", None)
+        return name if isinstance(name, str) else described(self.test)
+
+    def statistic(self, counts: Counts) -> NDArray[np.float64]:
+        called = f"the test {self.name!r}"
+        usage = "statistic(counts [..., r, c]) -> numbers [...]"
+        statistic = as_array(
+            call_own(self.test.statistic, counts, what=called, usage=usage), called
+        )
+        if statistic.shape != counts.shape[:-2]:
+            raise InputError(
+                f"{called} answered with shape {statistic.shape}; it must give one number for each "
+                f"table, {counts.shape[:-2]}"
+            )
+        if not (np.isfinite(statistic) & (statistic >= 0)).all():
+            bad = statistic[~(statistic >= 0) | np.isinf(statistic)].flat[0]
+            raise InputError(
+                f"{called} answered with {bad}; a statistic must be a finite number of at least 0, "
+                f"also of tables with empty rows or columns"
+            )
+        return statistic.astype(np.float64)
+
+    def describe(self) -> Description:
+        """Return the test's name."""
+        return Description(self.name, own=True)
+
+
 TESTS: dict[str, IndependenceTest] = {test.name: test for test in (ChiSquareTest(), GTest())}
 
 
@@ -90,7 +126,8 @@ def as_test(choice: Any) -> IndependenceTest:
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
             f"statistic(counts), not {choice!r}"
         )
-    return choice
+    known = type(choice) in (ChiSquareTest, GTest, CheckedTest)
+    return choice if known else CheckedTest(choice)
 
 
 @dataclass(frozen=True)
@@ -140,7 +177,7 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
     tables: Counts = np.asarray(counts, dtype=np.float64)
     rows, columns = _occupied(tables)
     dof = (rows - 1) * (columns - 1)
-    statistic = np.where(dof > 0, _statistic(test, tables), 0.0)
+    statistic = np.where(dof > 0, test.statistic(tables), 0.0)
     chi_square = statistic
     if not isinstance(test, ChiSquareTest):
         chi_square = np.where(dof > 0, ChiSquareTest().statistic(tables), 0.0)
@@ -163,29 +200,8 @@ def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArr
     dof = (rows - 1) * (columns - 1)
     usable = (dof > 0) & (counts.sum(axis=(1, 2)) >= MIN_PER_CELL * rows * columns)
     owner, dof = owner[usable], dof[usable]
-    statistic = np.bincount(owner, _statistic(test, counts[usable]), minlength=len(tables))
+    statistic = np.bincount(owner, test.statistic(counts[usable]), minlength=len(tables))
     return log_chi_square_tail(statistic, np.bincount(owner, dof, minlength=len(tables)))
-
-
-def _statistic(test: IndependenceTest, tables: Counts) -> NDArray[np.float64]:
-    """What a test says of tables ``[..., r, c]``; one of the user's own is checked."""
-    if isinstance(test, (ChiSquareTest, GTest)):
-        return test.statistic(tables)
-    called = f"the test {getattr(test, 'name', type(test).__name__)!r}"
-    usage = "statistic(counts [..., r, c]) -> numbers [...]"
-    statistic = as_array(call_own(test.statistic, tables, what=called, usage=usage), called)
-    if statistic.shape != tables.shape[:-2]:
-        raise InputError(
-            f"{called} answered with shape {statistic.shape}; it must give one number for each "
-            f"table, {tables.shape[:-2]}"
-        )
-    if not (np.isfinite(statistic) & (statistic >= 0)).all():
-        bad = statistic[~(statistic >= 0) | np.isinf(statistic)].flat[0]
-        raise InputError(
-            f"{called} answered with {bad}; a statistic must be a finite number of at least 0, "
-            f"also of tables with empty rows or columns"
-        )
-    return statistic.astype(np.float64)
 
 
 def _occupied(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,35 +10,16 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..sampling import SampleTable, VariableId
-from ..significance import significant
+from ..significance import SignificanceConfig
+from .config import SelectionConfig
 from .counting import pair_counts
 from .independence import IndependenceTest, PairwiseTests, pairwise_tests
 from .ranking import Ranking, rank
 
-__all__ = ["Dependents", "Neighbourhood", "SelectionPlan", "results_of_pairs", "select_variables"]
+__all__ = ["Dependents", "Neighbourhood", "results_of_pairs", "select_variables"]
 
 _CELLS_AT_ONCE = 1 << 22
 _SHARED = 32.0
-
-
-@dataclass(frozen=True)
-class SelectionPlan:
-    """How variables are selected.
-
-    Attributes:
-        no_child: U(t) of Theorem 2, the variables dependent on the target; without it, U(t) of
-            Theorem 1, the variables dependent on any of those.
-        cells: of contingency tables and of samples that are held at once; some 50 bytes each.
-    """
-
-    test: IndependenceTest
-    significance: float
-    correction: str
-    no_child: bool
-    cells: int = _CELLS_AT_ONCE
-
-    def passed(self, tests: PairwiseTests) -> NDArray[np.bool_]:
-        return significant(tests.log_p, self.significance, self.correction)
 
 
 @dataclass(frozen=True)
@@ -63,12 +44,24 @@ class Dependents:
 
 
 def select_variables(
-    table: SampleTable, neighbourhoods: Iterable[Neighbourhood], plan: SelectionPlan
+    table: SampleTable,
+    neighbourhoods: Iterable[Neighbourhood],
+    config: SelectionConfig,
+    significance: SignificanceConfig,
+    cells: int = _CELLS_AT_ONCE,
 ) -> Iterator[Dependents]:
     """Rank the candidates of each target, in the given order.
 
     Targets with much the same candidates are tested together, all their pairs at once.
+
+    Args:
+        table: the samples.
+        neighbourhoods: the targets and their candidates.
+        config: how to select.
+        significance: when two variables are dependent.
+        cells: of contingency tables and of samples that are held at once; some 50 bytes each.
     """
+    step = _Selection(table, config, significance, cells)
     for block in _blocks(neighbourhoods, table):
         union = np.unique(np.concatenate([each.candidates for each in block]))
         columns = table.columns(union)
@@ -77,49 +70,54 @@ def select_variables(
         wanted = np.zeros((len(block), len(union)), dtype=bool)
         for row, mine in enumerate(own):
             wanted[row, mine] = True
-        tests = results_of_pairs(table, targets, columns, plan, wanted)
+        tests = results_of_pairs(table, targets, columns, config.test, wanted, cells)
         for row, (each, mine) in enumerate(zip(block, own, strict=True)):
-            yield _select_one(table, each, columns[mine], tests.at((row, mine)), plan)
+            yield step.select(each, columns[mine], tests.at((row, mine)))
 
 
-def _select_one(
-    table: SampleTable,
-    neighbourhood: Neighbourhood,
-    columns: IntArray,
-    tests: PairwiseTests,
-    plan: SelectionPlan,
-) -> Dependents:
-    passed = plan.passed(tests)
-    related = passed if plan.no_child else passed | _dependents_of(table, columns, passed, plan)
-    ranking = rank(neighbourhood.candidates, tests, passed)
-    chosen = neighbourhood.candidates[related]
-    return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
+@dataclass(frozen=True)
+class _Selection:
+    """What is the same for all targets."""
 
+    table: SampleTable
+    config: SelectionConfig
+    significance: SignificanceConfig
+    cells: int
 
-def _dependents_of(
-    table: SampleTable, columns: IntArray, dependent: NDArray[np.bool_], plan: SelectionPlan
-) -> NDArray[np.bool_]:
-    """The union of S(v) over the variables in S(t), within the candidates."""
-    reached = np.zeros(len(columns), dtype=bool)
-    if not dependent.any():
+    def select(
+        self, neighbourhood: Neighbourhood, columns: IntArray, tests: PairwiseTests
+    ) -> Dependents:
+        related = passed = self.significance.passed(tests.log_p)
+        if not self.config.no_child:
+            related = passed | self._dependents_of(columns, passed)
+        ranking = rank(neighbourhood.candidates, tests, passed)
+        chosen = neighbourhood.candidates[related]
+        return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
+
+    def _dependents_of(self, columns: IntArray, dependent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The union of S(v) over the variables in S(t), within the candidates."""
+        reached = np.zeros(len(columns), dtype=bool)
+        if not dependent.any():
+            return reached
+        sources = columns[dependent]
+        states = int(self.table.cardinalities.max())
+        width = max(self.table.num_samples, len(columns) * states) * states
+        at_once = max(1, self.cells // width)
+        for start in range(0, len(sources), at_once):
+            some = sources[start : start + at_once]
+            tests = results_of_pairs(self.table, some, columns, self.config.test, cells=self.cells)
+            for row in range(len(tests.dof)):
+                reached |= self.significance.passed(tests.log_p[row])
         return reached
-    sources = columns[dependent]
-    states = int(table.cardinalities.max())
-    width = max(table.num_samples, len(columns) * states) * states
-    at_once = max(1, plan.cells // width)
-    for start in range(0, len(sources), at_once):
-        tests = results_of_pairs(table, sources[start : start + at_once], columns, plan)
-        for row in range(len(tests.dof)):
-            reached |= plan.passed(tests.at(row))
-    return reached
 
 
 def results_of_pairs(
     table: SampleTable,
     left: Sequence[int] | IntArray,
     right: IntArray,
-    plan: SelectionPlan,
+    test: IndependenceTest,
     wanted: NDArray[np.bool_] | None = None,
+    cells: int = _CELLS_AT_ONCE,
 ) -> PairwiseTests:
     """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
 
@@ -134,13 +132,13 @@ def results_of_pairs(
     results = PairwiseTests.zeros(wanted.shape)
     left_codes = table.codes(left)
     width = max(table.num_samples, len(left) * states) * states
-    at_once = max(1, plan.cells // width)
+    at_once = max(1, cells // width)
     for start in range(0, len(right), at_once):
         columns = slice(start, start + at_once)
         rows, here = np.nonzero(wanted[:, columns])
         right_codes = table.codes(right[columns])
         counts = pair_counts(left_codes, right_codes, states, wanted[:, columns])
-        results.put((rows, start + here), pairwise_tests(counts, plan.test))
+        results.put((rows, start + here), pairwise_tests(counts, test))
     return results
 
 

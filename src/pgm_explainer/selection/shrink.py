@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joint_states import joint_states
 from .counting import Counts, stratified_counts
 from .independence import LEAST_PER_STRATUM, IndependenceTest, conditional_tests
 
-__all__ = ["shrink", "shrink_many"]
+__all__ = ["shrink_many"]
 
 _MOST_CELLS = 1 << 13
 _MOST_NUMBERS = 1 << 22
@@ -19,32 +20,30 @@ _MOST_NUMBERS = 1 << 22
 Codes = NDArray[np.uint8]
 
 
-def shrink(
-    codes: Codes, target: Codes, states: int, significance: float, test: IndependenceTest
-) -> list[int]:
-    """Return the columns of ``codes`` that the target still depends on given all the others.
-
-    One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
-    back, so columns should come best first. Where samples are too few to test any given
-    all the others, variables leave from the back until they suffice; and so they do while the
-    target's table given them would have more than four million numbers.
-
-    Args:
-        codes: states ``[n, V]`` of the candidate parents.
-        target: states ``[n]``.
-        states: more than any state that occurs.
-    """
-    return shrink_many([(codes, target)], states, significance, test)[0]
-
-
 def shrink_many(
     problems: Sequence[tuple[Codes, Codes]],
     states: int,
     significance: float,
     test: IndependenceTest,
+    max_kept: int | None = None,
 ) -> list[list[int]]:
-    """Shrink many sets of variables at once; each as :func:`shrink` would alone."""
-    shrinking = [_Shrinking(codes, target, states) for codes, target in problems]
+    """Return, for each problem, the columns that the target depends on given all the others.
+
+    One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
+    back, so columns should come best first. Where samples are too few to test any given
+    all the others, variables leave from the back until they suffice; and so they do while the
+    target's table given them would have more than four million numbers. While more than
+    ``max_kept`` are left, the one with the largest p-value leaves even if it is dependent.
+
+    Args:
+        problems: states ``[n, V]`` of the candidate parents and ``[n]`` of the target, for each;
+            the result is the same alone and among others.
+        states: more than any state that occurs.
+        significance: the level of the tests.
+        test: of independence.
+        max_kept: the most columns to return; None for no limit.
+    """
+    shrinking = [_Shrinking(codes, target, states, max_kept) for codes, target in problems]
     level = float(np.log(significance))
     active = [each for each in shrinking if each.kept]
     while active:
@@ -63,8 +62,9 @@ class _Shrinking:
     of that count, and dropping a variable sums its axis out.
     """
 
-    def __init__(self, codes: Codes, target: Codes, states: int) -> None:
+    def __init__(self, codes: Codes, target: Codes, states: int, max_kept: int | None) -> None:
         self.kept = list(range(codes.shape[1]))
+        self._most = len(self.kept) if max_kept is None else max_kept
         self._codes, self._target, self._states = codes, target, states
         self._joint = self._count() if states ** (codes.shape[1] + 1) <= _MOST_CELLS else None
 
@@ -88,6 +88,8 @@ class _Shrinking:
         removable = [at for at, value in enumerate(log_p.tolist()) if value >= level]
         if not removable and self._states ** (len(self.kept) + 1) > _MOST_NUMBERS:
             removable = [len(self.kept) - 1]
+        if not removable and len(self.kept) > self._most:
+            removable = list(range(len(self.kept)))
         if not removable:
             return False
         # Found independent goes before could not be tested, which is no evidence (log p = 0).
@@ -99,11 +101,9 @@ class _Shrinking:
 
     def _count(self) -> Counts:
         """Count all joint states, an axis for each variable and the target's last."""
-        cells = np.zeros(len(self._target), dtype=np.int64)
-        for column in (*self._codes.T, self._target):
-            cells = cells * self._states + column
         width = self._codes.shape[1] + 1
-        counts = np.bincount(cells, minlength=self._states**width)
+        cells, total = joint_states((*self._codes.T, self._target), [self._states] * width)
+        counts = np.bincount(cells, minlength=total)
         return counts.astype(np.float64).reshape((self._states,) * width)
 
     def _view(self, axis: int) -> Counts:

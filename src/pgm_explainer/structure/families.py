@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..joint_states import joint_states
 from .dag import DAG
 from .scores import Counts, Score, as_score, check_data
 
@@ -119,10 +120,8 @@ def _values_of_all_sets(
     codes: Counts, cardinalities: tuple[int, ...], score: Score
 ) -> NDArray[np.float64]:
     """Return the value of every set of variables, by its bit mask."""
-    cells = np.zeros(len(codes), dtype=np.int64)
-    for column, size in zip(codes.T, cardinalities, strict=True):
-        cells = cells * size + column
-    counts = np.bincount(cells, minlength=prod(cardinalities)).reshape(cardinalities)
+    cells, total = joint_states(codes.T, cardinalities)
+    counts = np.bincount(cells, minlength=total).reshape(cardinalities)
     for axis in range(len(cardinalities)):
         counts = np.concatenate((counts, counts.sum(axis=axis, keepdims=True)), axis=axis)
     values = score.terms(counts, _cells_of_sets(cardinalities))
@@ -202,12 +201,11 @@ class ManyFamilies(FamilyScores):
 
     def _count_alike(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
         """Value sets whose members have the same numbers of states."""
-        cells = prod(sizes)
-        codes = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
-        for size, variables in zip(sizes, np.array(sets).T, strict=True):
-            codes *= size
-            codes += self._columns[variables]
-        counts = np.bincount(codes.ravel(), minlength=len(sets) * cells).reshape(-1, cells)
+        each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
+        columns = (self._columns[variables] for variables in np.array(sets).T)
+        codes, total = joint_states((each, *columns), (len(sets), *sizes))
+        counts = np.bincount(codes.ravel(), minlength=total).reshape(len(sets), -1)
+        cells = counts.shape[1]
         values = self.score.terms(counts, cells).sum(axis=1)
         self._values.update(zip(sets, values.tolist(), strict=True))
 
@@ -241,14 +239,11 @@ class ManyFamilies(FamilyScores):
 
     def _joint_codes(self, variables: VariableSet) -> tuple[Counts, int]:
         """Number the joint states; only those seen, when there are many more than samples."""
-        codes, total = np.zeros(self.num_samples, dtype=np.int64), 1
-        for variable in variables:
-            codes = codes * self.cardinalities[variable] + self._columns[variable]
-            total *= self.cardinalities[variable]
-            if total > _DENSE * self.num_samples:
-                seen, codes = np.unique(codes, return_inverse=True)
-                total = len(seen)
-        return codes, total
+        # No variables at all have one joint state, which every sample is in.
+        first = np.zeros(self.num_samples, dtype=np.int64)
+        columns = (first, *(self._columns[variable] for variable in variables))
+        sizes = (1, *(self.cardinalities[variable] for variable in variables))
+        return joint_states(columns, sizes, only_seen=True)
 
 
 def network_score(

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ..arrays import as_array, call_own, resolve
+from ..arrays import as_array, call_own, check_not_negative, described, is_number, resolve
+from ..choices import Choice, Described, Description
 from ..errors import InputError
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 Counts = NDArray[np.int64]
 
 
-class Score(Protocol):
+class Score(Choice, Protocol):
     """A score whose families are differences of values of sets, less a penalty.
 
     Where the penalty is above 0, that difference must be at most 0, as a log-likelihood is: exact
@@ -59,7 +60,7 @@ class Score(Protocol):
 
 
 @dataclass(frozen=True)
-class PenalisedLikelihood:
+class PenalisedLikelihood(Described):
     """Log-likelihood at its maximum, minus a price for every free parameter.
 
     Attributes:
@@ -71,6 +72,12 @@ class PenalisedLikelihood:
     per_parameter: float = 0.0
     per_log_n: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"the name of a score must be a text, not {self.name!r}")
+        check_not_negative(self.per_parameter, "per_parameter")
+        check_not_negative(self.per_log_n, "per_log_n")
+
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
         return _n_log_n(int(counts.max(initial=0)))[counts]
 
@@ -80,11 +87,17 @@ class PenalisedLikelihood:
 
 
 @dataclass(frozen=True)
-class BDeuScore:
+class BDeuScore(Described):
     """Bayesian Dirichlet score with a uniform prior worth ``equivalent_samples`` samples."""
 
     equivalent_samples: float = 10.0
     name: str = "bdeu"
+
+    def __post_init__(self) -> None:
+        if not is_number(self.equivalent_samples) or not 0 < self.equivalent_samples < np.inf:
+            raise InputError(
+                f"equivalent_samples must be a number above 0, not {self.equivalent_samples!r}"
+            )
 
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
         prior = self.equivalent_samples / np.asarray(cells)
@@ -102,7 +115,8 @@ class _OwnScore:
 
     @property
     def name(self) -> str:
-        return str(getattr(self.score, "name", type(self.score).__name__))
+        name = getattr(self.score, "name", None)
+        return name if isinstance(name, str) else described(self.score)
 
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
         usage = "terms(counts, cells) -> numbers, of the shape of counts"
@@ -125,6 +139,10 @@ class _OwnScore:
                 f"{called} answered with {numbers!r:.60}; it is called as {usage}, all finite"
             )
         return np.broadcast_to(numbers.astype(np.float64), shape)
+
+    def describe(self) -> Description:
+        """Return the score's name."""
+        return Description(self.name, own=True)
 
 
 _tables: dict[str, NDArray[np.float64]] = {}
@@ -158,7 +176,7 @@ def as_score(choice: Any) -> Score:
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"terms and penalty, not {choice!r}"
         )
-    if isinstance(choice, (PenalisedLikelihood, BDeuScore, _OwnScore)):
+    if type(choice) in (PenalisedLikelihood, BDeuScore, _OwnScore):
         return choice
     return _OwnScore(choice)
 

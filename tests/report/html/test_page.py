@@ -32,7 +32,9 @@ def explanation(kinds):
 
 
 def with_classes(explanation, names):
-    return replace(explanation, settings={**explanation.settings, "class_names": names})
+    settings = explanation.settings
+    model = replace(settings.model, class_names=names)
+    return replace(explanation, settings=replace(settings, model=model))
 
 
 class Parts(HTMLParser):

@@ -36,7 +36,7 @@ _MOST_ROWS = 200
 
 def lead_part(explanation: Explanation) -> list[Any]:
     """Return the paragraph under the headline: how sure, how stable, and what changes it most."""
-    samples, likely = explanation.settings["num_samples"], explanation.probability
+    samples, likely = explanation.settings.sampling.num_samples, explanation.probability
     sure = "" if likely is None else f"The model gives this a probability of {likely:.1%}. "
     held = (
         f"With nodes perturbed at random, the prediction held in {explanation.held:.1%} of "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...choices import Description
 from ...explanation import Explanation
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable, VariableId
@@ -100,7 +101,7 @@ def _answer(explanation: Explanation) -> list[list[Any]]:
 
 def _making(explanation: Explanation) -> dict[str, Any]:
     """How it was made: the settings that say something, as texts, what they mean, the versions."""
-    chosen = explanation.settings.items()
+    chosen = explanation.settings.options().items()
     return {
         "settings": {name: _setting(value) for name, value in chosen if value is not None},
         "meaning": describe_terms(explanation.settings),
@@ -109,9 +110,17 @@ def _making(explanation: Explanation) -> dict[str, Any]:
 
 
 def _setting(value: Any) -> str:
-    if isinstance(value, list):
+    if hasattr(value, "describe"):
+        return _choice(value.describe())
+    if isinstance(value, (list, tuple)):
         return ", ".join(map(_setting, value))
     return "yes" if value is True else "no" if value is False else str(value)
+
+
+def _choice(choice: Description) -> str:
+    """A choice as it is written in Python, such as ``fall(threshold=0.05)``."""
+    parameters = (f"{name}={value}" for name, value in choice.parameters.items())
+    return f"{choice.name}({', '.join(parameters)})" if choice.parameters else choice.name
 
 
 def _picture(explanation: Explanation) -> dict[str, Any]:

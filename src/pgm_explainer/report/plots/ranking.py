@@ -61,7 +61,9 @@ def _has_line(explanation: Explanation) -> bool:
 
     After a correction all candidates decide; of a prediction that never changed nothing does.
     """
-    known = explanation.settings["correction"] == "none" or not explanation.ranking.left_out
+    known = (
+        explanation.settings.significance.correction == "none" or not explanation.ranking.left_out
+    )
     return known and explanation.held < 1
 
 
@@ -69,8 +71,8 @@ def _draw_line(axes: Axes, explanation: Explanation) -> None:
     """Draw what a bar must exceed to be significant, from top to bottom."""
     if not _has_line(explanation):
         return
-    settings = explanation.settings
-    needed = critical_log_p(explanation.ranking, settings["significance"], settings["correction"])
+    judged = explanation.settings.significance
+    needed = critical_log_p(explanation.ranking, judged.significance, judged.correction)
     axes.axvline(needed * _TO_DIGITS, color=VERMILLION, linestyle="--", linewidth=1.4)
 
 
@@ -90,7 +92,7 @@ def _scale(axes: Axes, largest: float) -> None:
 
 def _explain_marks(axes: Axes, explanation: Explanation) -> None:
     """Say what the fills that occur mean, and which line it is, if there is one."""
-    ranking, settings = explanation.ranking, explanation.settings
+    ranking, judged = explanation.ranking, explanation.settings.significance
     kinds = {
         "chosen for the network": (True, True),
         "significant, not chosen": (False, True),
@@ -107,6 +109,6 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
         if found.any():
             entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
     if _has_line(explanation):
-        level = f"level {settings['significance']:g}{CORRECTIONS[settings['correction']]}"
+        level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
         entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
     legend_below(axes, entries)

@@ -1,0 +1,37 @@
+"""``pgm-explainer bench [name …]``: measure, and print one table."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import warnings
+
+from . import growth, load, memory, structure, syn6
+
+SUITES = {
+    "syn6": syn6.rows,
+    "structure": structure.rows,
+    "growth": growth.rows,
+    "memory": memory.rows,
+    "load": load.rows,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - set(SUITES)
+    if unknown:
+        print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+        return 2
+    warnings.simplefilter("ignore")  # the peers' own, and ours about thin tables
+    print(f"Python {platform.python_version()}, {platform.machine()}\n")
+    print("| what | measured | asked | met |\n|---|---|---|---|")
+    all_met = True
+    for name in names or SUITES:
+        for row in SUITES[name]():
+            print(row, flush=True)
+            all_met &= row.met
+    return 0 if all_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,244 @@
+"""Whether ``max_memory`` holds under load: peak memory of a process of its own for each case.
+
+``pgm-explainer bench load`` measures all cases, and
+``python -m pgm_explainer_lab.benchmarks.load hub 0.1 32`` one of them: in this process, at a tenth
+of its size and with 32 MB for ``max_memory``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pgm_explainer import PGMExplainer
+
+from .growth import circulant, three_layers
+from .measure import Row
+
+MEGABYTE = 2**20
+_SLACK = 200 * MEGABYTE
+"""Beyond the bound, for all that does not grow: code, caches, the model's own arrays."""
+
+Run = Callable[[], Any]
+
+
+def rows() -> Iterator[Row]:
+    for name, (_, bound) in CASES.items():
+        command = [sys.executable, "-W", "ignore", "-m", "pgm_explainer_lab.benchmarks.load", name]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        grown, seconds = map(float, run.stdout.split()[-2:])
+        most = allowed(bound)
+        yield Row(
+            f"load, {name}: memory added, max_memory={bound // MEGABYTE} MB",
+            f"{grown / MEGABYTE:.0f} MB ({seconds:.0f} s of CPU)",
+            f"≤ {most / MEGABYTE:.0f} MB",
+            grown <= most,
+        )
+
+
+def allowed(bound: int) -> int:
+    """How much memory a process may take beyond what it began with."""
+    return bound + bound // 2 + _SLACK
+
+
+def _hub(
+    size: float, bound: int, samples: int, layers: int = 1, torch_model: bool = False
+) -> Iterator[Run]:
+    """One node that hears 50,000 others, and they it."""
+    leaves = int(50_000 * size)
+    edges = _star(leaves)
+    x = np.random.default_rng(0).random((leaves + 1, 4), dtype=np.float32)
+    model = _gcn(4, layers) if torch_model else _mean_model(4, 3, layers)
+    explainer = PGMExplainer(
+        model, x, edges, num_layers=layers, num_samples=samples, max_memory=bound
+    )
+    yield partial(explainer.explain, 0)
+
+
+def _beside_hub(size: float, bound: int, samples: int = 100) -> Iterator[Run]:
+    """Targets that all hear a hub of 50,000, and through it everyone."""
+    edges = _star(50_000)
+    x = np.random.default_rng(0).random((50_001, 4), dtype=np.float32)
+    explainer = PGMExplainer(
+        _mean_model(4, 3, 2), x, edges, num_layers=2, num_samples=samples, max_memory=bound
+    )
+    yield partial(explainer.explain_many, range(1, 1 + int(300 * size)))
+
+
+def _classes(size: float, bound: int, most: int = 5000, torch_model: bool = False) -> Iterator[Run]:
+    """A thousand classes of 5,000 nodes."""
+    nodes = int(most * size)
+    edges = np.stack((np.arange(1, nodes), np.zeros(nodes - 1, dtype=np.int64)))
+    x = np.random.default_rng(0).random((nodes, 4), dtype=np.float32)
+    model = _gcn(4, 1, 1000) if torch_model else _mean_model(4, 1000, 1)
+    explainer = PGMExplainer(model, x, edges, num_layers=1, num_samples=50, max_memory=bound)
+    yield partial(explainer.explain, 0)
+
+
+def _features(size: float, bound: int, perturbation: str = "auto", p: float = 0.1) -> Iterator[Run]:
+    """Ten thousand features of a thousand nodes."""
+    _, edges = circulant(1000)
+    x = np.random.default_rng(0).random((1000, int(10_000 * size)), dtype=np.float32)
+    explainer = PGMExplainer(
+        _mean_model(x.shape[1], 3, 2),
+        x,
+        edges,
+        num_layers=2,
+        num_samples=200,
+        perturbation=perturbation,
+        perturb_probability=p,
+        max_memory=bound,
+    )
+    yield partial(explainer.explain_many, range(0, 1000, 10))
+
+
+def _which_features(size: float, bound: int) -> Iterator[Run]:
+    """Which of ten thousand features of a few nodes matter."""
+    _, edges = circulant(200)
+    x = np.random.default_rng(0).random((200, int(10_000 * size)), dtype=np.float32)
+    explainer = PGMExplainer(
+        _mean_model(x.shape[1], 3, 1), x, edges, num_layers=1, num_samples=1000, max_memory=bound
+    )
+    explanation = explainer.explain(5)
+    yield partial(explainer.explain_features, explanation)
+
+
+def _targets(size: float, bound: int) -> Iterator[Run]:
+    """Twenty thousand targets in one call."""
+    count = int(20_000 * size)
+    x, edges = circulant(count)
+    explainer = PGMExplainer(
+        three_layers, x, edges, num_layers=3, hops=1, num_samples=400, max_memory=bound
+    )
+    yield partial(explainer.explain_many, range(count))
+
+
+def _samples(size: float, bound: int) -> Iterator[Run]:
+    """A million samples of one target."""
+    x, edges = circulant(2000)
+    explainer = PGMExplainer(
+        _mean_model(4, 3, 1),
+        x,
+        edges,
+        num_layers=1,
+        num_samples=int(1_000_000 * size),
+        max_memory=bound,
+    )
+    yield partial(explainer.explain, 1000)
+
+
+def _graph(size: float, bound: int) -> Iterator[Run]:
+    """A whole graph of 200,000 nodes."""
+    nodes = int(200_000 * size)
+    x, edges = circulant(nodes)
+    one = _mean_model(4, 3, 1)
+
+    def model(x: NDArray[Any], edge_index: NDArray[np.int64]) -> NDArray[Any]:
+        return one(x, edge_index).mean(axis=1)
+
+    explainer = PGMExplainer(model, x, edges, task="graph", num_samples=1000, max_memory=bound)
+    yield explainer.explain
+
+
+def _star(leaves: int) -> NDArray[np.int64]:
+    others, centre = np.arange(1, leaves + 1), np.zeros(leaves, dtype=np.int64)
+    return np.concatenate((np.stack((others, centre)), np.stack((centre, others))), axis=1)
+
+
+def _mean_model(features: int, classes: int, layers: int) -> Callable[..., NDArray[Any]]:
+    """A graph network of mean-aggregating layers in NumPy; asked one sample after the other."""
+    rng = np.random.default_rng(1)
+    widths = [features, *[8] * (layers - 1), classes]
+    weights = [
+        rng.normal(size=shape, scale=3 / shape[0] ** 0.5).astype(np.float32)
+        for shape in pairwise(widths)
+    ]
+
+    def model(x: NDArray[Any], edge_index: NDArray[np.int64]) -> NDArray[Any]:
+        nodes = x.shape[1]
+        ones = np.ones(edge_index.shape[1], dtype=x.dtype)
+        adjacency = sp.csr_matrix((ones, (edge_index[1], edge_index[0])), shape=(nodes, nodes))
+        degree = np.maximum(np.bincount(edge_index[1], minlength=nodes), 1).astype(x.dtype)
+        scores = np.empty((len(x), nodes, classes), dtype=x.dtype)
+        for at, h in enumerate(x):
+            for weight in weights:
+                h = (adjacency @ (h @ weight)) / degree[:, None] + h @ weight
+                h = np.tanh(h)
+            scores[at] = 4 * h
+        return scores
+
+    return model
+
+
+def _gcn(features: int, layers: int, classes: int = 3) -> Any:
+    import torch
+    from torch_geometric.nn import GCN
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    return GCN(features, 16, num_layers=layers, out_channels=classes)
+
+
+Case = Callable[[float, int], Iterator[Run]]
+CASES: dict[str, tuple[Case, int]] = {
+    "hub": (partial(_hub, samples=3000), 100 * MEGABYTE),
+    "hub, more samples": (partial(_hub, samples=10_000), 100 * MEGABYTE),
+    "hub, 3 layers": (partial(_hub, samples=1000, layers=3), 100 * MEGABYTE),
+    "hub, GCN": (partial(_hub, samples=1000, torch_model=True), 100 * MEGABYTE),
+    "hub, GCN, 3 layers": (
+        partial(_hub, samples=1000, layers=3, torch_model=True),
+        100 * MEGABYTE,
+    ),
+    "beside a hub": (_beside_hub, 100 * MEGABYTE),
+    "classes": (_classes, 64 * MEGABYTE),
+    "classes, GCN": (partial(_classes, most=2000, torch_model=True), 64 * MEGABYTE),
+    "features": (_features, 64 * MEGABYTE),
+    "features, noise": (partial(_features, perturbation="uniform", p=0.9), 64 * MEGABYTE),
+    "which features": (_which_features, 64 * MEGABYTE),
+    "targets": (_targets, 100 * MEGABYTE),
+    "samples": (_samples, 64 * MEGABYTE),
+    "graph": (_graph, 64 * MEGABYTE),
+}
+
+
+def grown(run: Run) -> int:
+    """Return how many bytes of memory a run takes at its peak, beyond what is taken before.
+
+    Linux alone tells. ``ru_maxrss`` will not do: a new process inherits its parent's.
+    """
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins again from here
+    before = _resident("VmRSS")
+    held = run()
+    after = _resident("VmHWM")
+    del held
+    return after - before
+
+
+def _resident(field: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    line = next(each for each in status.splitlines() if each.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def main(name: str, size: str = "1", megabytes: str = "") -> None:
+    case, bound = CASES[name]
+    run = next(case(float(size), int(megabytes) * MEGABYTE if megabytes else bound))
+    # A small one first, so that what libraries set up once is not counted.
+    x, edges = circulant(50)
+    PGMExplainer(three_layers, x, edges, num_layers=1, num_samples=50).explain(7)
+    started = time.process_time()
+    print(grown(run), time.process_time() - started)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

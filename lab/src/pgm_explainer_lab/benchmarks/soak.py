@@ -1,0 +1,176 @@
+"""Jobs under faults, for as long as asked: killed, starved, damaged, and in the end always right.
+
+``python -m pgm_explainer_lab.benchmarks.soak --minutes 30``. Rounds of one job each, one at least.
+In every round all of these happen, in any order: the job is killed, stopped and interrupted, its
+workers are killed, a finished file is cut short, another removed, the journal is cut, the disk is
+full. The round ends when the job does, and its data set must then be byte-identical to that of a
+job left in peace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from .jobs import digest, family
+
+_TARGETS, _SHARD, _SAMPLES = 400, 20, 200
+
+
+def make_explainer() -> object:
+    """Return the explainer of every round: three layers in NumPy on a graph of 2,000 nodes."""
+    from pgm_explainer import PGMExplainer
+
+    from .growth import circulant, three_layers
+
+    return PGMExplainer(three_layers, *circulant(2000), num_layers=1, num_samples=_SAMPLES)
+
+
+class Round:
+    """One job, started again and again until it has come to its end."""
+
+    def __init__(self, folder: Path, targets: Path, chance: random.Random) -> None:
+        self.folder, self.targets, self.chance = folder, targets, chance
+        self.happened: Counter[str] = Counter()
+
+    def start(self, file_limit: int | None = None) -> subprocess.Popen[bytes]:
+        engine = self.chance.choice((["local"], ["processes", "--workers", "2"]))
+        command = [
+            "--model",
+            "pgm_explainer_lab.benchmarks.soak:make_explainer",
+            "--output",
+            str(self.folder),
+        ]
+        targets = ["--targets-file", str(self.targets)]
+        options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
+
+        def limited() -> None:
+            # A shell's background jobs ignore interrupts, and so would all that they start.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if file_limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+
+        return subprocess.Popen(
+            [sys.executable, "-m", "pgm_explainer", "run", *command, *options],
+            start_new_session=True,
+            preexec_fn=limited,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(self, *faults: str) -> None:
+        """Let faults happen, then let the job come to its end."""
+        for name in faults:
+            _FAULTS[name](self)
+            self.happened[name] += 1
+        job = self.start()
+        errors = job.communicate()[1].decode()
+        if job.returncode:
+            raise SystemExit(f"the job could not be finished after {dict(self.happened)}: {errors}")
+
+    def later(self, job: subprocess.Popen[bytes]) -> None:
+        """Wait until the job holds its folder, since before it is Python that starts; then some."""
+        while job.poll() is None and str(self.folder / "lock") not in _open_files(job.pid):
+            time.sleep(0.05)
+        time.sleep(self.chance.uniform(0.0, 4.0))
+
+    def signalled(self, number: int) -> None:
+        job = self.start()
+        self.later(job)
+        if job.poll() is None:
+            os.killpg(job.pid, number)
+        code, errors = job.wait(), job.communicate()[1].decode()
+        if "Traceback" in errors or code not in (0, -number, 128 + number):
+            raise SystemExit(f"signal {number} ended in code {code}: {errors}")
+
+    def worker_killed(self) -> None:
+        job = self.start()
+        self.later(job)
+        for child in list(family(job.pid))[1:]:
+            os.kill(child, signal.SIGKILL)
+        errors = job.communicate()[1].decode()
+        if job.returncode:
+            raise SystemExit(f"a killed worker ended the job in {job.returncode}: {errors}")
+
+    def disk_full(self) -> None:
+        job = self.start(file_limit=4096)
+        errors = job.communicate()[1].decode()
+        if "Traceback" in errors or job.returncode not in (0, 2):
+            raise SystemExit(f"a full disk ended in code {job.returncode}: {errors}")
+
+    def damaged(self, damage: Callable[[Path], None]) -> None:
+        files = sorted(self.folder.glob("shards/*.parquet"))
+        if files:
+            damage(self.chance.choice(files))
+
+    def journal_cut(self) -> None:
+        journal = self.folder / "journal.jsonl"
+        if journal.exists():
+            _halve(journal)
+
+
+def _open_files(pid: int) -> set[str]:
+    try:
+        return {os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")}
+    except OSError:  # it, or the file, has just gone
+        return set()
+
+
+def _halve(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+_FAULTS: dict[str, Callable[[Round], None]] = {
+    "killed": lambda job: job.signalled(signal.SIGKILL),
+    "terminated": lambda job: job.signalled(signal.SIGTERM),
+    "interrupted": lambda job: job.signalled(signal.SIGINT),
+    "worker killed": Round.worker_killed,
+    "disk full": Round.disk_full,
+    "file cut": lambda job: job.damaged(_halve),
+    "file removed": lambda job: job.damaged(Path.unlink),
+    "journal cut": Round.journal_cut,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    place = Path(tempfile.mkdtemp())
+    targets = place / "targets.txt"
+    targets.write_text("\n".join(map(str, range(_TARGETS))))
+    whole = Round(place / "whole", targets, chance)
+    whole.run()
+    right = digest(whole.folder)
+    end = time.monotonic() + 60 * options.minutes
+    rounds, happened = 0, Counter[str]()
+    while not rounds or time.monotonic() < end:
+        job = Round(place / f"round-{rounds}", targets, chance)
+        job.run(*chance.sample(list(_FAULTS), len(_FAULTS)))
+        if digest(job.folder) != right:
+            print(f"round {rounds} is NOT the same after {dict(job.happened)}: see {job.folder}")
+            return 1
+        shutil.rmtree(job.folder)
+        rounds, happened = rounds + 1, happened + job.happened
+        print(f"round {rounds}: byte-identical after {dict(job.happened)}", flush=True)
+    shutil.rmtree(place)
+    told = ", ".join(f"{name} {count}" for name, count in happened.most_common())
+    print(f"{rounds} rounds, {happened.total()} faults ({told}): all byte-identical")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

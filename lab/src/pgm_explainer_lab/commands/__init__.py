@@ -1,0 +1,1 @@
+"""Commands that the lab adds to ``pgm-explainer``; see ``[project.entry-points]``."""

@@ -1,0 +1,34 @@
+"""``pgm-explainer bench``: the package measured against its peers."""
+
+from __future__ import annotations
+
+import argparse
+
+from pgm_explainer import PGMExplainerError
+
+__all__ = ["SUMMARY", "configure", "run"]
+
+SUMMARY = "measure this package against its peers"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.description = "Measure speed, memory and accuracy against the peers, and print a table."
+    parser.epilog = """\
+examples:
+  pgm-explainer bench                   all measurements: many minutes
+  pgm-explainer bench structure growth  some of them
+"""
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="what to measure; all if none")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the measurements; 0 if all bounds were met, 1 if not."""
+    try:
+        from ..benchmarks.__main__ import main
+    except ImportError as error:
+        raise PGMExplainerError(
+            f"the measurements need all peers: in a clone, run pip install -e '.[test]' -e lab "
+            f"({error})"
+        ) from error
+    return main(options.suites)

@@ -1,0 +1,241 @@
+"""Pieces of the work: the truth of a set, one explainer on it, false discoveries, communities."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..reproduce.jobs import Job, Place
+from ..rivals import Rival
+from ..rivals.case import Case
+from .community import community_moves, moves_followed
+from .explainers import OURS, Finding, our_findings, rival_findings, rivals_by_name
+from .measures import against_truth, fidelities, negative_evidence, path_found
+from .nulls import out_of_sight, twins
+from .sets import REAL, make_subjects
+from .subjects import Subject
+from .truth import Truth, TruthPlan, true_effects
+
+__all__ = [
+    "NULL_SETS",
+    "TRUTH",
+    "community_job",
+    "explainer_jobs",
+    "null_job",
+    "truth_job",
+]
+
+TRUTH = "the truth"
+NULL_SETS = ("marked", *(data for data in REAL if data.startswith("syn")), "alpha")
+_MORE_NULLS = 5
+Row = dict[str, Any]
+
+
+def truth_job(where: dict[str, Any]) -> Job:
+    """Make the subjects of a set, train their models, and find the truth."""
+    return Job(_called("truth", where["data"], where["seed"]), find_truth, where)
+
+
+def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool) -> list[Job]:
+    """Measure PGM-Explainer and, one by one, the others on a set.
+
+    Without ``rivals`` only those others that ask the model nothing.
+    """
+    data, seed = where["data"], where["seed"]
+    jobs = [Job(_called(data, seed, "ours"), measure_ours, {**where, "options": options})]
+    for rival in rivals_by_name(seed).values():
+        if rivals or not rival.queries.forwards:
+            inputs = {**where, "rival": rival}
+            jobs.append(Job(_called(data, seed, rival.name), measure_rival, inputs))
+    return jobs
+
+
+def null_job(where: dict[str, Any], options: dict[str, Any]) -> Job:
+    """Count what PGM-Explainer discovers where there is nothing."""
+    name = _called("nulls", where["data"], where["seed"])
+    return Job(name, measure_nulls, {**where, "options": options})
+
+
+def community_job(seed: int, most: int, explainer: str, options: dict[str, Any]) -> Job:
+    """Let one explainer do the community test."""
+    inputs = {"seed": seed, "most": most, "explainer": explainer, "options": options}
+    return Job(_called("community", seed, explainer), measure_community, inputs)
+
+
+def _called(*parts: Any) -> str:
+    """Return the name of a file without anything unusual in it."""
+    return "-".join(re.sub(r"\W+", "-", str(part)).strip("-") for part in parts)
+
+
+def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Row:
+    """Return what is known of a set, and how an explanation that is the truth would do."""
+    started = time.process_time()
+    subjects = make_subjects(place, data, seed, most, epochs)
+    trained = time.process_time()
+    rows = []
+    for subject in subjects:
+        for target in subject.judged:
+            truth = kept_truth(place, subject, target)
+            others = truth.size[truth.nodes != target]
+            row = {"candidates": len(others), "strongest": float(others.max(initial=0))}
+            perfect = _perfect(subject, target, truth)
+            rows.append(_told(subject, target) | row | _of_cause(subject, target, perfect))
+    accuracies = [each.accuracy for each in subjects if each.accuracy is not None]
+    return {
+        "data": data,
+        "seed": seed,
+        "explainer": TRUTH,
+        "rows": rows,
+        "counts": dict(sum((Counter(each.counts) for each in subjects), Counter())),
+        "accuracy": float(np.mean(accuracies)) if accuracies else None,
+        "seconds of training": trained - started,
+        "seconds of truth": time.process_time() - trained,
+    }
+
+
+def _perfect(subject: Subject, target: int | None, truth: Truth) -> Finding:
+    """Return what an explainer would say that knows the truth."""
+    support = np.zeros(len(subject.case.x))
+    support[truth.nodes] = -truth.effect
+    ranked = truth.nodes[np.argsort(-truth.size, kind="stable")]
+    return Finding(ranked[ranked != target].tolist(), support, True, 0)
+
+
+def kept_truth(place: Place, subject: Subject, target: int | None) -> Truth:
+    """Return the truth of one target, from its file if it was found before."""
+    plan = TruthPlan()
+    known_by = hashlib.sha256(repr((subject.name, target, plan)).encode()).hexdigest()[:16]
+    path = place.folder / "truth" / f"{_called(subject.name, target, known_by)}.npz"
+    if path.is_file():
+        with np.load(path, allow_pickle=False) as file:
+            return Truth(*(file[name] for name in ("nodes", "effect", "size", "error")))
+    truth = true_effects(subject.case, target, plan)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part.npz")
+    np.savez(part, **vars(truth))
+    part.replace(path)
+    return truth
+
+
+def measure_ours(
+    place: Place, data: str, seed: int, most: int, epochs: int, options: dict[str, Any]
+) -> list[Row]:
+    """Measure the answers of PGM-Explainer; it explains all targets."""
+    cells: dict[str, Row] = {
+        name: {"data": data, "seed": seed, "explainer": name, "rows": [], "seconds": 0.0}
+        for name in OURS
+    }
+    for subject in make_subjects(place, data, seed, most, epochs):
+        started = time.process_time()
+        found = our_findings(subject.case, subject.targets, **{**options, "seed": seed})
+        seconds = time.process_time() - started
+        for name, findings in found.items():
+            cells[name]["rows"] += _measured(place, subject, subject.targets, findings)
+            cells[name]["seconds"] += seconds
+    return list(cells.values())
+
+
+def measure_rival(
+    place: Place, data: str, seed: int, most: int, epochs: int, rival: Rival
+) -> list[Row]:
+    """Measure another explainer on the first targets of each group."""
+    rows: list[Row] = []
+    seconds = 0.0
+    for subject in make_subjects(place, data, seed, most, epochs):
+        targets = subject.judged
+        started = time.process_time()
+        findings = list(rival_findings(rival, subject.case, targets))
+        seconds += time.process_time() - started
+        rows += _measured(place, subject, targets, findings)
+    told = {"data": data, "seed": seed, "explainer": rival.name}
+    return [{**told, "rows": rows, "seconds": seconds}]
+
+
+def _measured(
+    place: Place,
+    subject: Subject,
+    targets: Sequence[int | None],
+    findings: Sequence[Finding],
+) -> Iterator[Row]:
+    """Yield what is measured of each target; against the truth only where that is known."""
+    judged = subject.judged
+    for target, finding in zip(targets, findings, strict=True):
+        row = {**_told(subject, target), "passes": finding.passes}
+        row |= _of_cause(subject, target, finding)
+        if target in judged:
+            row |= against_truth(finding, kept_truth(place, subject, target), target)
+            row |= fidelities(subject.case, target, finding)
+        yield row
+
+
+def _told(subject: Subject, target: int | None) -> Row:
+    return {"subject": subject.name, "target": target, "kind": subject.kind(target)}
+
+
+def _of_cause(subject: Subject, target: int | None, finding: Finding) -> Row:
+    """Return whether the known cause is found, and what else is known to be right."""
+    row: Row = {}
+    if target is None:
+        return row
+    if target in subject.causes:
+        first = list(finding.nodes[:5])
+        row["cause first"] = float(first[:1] == [subject.causes[target]])
+        row["cause among 5"] = float(subject.causes[target] in first)
+    if target in subject.paths:
+        edges = subject.case.edge_index
+        row["path"] = path_found(finding.support, edges, subject.paths[target])
+    if target in subject.against:
+        row["told apart"] = negative_evidence(finding.support, *subject.against[target])
+    return row
+
+
+def measure_nulls(
+    place: Place, data: str, seed: int, most: int, epochs: int, options: dict[str, Any]
+) -> Row:
+    """Count false discoveries on targets that depend on nothing."""
+    options = {**options, "seed": seed}
+    found: dict[str, list[Row]] = {"twins": [], "out of sight": []}
+    started = time.process_time()
+    for subject in make_subjects(place, data, seed, _MORE_NULLS * most, epochs):
+        targets = [each for each in subject.targets[: _MORE_NULLS * most] if each is not None]
+        found["twins"] += twins(subject.case, targets, most, **options)
+        found["out of sight"] += out_of_sight(subject.case, targets, **options)
+    return {"data": data, "seed": seed, **found, "seconds": time.process_time() - started}
+
+
+def measure_community(
+    place: Place, seed: int, most: int, explainer: str, options: dict[str, Any]
+) -> Row:
+    """Say how often an explainer follows when the edges around a community are moved."""
+    started = time.process_time()
+    moves = community_moves(place, seed, most)
+    made = time.process_time()
+    if explainer in OURS:
+        explain = partial(_ours_only, explainer, {**options, "seed": seed})
+    else:
+        explain = partial(_rival_only, rivals_by_name(seed)[explainer])
+    rows = moves_followed(moves, explain)
+    return {
+        "seed": seed,
+        "explainer": explainer,
+        "rows": rows,
+        "seconds of moves": made - started,
+        "seconds": time.process_time() - made,
+    }
+
+
+def _ours_only(
+    name: str, options: dict[str, Any], case: Case, targets: Sequence[int]
+) -> list[Finding]:
+    return our_findings(case, targets, **options)[name]
+
+
+def _rival_only(rival: Rival, case: Case, targets: Sequence[int]) -> list[Finding]:
+    return list(rival_findings(rival, case, targets))

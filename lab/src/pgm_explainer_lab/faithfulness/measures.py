@@ -1,0 +1,113 @@
+"""How well an explanation matches the truth, and what taking its nodes away does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy.stats import ks_2samp
+
+from pgm_explainer.effects import Effects
+
+from ..arrays import FloatArray, IntArray
+from ..metrics import faithfulness, robust_fidelity
+from ..rivals.case import Case
+from .explainers import Finding
+from .truth import Truth
+
+__all__ = ["TOP", "against_truth", "fidelities", "negative_evidence", "path_found"]
+
+TOP = 5
+"""How many nodes an explanation names."""
+_Z = 1.959964
+_CLEAR = 3.0
+
+
+def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[str, float]:
+    """Return how much of the truth a finding holds; the target counts in none but the intervals.
+
+    ``captured 1`` and ``captured 5`` are the true effects of the first nodes, as a share of those
+    of as many strongest ones; ``recall 5`` is the share of the five strongest among the first
+    five; ``sign`` is the share of right signs among the five strongest that have a clear one.
+    Nothing is said where no perturbation of any node changes anything.
+    """
+    others = truth.nodes != target
+    nodes, size = truth.nodes[others], truth.size[others]
+    order = np.argsort(-size, kind="stable")
+    if not len(nodes) or size[order[0]] == 0:
+        return {}
+    size_of = dict(zip(nodes.tolist(), size.tolist(), strict=True))
+    measures = {
+        f"captured {top}": sum(size_of[node] for node in finding.nodes[:top])
+        / size[order[:top]].sum()
+        for top in (1, TOP)
+    }
+    strongest = nodes[order[:TOP]]
+    measures[f"recall {TOP}"] = len(np.intersect1d(strongest, finding.nodes[:TOP])) / len(strongest)
+    if finding.signed:
+        at = np.searchsorted(truth.nodes, strongest)
+        at = at[abs(truth.effect[at]) > _CLEAR * truth.error[at]]
+        right = np.sign(finding.support[truth.nodes[at]]) == -np.sign(truth.effect[at])
+        measures |= {"sign": float(right.mean())} if len(at) else {}
+    if finding.effects is not None:
+        measures |= _of_intervals(finding.effects, truth, strongest)
+    return measures
+
+
+def _of_intervals(effects: Effects, truth: Truth, strongest: IntArray) -> dict[str, float]:
+    """Count intervals, and those that hold the true effect; of the five strongest too.
+
+    The truth is itself a mean over contexts, so the distance that an interval allows is widened by
+    its standard error.
+    """
+    at = np.searchsorted(truth.nodes, effects.nodes)
+    distance = truth.effect[at] - effects.effect
+    side = np.where(distance > 0, effects.high - effects.effect, effects.effect - effects.low)
+    covered = abs(distance) <= np.hypot(side, _Z * truth.error[at]) + 1e-12
+    strong = np.isin(effects.nodes, strongest)
+    return {
+        "intervals": float(len(covered)),
+        "covered": float(covered.sum()),
+        "intervals of the strongest": float(strong.sum()),
+        "covered of the strongest": float(covered[strong].sum()),
+    }
+
+
+def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, float]:
+    """Return what happens without the first five nodes, and with them alone; the target stays."""
+    nodes = list(finding.nodes[:TOP])
+    own = [] if target is None else [target]
+    plus = faithfulness(case, [target], [nodes]).fidelity_plus
+    minus = faithfulness(case, [target], [[*own, *nodes]]).fidelity_minus
+    robust_plus, robust_minus = robust_fidelity(case, target, nodes)
+    return {
+        "fidelity+": plus,
+        "fidelity-": minus,
+        "robust fidelity+": robust_plus,
+        "robust fidelity-": robust_minus,
+    }
+
+
+def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -> float:
+    """Return the share of a path's edges among the first edges, as many as the path has nodes.
+
+    Faber et al. give an edge the sum of what its two ends have.
+
+    Examples:
+        >>> edges = np.array([[0, 1, 3], [1, 2, 2]])
+        >>> path_found(np.array([2.0, 1.0, 0.5, 0.0]), edges, [0, 1, 2])
+        1.0
+    """
+    mask = support[edge_index[0]] + support[edge_index[1]]
+    first = np.argsort(-mask, kind="stable")[: len(path)]
+    wanted = set(pairwise(path))
+    return len(wanted & set(map(tuple, edge_index[:, first].T.tolist()))) / len(wanted)
+
+
+def negative_evidence(support: FloatArray, neutral: IntArray, against: IntArray) -> float:
+    """Return 1 if evidence against a prediction can be told from neutral nodes, else 0.
+
+    By Faber et al.: the Kolmogorov–Smirnov test of the two groups has a p-value below 0.01.
+    """
+    return float(ks_2samp(support[neutral], support[against]).pvalue < 0.01)

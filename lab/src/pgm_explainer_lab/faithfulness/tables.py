@@ -1,0 +1,249 @@
+"""The tables of the section, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.explain.metric import characterization_score
+
+from ..bitcoin import BITCOIN
+from ..reproduce.markdown import mean_and_spread, table
+from ..synthetic import SYNTHETIC
+from .explainers import EFFECTS
+from .grid import EXPLAINERS, Cells, Column, grid, mean_of
+from .known_tables import cause_blocks, faber_blocks
+from .sets import HAND_MADE, KNOWN, REAL
+
+__all__ = ["write_section"]
+
+_COLUMNS = {
+    "Synthetic sets": tuple(SYNTHETIC),
+    "Real data and random labels": tuple(data for data in REAL if data not in SYNTHETIC),
+    "Hand-made models, and models that had to learn a known rule": (*HAND_MADE, *KNOWN),
+}
+_CAPTURED = {
+    "captured 5": "**Effect captured at 5**: the true effects of the first five nodes, as a share "
+    "of those of the five strongest.",
+    "captured 1": "**Effect captured at 1**: the same of the first node and the strongest.",
+    "recall 5": "**Recall at 5**: how many of the five strongest nodes are among the first five.",
+    "sign": "**Sign**: how often the sign is right, of those of the five strongest nodes whose "
+    "true effect is at least three standard errors from 0. Others give no sign.",
+}
+
+
+def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str:
+    """Return the section.
+
+    Args:
+        results: what was measured.
+        figures: paths of pictures, by name.
+    """
+    truths, cells = results["truths"], results["cells"]
+    blocks = [
+        "## Do explanations follow the model?",
+        _ABOUT,
+        *_missing(results["missing"]),
+        *cause_blocks(truths, cells, figures),
+        *faber_blocks(truths, cells, results["community"]),
+        *_captured_blocks(cells, figures),
+        *_interval_blocks(cells, results["nulls"]),
+        *_fidelity_blocks(cells),
+        *_cost_blocks(truths, cells, figures),
+    ]
+    return "\n\n".join(blocks)
+
+
+_ABOUT = (
+    "The truth here is not what a motif or a label suggests but what the model does. In each of "
+    "many random contexts, in which the other nodes are perturbed as the explainer perturbs them, "
+    "the model is asked twice: with a node perturbed, and with it as it is. A node's *true effect* "
+    "is the mean size of the difference in the probability of the predicted class, its *signed* "
+    "effect the mean difference. The contexts are drawn from another seed than the explainer's "
+    "samples. The target itself is a candidate for no ranking here, and is left out of both sides "
+    "of every share; intervals are checked for it too.\n\n"
+    "*PGM-Explainer, effects* and *dependence* are the two answers of one explanation, and "
+    "*network* the nodes of its network (strong causes first, then dependent nodes), with the "
+    "defaults. *occlusion* perturbs one node at a time, with zeros or as the explainer does "
+    "(repeated until as many passes are used). *saliency* and *integrated gradients* are "
+    "Captum's through PyTorch Geometric, of the predicted class's score (*log p*: of the logarithm "
+    "of its probability); *saliency* is called GRAD in the tables of the paper's experiments. "
+    "*GRAD (paper)* is what the paper describes: the signed sum of the gradient of the loss. "
+    "*PGExplainer* and *GNNExplainer* are PyTorch Geometric's. *proximity* and *random* ask the "
+    "model nothing."
+)
+
+
+def _missing(missing: Sequence[str]) -> Iterator[str]:
+    if missing:
+        yield f"Left out, for the data is not at hand: {', '.join(missing)}."
+
+
+def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
+    """How much of the true effects rankings hold."""
+    present = {cell["data"] for cell in cells}
+    yield "### How much of the effect is captured"
+    for measure, about in _CAPTURED.items():
+        yield about
+        for title, sets in _COLUMNS.items():
+            chosen = [data for data in sets if data in present]
+            columns: list[Column] = [
+                (data, partial(mean_of, cells, data=data, measure=measure)) for data in chosen
+            ]
+            if chosen:
+                yield grid(title, columns)
+        if measure == "captured 5" and "captured" in figures:
+            yield f"![Effect captured at 5]({figures['captured']})"
+
+
+def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
+    """Whether the intervals and the significance hold what they promise."""
+    yield "### Do the intervals and the significance hold?"
+    yield (
+        "*all*: the share of 95 % intervals that hold the true effect, of all candidates and the "
+        "target; *of the strongest*: of the five nodes with the strongest true effect. The truth "
+        "is a mean over contexts itself, so its standard error widens the intervals."
+    )
+    rows = [["95 % intervals", "all", "of the strongest", "intervals"]]
+    for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
+        measured = [row for cell in of for row in cell["rows"] if "intervals" in row]
+        if measured:
+            total = {key: sum(row[key] for row in measured) for key in _INTERVALS}
+            strongest = total["covered of the strongest"] / total["intervals of the strongest"]
+            share = total["covered"] / total["intervals"]
+            rows.append([data, f"{share:.3f}", f"{strongest:.3f}", f"{total['intervals']:.0f}"])
+    yield table(rows)
+    if nulls:
+        yield (
+            "*Nothing to find*: a target's prediction is replaced by that of the same node in a "
+            "copy of the graph, which is perturbed independently; so it depends on no candidate, "
+            "and every discovery is false. *Out of sight*: candidates one step beyond what the "
+            "model sees, among others that matter; *false* is the mean share of them among the "
+            "discoveries."
+        )
+        yield table(list(_null_rows(nulls)))
+
+
+def _by_set(cells: Cells) -> Iterator[tuple[str, Cells]]:
+    """Yield the cells of each set, all seeds together; of all sets together too, if several."""
+    names = list(dict.fromkeys(cell["data"] for cell in cells))
+    for name in names:
+        yield name, [cell for cell in cells if cell["data"] == name]
+    if len(names) > 1:
+        yield "all sets", cells
+
+
+_INTERVALS = ("intervals", "covered", "intervals of the strongest", "covered of the strongest")
+
+
+def _null_rows(nulls: Cells) -> Iterator[list[str]]:
+    yield [
+        "nothing to find",
+        "targets",
+        "candidates",
+        "effects: targets with any",
+        "dependence: targets with any",
+        "dependence: mean",
+        "intervals that hold 0",
+        "out of sight: false",
+    ]
+    for data, of in _by_set(nulls):
+        rows, beyond = (
+            [row for cell in of for row in cell[what]] for what in ("twins", "out of sight")
+        )
+        dependent = [row["dependence"] for row in rows if "dependence" in row]
+        shares = [row["false"] / max(row["discoveries"], 1) for row in beyond if row["nulls"]]
+        yield [
+            data,
+            str(len(rows)),
+            f"{np.mean([row['candidates'] for row in rows]):.0f}",
+            f"{np.mean([row['effects'] > 0 for row in rows]):.3f}",
+            f"{np.mean([each > 0 for each in dependent]):.3f}",
+            f"{np.mean(dependent):.2f}",
+            f"{sum(row['covered'] for row in rows) / sum(row['intervals'] for row in rows):.3f}",
+            mean_and_spread([float(np.mean(shares))] if shares else []),
+        ]
+
+
+def _fidelity_blocks(cells: Cells) -> Iterator[str]:
+    """What happens without the first nodes, and with them alone."""
+    sets = [data for data in REAL if any(cell["data"] == data for cell in cells)]
+    if not sets:
+        return
+    groups = {
+        "synthetic sets": [data for data in sets if data in SYNTHETIC],
+        "Bitcoin, Cora, Mutagenicity": [d for d in sets if d in (*BITCOIN, "cora", "mutagenicity")],
+        "random labels": [data for data in sets if data.startswith("random ")],
+    }
+    yield "### Fidelity"
+    yield (
+        "Means over sets of explanations of five nodes. *fidelity+*: how often the prediction "
+        "flips without them; *fidelity−*: how often it flips with them alone; "
+        "*characterization*: the harmonic mean of fidelity+ and 1 − fidelity−. *robust* (Zheng et "
+        "al., ICLR 2024): how much probability is lost if each of them is removed with "
+        "probability 0.1 (+), and if each other node is kept with probability 0.9 (−). Removed "
+        "nodes have zeros for features; the target stays. ↑ more is better, ↓ less."
+    )
+    for title, chosen in groups.items():
+        if not chosen:
+            continue
+        rows = [
+            [title, "fidelity+ ↑", "fidelity− ↓", "characterization ↑", "robust + ↑", "robust − ↓"]
+        ]
+        for name in EXPLAINERS:
+            means = [_fidelity(cells, name, data) for data in chosen]
+            known = [each for each in means if each]
+            if known:
+                rows.append([name, *(f"{value:.3f}" for value in np.mean(known, axis=0))])
+        yield table(rows)
+
+
+def _fidelity(cells: Cells, name: str, data: str) -> list[float]:
+    plus, minus, robust_plus, robust_minus = (
+        mean_of(cells, name, data, measure)
+        for measure in ("fidelity+", "fidelity-", "robust fidelity+", "robust fidelity-")
+    )
+    if not plus:
+        return []
+    one, other = float(np.mean(plus)), float(np.mean(minus))
+    both = float(characterization_score(torch.tensor(one), torch.tensor(other)))
+    return [one, other, both, float(np.mean(robust_plus)), float(np.mean(robust_minus))]
+
+
+def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
+    """What it took."""
+    yield "### What it took"
+    yield (
+        "Passes through the model for one target: forwards, and a backward counts as one more. "
+        "PGM-Explainer's 1,000 serve all targets of a graph together; the others' are for each."
+    )
+    rows = [["", "passes, least", "mean", "most", "CPU seconds a target"]]
+    for name in EXPLAINERS:
+        of = [cell for cell in cells if cell["explainer"] == name]
+        passes = [row["passes"] for cell in of for row in cell["rows"]]
+        if passes:
+            seconds = sum(cell["seconds"] for cell in of) / len(passes)
+            figures_of = (min(passes), np.mean(passes), max(passes))
+            rows.append([name, *(f"{each:.0f}" for each in figures_of), f"{seconds:.3f}"])
+    yield table(rows)
+    if "passes" in figures:
+        yield f"![Passes and effect captured]({figures['passes']})"
+    yield (
+        "The sets. *strongest effect*: how much perturbing the strongest node but the target moves "
+        "the probability, on average over targets; where that is little, there is little to find."
+    )
+    rows = [["", "accuracy of the model", "targets", "candidates", "strongest effect", *_SECONDS]]
+    for cell in truths:
+        right = "" if cell["accuracy"] is None else f"{cell['accuracy']:.3f}"
+        of = cell["rows"]
+        mean = {key: np.mean([row[key] for row in of]) for key in ("candidates", "strongest")}
+        seconds = [f"{cell[key]:.1f}" for key in ("seconds of training", "seconds of truth")]
+        told = [str(len(of)), f"{mean['candidates']:.0f}", f"{mean['strongest']:.3f}"]
+        rows.append([cell["data"], right, *told, *seconds])
+    yield table(rows)
+
+
+_SECONDS = ("CPU seconds of training", "of the truth")

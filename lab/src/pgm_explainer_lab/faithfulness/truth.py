@@ -1,0 +1,135 @@
+"""The true effect of every node, found by asking the model many times.
+
+In each of many random contexts, in which the other nodes are perturbed as the explainer perturbs
+them, the model is asked twice: with the node perturbed and with the node as it is. The mean of the
+differences is what an explainer's effects estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm_explainer.sampling import Draws, Population, as_perturbation, new_features
+
+from ..arrays import FloatArray, IntArray
+from ..defaults import DEFAULTS
+from ..rivals.case import Case
+from ..rivals.output import Output
+
+__all__ = ["Truth", "TruthPlan", "true_effects"]
+
+_SEED = 1_000_003
+"""Added to a seed, so that no explainer has seen the contexts of the truth."""
+_FLOATS_AT_ONCE = 10_000_000
+
+
+@dataclass(frozen=True)
+class TruthPlan:
+    """How the truth is found.
+
+    Every node is perturbed in as many contexts as ``budget`` allows, within limits. The strongest
+    are then measured anew in other and more contexts, in two steps: of many nodes a few contexts
+    say which may be strong, but not how strong they are.
+
+    Attributes:
+        budget: about how many samples the first pass takes.
+        fewest, most: limits of the number of contexts of the first pass.
+        again: how many nodes are measured again, and in how many contexts, step by step.
+        perturbation, probability: those of the explainer.
+        seed: the explainer's; the contexts are drawn from another one that depends on it.
+    """
+
+    budget: int = 6000
+    fewest: int = 3
+    most: int = 500
+    again: tuple[tuple[int, int], ...] = ((200, 20), (20, 500))
+    perturbation: str = DEFAULTS["perturbation"]
+    probability: float = DEFAULTS["perturb_probability"]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What perturbing each node does to the probability of the explained class.
+
+    Attributes:
+        nodes: the candidates and, in a node task, the target, ascending.
+        effect: the mean change, with its sign.
+        size: the mean size of the change, whatever its sign; exactly 0 if there never was any.
+        error: the standard error of ``effect``.
+    """
+
+    nodes: IntArray
+    effect: FloatArray
+    size: FloatArray
+    error: FloatArray
+
+
+def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
+    """Return the true effects on one prediction; see :class:`TruthPlan` for how."""
+    pairs = _Pairs(case, target, plan)
+    candidates = case.candidates(target)
+    nodes = candidates if target is None else np.union1d(candidates, [target])
+    contexts = min(max(plan.budget // max(len(nodes), 1), plan.fewest), plan.most)
+    effect, size, error = pairs.measure(nodes, 0, contexts)
+    used = contexts
+    for count, more in plan.again:
+        if more <= contexts:
+            continue
+        strongest = np.sort(np.argsort(-size, kind="stable")[:count])
+        again = pairs.measure(nodes[strongest], used, more)
+        effect[strongest], size[strongest], error[strongest] = again
+        used += more
+    return Truth(nodes, effect, size, error)
+
+
+class _Pairs:
+    """Asks the model about pairs of graphs that differ in the perturbation of one node."""
+
+    def __init__(self, case: Case, target: int | None, plan: TruthPlan) -> None:
+        self._output = Output(case, target)
+        self._plan = plan
+        self._columns = case.columns
+        self._population = Population(case.x)
+        self._perturbation = as_perturbation(
+            plan.perturbation, self._population, case.columns, case.task
+        )
+
+    def measure(self, nodes: IntArray, first: int, count: int) -> FloatArray:
+        """Return mean change, mean size of change and standard error ``[3, nodes]``.
+
+        Args:
+            nodes: the nodes that are perturbed.
+            first, count: the contexts.
+        """
+        total, size, squares = np.zeros((3, len(nodes)))
+        at_once = max(1, _FLOATS_AT_ONCE // ((len(nodes) + 1) * self._output.x.size))
+        for start in range(first, first + count, at_once):
+            contexts = np.arange(start, min(start + at_once, first + count))
+            changes = self._changes(nodes, contexts)
+            total += changes.sum(axis=0)
+            size += abs(changes).sum(axis=0)
+            squares += (changes**2).sum(axis=0)
+        mean = total / count
+        variance = np.maximum(squares - count * mean**2, 0) / max(count - 1, 1)
+        return np.stack((mean, size / count, np.sqrt(variance / count)))
+
+    def _changes(self, nodes: IntArray, contexts: IntArray) -> FloatArray:
+        """Return ``[contexts, nodes]``: the probability with a node perturbed less that without."""
+        draws = Draws.grid(self._plan.seed + _SEED, contexts, self._output.part.nodes)
+        perturbed = draws.coins("perturbed", self._plan.probability)
+        original = np.repeat(self._output.x[None], len(contexts), axis=0)
+        new = original.copy()
+        drawn = new_features(self._perturbation, self._population, draws)
+        new[..., self._columns] = drawn[..., self._columns]
+        context = np.where(perturbed[..., None], new, original)
+        # In each context as many graphs as nodes, each with one node turned over.
+        rows = self._output.positions(nodes)
+        turned = np.repeat(context[:, None], len(nodes), axis=1)
+        over = np.where(perturbed[..., None], original, new)
+        turned[:, np.arange(len(nodes)), rows] = over[:, rows]
+        answers = self._output(turned.reshape(-1, *self._output.x.shape))
+        sign = np.where(perturbed[:, rows], -1.0, 1.0)
+        return sign * (answers.reshape(len(contexts), -1) - self._output(context)[:, None])

@@ -1,0 +1,146 @@
+"""Does an explanation predict the model? Asked of perturbations that nothing was learnt from.
+
+Told which nodes are perturbed, and nothing of any prediction, an explanation's network says how
+likely the target's prediction changes. So does a logistic regression, which is additive where the
+network is not, and so does the share of changes among the samples, which knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+
+from pgm_explainer import Explanation, QueryError
+from pgm_explainer.sampling import SampleTable, VariableId
+
+__all__ = ["ForecastQuality", "forecast_quality", "mean_quality"]
+
+Bits = NDArray[np.bool_]
+Probabilities = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ForecastQuality:
+    """How good probabilities of a change are.
+
+    Attributes:
+        log_loss: mean negative log-probability of what happened, in nats; less is better.
+        brier: mean squared error; less is better.
+        auc: how likely a sample that changed got a higher probability than one that did not; NaN
+            if only one of both happened.
+    """
+
+    log_loss: float
+    brier: float
+    auc: float
+
+
+def forecast_quality(
+    explanation: Explanation, learnt: SampleTable, fresh: SampleTable
+) -> dict[str, ForecastQuality]:
+    """Compare an explanation's network with other forecasts of the same thing.
+
+    Args:
+        learnt: the samples that the explanation rests on, ``explainer.samples(targets).table``; the
+            others learn from them too.
+        fresh: samples drawn with another seed, on which all are measured.
+
+    Returns:
+        The quality of the ``network``, of a ``logistic`` regression on the perturbation bits of
+        the network's own nodes, of one on those of ``logistic (all candidates)``, and of the
+        ``base rate``. Nothing if the prediction never changed, or always did: then there is
+        nothing to learn. No forecast is surer than ``n`` samples allow: each is kept
+        ``1 / (n + 2)`` away from 0 and 1.
+    """
+    outcome = _changed(learnt, explanation.target)
+    if explanation.network is None or outcome.all() or not outcome.any():
+        return {}
+    base_rate = float(outcome.mean())
+    own = [each.id for each in explanation.network.variables if each.perturbable]
+    all_candidates = np.union1d(explanation.ranking.nodes, explanation.ends).tolist()
+    forecasts = {
+        "network": _by_network(explanation, own, _perturbed(fresh, own), base_rate),
+        "logistic": _by_regression(own, learnt, fresh, outcome),
+        "logistic (all candidates)": _by_regression(all_candidates, learnt, fresh, outcome),
+        "base rate": np.full(fresh.num_samples, base_rate),
+    }
+    happened = _changed(fresh, explanation.target)
+    margin = 1 / (learnt.num_samples + 2)
+    return {
+        name: _quality(happened, np.clip(forecast, margin, 1 - margin))
+        for name, forecast in forecasts.items()
+    }
+
+
+def mean_quality(
+    qualities: Iterable[dict[str, ForecastQuality]],
+) -> dict[str, ForecastQuality]:
+    """Return the mean over explanations; those that could not be measured do not count."""
+    measured = [each for each in qualities if each]
+    rows = {
+        name: np.array([astuple(each[name]) for each in measured])
+        for name in (measured[0] if measured else ())
+    }
+    return {
+        name: ForecastQuality(*(float(column[~np.isnan(column)].mean()) for column in table.T))
+        for name, table in rows.items()
+    }
+
+
+def _by_network(
+    explanation: Explanation, nodes: Sequence[VariableId], perturbed: Bits, base_rate: float
+) -> Probabilities:
+    """Ask the network once for every pattern of perturbed nodes that occurs."""
+    patterns, which = np.unique(perturbed, axis=0, return_inverse=True)
+    answers = np.empty(len(patterns))
+    for at, pattern in enumerate(patterns):
+        words = ("perturbed" if bit else "original" for bit in pattern)
+        try:
+            answers[at] = 1 - explanation.query(dict(zip(nodes, words, strict=True)))
+        except QueryError:  # a pattern that the network holds to be impossible
+            answers[at] = base_rate
+    return answers[which.ravel()]
+
+
+def _by_regression(
+    nodes: Sequence[VariableId], learnt: SampleTable, fresh: SampleTable, outcome: Bits
+) -> Probabilities:
+    if not nodes:
+        return np.full(fresh.num_samples, outcome.mean())
+    regression = LogisticRegression(solver="newton-cholesky")
+    regression.fit(_perturbed(learnt, nodes), outcome)
+    return regression.predict_proba(_perturbed(fresh, nodes))[:, 1]
+
+
+def _quality(happened: Bits, forecast: Probabilities) -> ForecastQuality:
+    """By scikit-learn's definitions, whose own functions take longer than all the rest here."""
+    return ForecastQuality(
+        float(-np.log(np.where(happened, forecast, 1 - forecast)).mean()),
+        float(((forecast - happened) ** 2).mean()),
+        _auc(happened, forecast),
+    )
+
+
+def _auc(happened: Bits, forecast: Probabilities) -> float:
+    changed = int(happened.sum())
+    pairs = changed * (len(happened) - changed)
+    if not pairs:
+        return float("nan")
+    ranks = rankdata(forecast)[happened].sum()
+    return float((ranks - changed * (changed + 1) / 2) / pairs)
+
+
+def _perturbed(table: SampleTable, nodes: Sequence[VariableId]) -> Bits:
+    columns = [table.column(node) for node in nodes]
+    levels = [table.variables[column].levels for column in columns]
+    return table.codes(columns) >= levels
+
+
+def _changed(table: SampleTable, target: VariableId) -> Bits:
+    column = table.column(target)
+    return table.codes([column])[:, 0] % table.variables[column].levels > 0

@@ -1,0 +1,225 @@
+"""What is computed of digits: whether networks know them, and what explains their predictions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from pgm_explainer import PGMExplainer
+from pgm_explainer.learning import Problem, learn_networks
+from pgm_explainer.sampling import GRAPH, PERTURBATIONS, Draws, Population, TopFraction
+from pgm_explainer.selection import Neighbourhood, select_variables
+
+from ..arrays import IntArray
+from ..checkpoints import load_author_superpixel_gcn
+from ..data import MissingDataError
+from ..rivals import Case, Rival, top_nodes
+from ..superpixel_gnn import SuperpixelGCN, load_superpixel_gcn
+from ..superpixels import SuperpixelGraph, mnist_graphs
+from .cells import default_options
+from .jobs import Job, Place
+
+__all__ = [
+    "BEST",
+    "MOST_NODES",
+    "OURS",
+    "RIVALS_NODES",
+    "accuracy_job",
+    "explaining_jobs",
+    "networks_at_hand",
+    "rivals_job",
+]
+
+OURS = "the package's"
+_NETWORKS: dict[str, Callable[[Path | None], SuperpixelGCN]] = {
+    OURS: lambda _: load_superpixel_gcn(),
+    "the authors'": load_author_superpixel_gcn,
+}
+"""Networks for superpixels, by whose they are; each is loaded from a data folder."""
+
+RIVALS_NODES = 3
+MOST_NODES = 4
+BEST = 4 * MOST_NODES
+_INTENSITY = 0
+_AT_ONCE = 10
+_WRONG_DOF = 3
+"""Of a table of 2 by 2, by the published test; 1 is right."""
+
+_PUBLISHED: dict[str, Any] = {
+    "task": "graph",
+    "features": [_INTENSITY],
+    "perturb_probability": 0.1 * 0.5,  # and a coin
+    "change": TopFraction(1 / 8),
+    # A p-value of 0.02 by the published test is this one by a right test.
+    "significance": float(chi2.sf(chi2.isf(0.02, _WRONG_DOF), 1)),
+    "correction": "none",
+    "max_nodes": MOST_NODES,
+}
+"""The settings behind the paper's figure, but for the number of samples."""
+_DEFAULTS = default_options(task="graph", features=[_INTENSITY])
+
+
+def networks_at_hand(place: Place) -> dict[str, str]:
+    """Return whose networks there are, each with a code for its weights.
+
+    What rests on other weights is not reused. The authors' network is in few data folders.
+    """
+    found = {}
+    for whose, load in _NETWORKS.items():
+        try:
+            state = load(place.data).state_dict()
+        except MissingDataError:
+            continue
+        contents = b"".join(torch.as_tensor(value).numpy().tobytes() for value in state.values())
+        found[whose] = hashlib.sha256(contents).hexdigest()[:12]
+    return found
+
+
+def accuracy_job(whose: str, weights: str, digits: int) -> Job:
+    """The share of the first test digits that a network predicts rightly."""
+    inputs = {"whose": whose, "digits": digits}
+    return Job("digits-accuracy", share_of_digits, inputs, rests_on=weights)
+
+
+def share_of_digits(place: Place, whose: str, digits: int) -> float:
+    """See :func:`accuracy_job`."""
+    model = _NETWORKS[whose](place.data)
+    graphs = mnist_graphs("test", place.data, range(digits))
+    return float(np.mean([_predicted(model, graph) == graph.label for graph in graphs]))
+
+
+@torch.no_grad()
+def _predicted(model: SuperpixelGCN, graph: SuperpixelGraph) -> int:
+    return int(model(torch.from_numpy(graph.x), torch.from_numpy(graph.edge_index)).argmax())
+
+
+def explaining_jobs(
+    whose: str, weights: str, digits: int, published_samples: Sequence[int]
+) -> list[Job]:
+    """The explanations of the first test digits, some at once: a list of digits each.
+
+    A digit has a ``number``, a ``label``, what is ``predicted``, and the explanation by each way:
+    the nodes in the Markov blanket of the prediction. Ways are ``defaults``, and the published one
+    with each number of samples.
+    """
+    return [
+        Job(
+            f"digits-{start}",
+            explain_digits,
+            {
+                "whose": whose,
+                "numbers": [start, min(start + _AT_ONCE, digits)],
+                "published_samples": list(published_samples),
+                "published": _PUBLISHED,
+                "defaults": _DEFAULTS,
+            },
+            rests_on=weights,
+        )
+        for start in range(0, digits, _AT_ONCE)
+    ]
+
+
+def explain_digits(
+    place: Place,
+    whose: str,
+    numbers: tuple[int, int],
+    published_samples: Sequence[int],
+    published: dict[str, Any],
+    defaults: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Explain test digits from one number to before another; see :func:`explaining_jobs`."""
+    model = _NETWORKS[whose](place.data)
+    graphs = mnist_graphs("test", place.data, range(*numbers))
+    answers = []
+    for number, graph in enumerate(graphs, start=numbers[0]):
+        explainer = PGMExplainer(model, graph.x, graph.edge_index, progress=False, **defaults)
+        explanation = explainer.explain()
+        ways = {
+            str(samples): _as_published(model, graph, samples, published)
+            for samples in published_samples
+        }
+        answers.append(
+            {
+                "number": number,
+                "label": graph.label,
+                "predicted": explanation.predicted_class,
+                "defaults": _in_order(explanation.nodes, explanation.markov_blanket),
+                **ways,
+            }
+        )
+    return answers
+
+
+@dataclass(frozen=True)
+class MeanOf:
+    """The mean for some nodes; the others keep what they have."""
+
+    nodes: IntArray
+    name: str = "mean of some"
+
+    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
+        mean = PERTURBATIONS["mean"](population, draws)
+        chosen = np.isin(draws.nodes, self.nodes)[..., None]
+        return np.where(chosen, mean, population.x[draws.nodes])
+
+
+def _as_published(
+    model: SuperpixelGCN, graph: SuperpixelGraph, num_samples: int, options: dict[str, Any]
+) -> list[int]:
+    """Return the Markov blanket by the published way: two rounds, the second of the best nodes."""
+    best = np.arange(len(graph.x))
+    for seed in range(2):
+        explainer = PGMExplainer(
+            model,
+            graph.x,
+            graph.edge_index,
+            num_samples=num_samples // 2,
+            perturbation=MeanOf(best),
+            seed=seed,
+            progress=False,
+            **options,
+        )
+        settings = explainer.settings
+        samples = explainer.samples([None]).table
+        near = Neighbourhood(GRAPH, best)
+        (found,) = select_variables(samples, [near], settings.selection, settings.significance)
+        best = np.sort(found.ranking.nodes[:BEST])
+    nodes = found.related[: options["max_nodes"]].tolist()
+    assert settings.network is not None
+    (network,) = learn_networks(
+        samples,
+        [Problem(GRAPH, nodes)],
+        settings.network,
+        settings.selection,
+        settings.significance,
+    )
+    return _in_order(nodes, network.markov_blanket(GRAPH))
+
+
+def _in_order(nodes: Sequence[Any], some: Sequence[Any]) -> list[Any]:
+    return [node for node in nodes if node in set(some)]
+
+
+def rivals_job(number: int, weights: str, rivals: Sequence[Rival]) -> Job:
+    """The nodes that others find for one test digit that the package's network predicts."""
+    inputs = {"number": number, "rivals": rivals}
+    return Job(f"digit-{number}-rivals", rivals_of_digit, inputs, rests_on=weights)
+
+
+def rivals_of_digit(place: Place, number: int, rivals: Sequence[Rival]) -> dict[str, list[int]]:
+    """See :func:`rivals_job`."""
+    (graph,) = mnist_graphs("test", place.data, [number])
+    model = load_superpixel_gcn()
+    case = Case(model, graph.x, graph.edge_index, task="graph", features=[_INTENSITY])
+    return {
+        rival.name: top_nodes(next(iter(rival.importances(case, [None]))), RIVALS_NODES)
+        for rival in rivals
+    }

@@ -1,0 +1,166 @@
+"""The paper's Figure 1, one node and its questions, and Appendix B's, the no-child constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+from pgm_explainer import Explanation, PGMExplainer, QueryError
+from pgm_explainer.report.plots import draw_neighbourhood, draw_network
+from pgm_explainer.sampling import VariableId
+
+from ..checkpoints import load_author_syn6
+from ..colours import INK
+from ..data import DataError
+from ..files import write_figure
+from ..gnn import NodeGNN
+from ..node_data import NodeDataset
+from ..rivals import Case, LearntMask, top_nodes
+from ..synthetic import make_synthetic
+from .cells import default_options, published_options
+from .markdown import table
+from .models import train_models, trained
+from .plan import Plan, Section
+
+__all__ = ["figures_section"]
+
+_NAMES = dict(zip(range(300, 305), "ABCDE", strict=True))
+"""The first motif, by the paper's names: a hub, two of the neck, two of the foot."""
+_C, _E = 302, 304
+_ROLES = ("base graph", "hub: A", "neck: B, C", "foot: D, E")
+_STATES = ("original, kept", "original, changed", "perturbed, kept", "perturbed, changed")
+_SHOWN = 25
+
+
+def figures_section(plan: Plan) -> Section:
+    """Explain E, and C with and without the no-child constraint."""
+    model, data, whose = _example(plan)
+    explained = {
+        "published settings": _explain(model, data, _E, **published_options("syn6")),
+        "defaults": _explain(model, data, _E, **default_options()),
+    }
+    without, constrained = (
+        _explain(model, data, _C, **default_options(no_child=each)) for each in (False, True)
+    )
+    _draw(plan.place.figures / "figure-1.png", explained)
+    both = {"without the constraint": without, "with the no-child constraint": constrained}
+    _draw(plan.place.figures / "no-child.png", both)
+    blocks = [
+        "## Figure 1: why E has its role",
+        f"Syn 6, {whose}. The motif is A to E; four nodes are asked for, the motif's size less E. "
+        f"GNNExplainer's first four: {', '.join(_gnn_explainer(model, data))}.",
+        table(_questions(explained)),
+        "The paper: 47.2 % when nothing is known, 65.8 % once A is; it does not say which state of "
+        "A, nor which motif is drawn.",
+        "![Figure 1](figures/figure-1.png)",
+        "## Appendix B: C with and without the no-child constraint",
+        table(_factorisations(without, constrained)),
+        "![Appendix B](figures/no-child.png)",
+    ]
+    results = {
+        "model": whose,
+        "figure 1": {way: _as_plain(each) for way, each in explained.items()},
+        "appendix b": {way: _as_plain(each) for way, each in both.items()},
+    }
+    return Section("\n\n".join(blocks), results)
+
+
+def _example(plan: Plan) -> tuple[NodeGNN, NodeDataset, str]:
+    """The authors' own graph and model if they are at hand, else ours."""
+    try:
+        return *load_author_syn6(plan.place.data), "the authors' own graph and model"
+    except DataError:
+        train_models(plan, ["syn6"], 1)
+        data = make_synthetic("syn6", 0)
+        model = trained(plan.place, data, 0, plan.epochs)
+        return model, data, "a graph and a model of ours (the authors' are not at hand)"
+
+
+def _explain(model: NodeGNN, data: NodeDataset, target: int, **options: Any) -> Explanation:
+    options |= {"max_nodes": len(_NAMES) - 1, "class_names": _ROLES, "progress": False}
+    explainer = PGMExplainer(model, data.x, data.edge_index, **options)
+    return explainer.explain(target).named(_NAMES)
+
+
+def _gnn_explainer(model: NodeGNN, data: NodeDataset) -> list[str]:
+    (importance,) = LearntMask().importances(Case(model, data.x, data.edge_index), [_E])
+    return [_NAMES.get(node, str(node)) for node in top_nodes(importance, len(_NAMES) - 1)]
+
+
+def _questions(explained: dict[str, Explanation]) -> list[list[str]]:
+    found = explained.values()
+    return [
+        ["P(E keeps its role)", *explained],
+        ["nothing is known", *(_holds(each) for each in found)],
+        *([f"A is {state}", *(_holds(each, {"A": state}) for each in found)] for state in _STATES),
+        ["the network", *(_formula(each) for each in found)],
+    ]
+
+
+def _holds(explanation: Explanation, known: Mapping[VariableId, str] | None = None) -> str:
+    try:
+        return f"{explanation.query(known):.1%}"
+    except QueryError:  # there is no network, or no such node in it, or it never was in that state
+        return "–"
+
+
+def _factorisations(without: Explanation, constrained: Explanation) -> list[list[str]]:
+    paper = (
+        ("P(B) P(C \\| B) P(D \\| B) P(E \\| D) P(A \\| C, E)", "A, B, E"),
+        ("P(B) P(D \\| B) P(E \\| D) P(A \\| B, E) P(C \\| A, B, E)", "A, B, E"),
+    )
+    rows = [["", "factorisation", "Markov blanket of C", "parameters"]]
+    named = (("without", without), ("with", constrained))
+    for (word, explanation), (formula, blanket) in zip(named, paper, strict=True):
+        rows.append([f"{word} (paper)", formula, blanket, ""])
+        found = ", ".join(sorted(map(str, explanation.markov_blanket)))
+        rows.append([f"{word} (here)", _formula(explanation), found, _parameters(explanation)])
+    return rows
+
+
+def _formula(explanation: Explanation) -> str:
+    # A bar within a table of Markdown would end its cell.
+    network = explanation.network
+    return "none" if network is None else network.factorisation.replace("|", r"\|")
+
+
+def _parameters(explanation: Explanation) -> str:
+    network = explanation.network
+    if network is None:
+        return "0"
+    sizes = [network.cpt(node).values.shape for node in network.nodes]
+    return str(sum(prod(given) * (states - 1) for *given, states in sizes))
+
+
+def _as_plain(explanation: Explanation) -> dict[str, Any]:
+    network = explanation.network
+    return {
+        "nodes": explanation.nodes,
+        "network": None if network is None else network.factorisation,
+        "markov_blanket": explanation.markov_blanket,
+        "holds": _holds(explanation),
+        "holds if A is": {state: _holds(explanation, {"A": state}) for state in _STATES},
+    }
+
+
+def _draw(path: Path, explained: dict[str, Explanation]) -> None:
+    """Draw the surroundings once, then the network of each way."""
+    figure, (around, *panels) = plt.subplots(
+        1,
+        1 + len(explained),
+        figsize=(15, 5.4),
+        width_ratios=(5, *[5] * len(explained)),
+        layout="constrained",
+    )
+    draw_neighbourhood(next(iter(explained.values())), around, max_shown=_SHOWN)
+    around.set_title("The motif and some of the nodes around it", size=11, color=INK)
+    for axes, (way, explanation) in zip(panels, explained.items(), strict=True):
+        draw_network(explanation, axes)
+        title = f"{way}: the prediction holds with {_holds(explanation)}"
+        axes.set_title(title, size=11, color=INK)
+    write_figure(path, figure, dpi=100)
+    plt.close(figure)

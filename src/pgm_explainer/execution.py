@@ -1,0 +1,54 @@
+"""How the work is done: options that cannot change an explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from .arrays import check_whole_number
+from .errors import InputError
+from .memory import check_memory
+
+__all__ = ["ExecutionConfig"]
+
+_BYTES_PER_CELL = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionConfig:
+    """Memory, batches and progress; not part of an explanation's settings or a job's identity.
+
+    Attributes:
+        max_memory: bytes, or a text such as ``"2GB"``, that samples in flight may take; None for a
+            quarter of what is free. Half of them are for the samples that the model is called on
+            at once, a quarter for what is recorded; beyond that, records go to temporary files.
+        samples_per_call: how many samples the model is called on at once; None lets ``max_memory``
+            decide.
+        progress: whether to show a progress bar; None for only in a terminal or a notebook.
+
+    Raises:
+        InputError: a value that cannot be used.
+    """
+
+    max_memory: int | str | None = None
+    samples_per_call: int | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_memory is not None:
+            object.__setattr__(self, "max_memory", check_memory(self.max_memory))
+        if self.samples_per_call is not None:
+            count = check_whole_number(self.samples_per_call, "samples_per_call", at_least=1)
+            object.__setattr__(self, "samples_per_call", count)
+        if self.progress is not None and not isinstance(self.progress, bool):
+            raise InputError(f"progress must be True, False or None, not {self.progress!r}")
+
+    @cached_property
+    def memory(self) -> int:
+        """The bound in bytes; measured once where none was given."""
+        return check_memory(self.max_memory)
+
+    @property
+    def cells(self) -> int:
+        """How many cells of contingency tables are held at once."""
+        return min(max(self.memory // _BYTES_PER_CELL, 1 << 20), 1 << 22)

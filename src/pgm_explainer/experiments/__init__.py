@@ -1,1 +1,0 @@
-"""The paper's data sets and models; these need PyTorch, which the package itself does not."""

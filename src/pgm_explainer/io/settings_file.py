@@ -1,0 +1,143 @@
+"""Settings as plain values that JSON can hold, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import isfinite
+from numbers import Integral
+from typing import Any
+
+from ..arrays import is_number
+from ..choices import Description, Recorded
+from ..errors import FileError, InputError
+from ..model_config import ModelConfig
+from ..network import NetworkConfig
+from ..sampling import CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM, RandomWhereConstant, SamplingConfig
+from ..selection import TESTS, SelectionConfig
+from ..settings import CHOICES, Settings
+from ..significance import SignificanceConfig
+from ..structure import SEARCHES, BDeuScore, NamedSearch, PenalisedLikelihood
+from .checked import Checked
+
+__all__ = ["make_settings", "settings_from_dict", "settings_to_dict"]
+
+_MODEL = tuple(ModelConfig.__dataclass_fields__)
+_SAMPLING = tuple(SamplingConfig.__dataclass_fields__)
+_SIGNIFICANCE = tuple(SignificanceConfig.__dataclass_fields__)
+_SELECTION = tuple(SelectionConfig.__dataclass_fields__)
+_NETWORK = tuple(NetworkConfig.__dataclass_fields__)
+
+
+def settings_to_dict(settings: Settings) -> dict[str, Any]:
+    """Return the options by name as plain values; a choice as its name and parameters.
+
+    Raises:
+        InputError: a value that JSON cannot hold.
+    """
+    return {
+        name: _plain_choice(value.describe())
+        if name in CHOICES and value is not None
+        else _plain(value)
+        for name, value in settings.options().items()
+    }
+
+
+def _plain_choice(choice: Description) -> dict[str, Any]:
+    own = {"own": True} if choice.own else {}
+    return {"name": choice.name, **{k: _plain(v) for k, v in choice.parameters.items()}, **own}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if is_number(value) and isfinite(value):
+        return int(value) if isinstance(value, Integral) else float(value)
+    raise InputError(f"the setting {value!r} cannot be saved; use finite numbers, texts and lists")
+
+
+def settings_from_dict(settings: Checked) -> Settings:
+    """Return the settings that :func:`settings_to_dict` wrote.
+
+    Raises:
+        FileError: an option is missing, unknown, or has a value that cannot be used.
+    """
+    has_network = dict(settings.entries()).get("structure", settings).value is not None
+    network = _NETWORK if has_network else ("structure",)
+    fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
+    options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
+    makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
+    for name in fields:
+        if name in CHOICES:
+            options[name] = fields[name].or_none(partial(_read, make=makers[name]))
+    return make_settings(options, settings)
+
+
+def make_settings(options: Mapping[str, Any], place: Checked) -> Settings:
+    """Return the settings with these options.
+
+    Raises:
+        FileError: they cannot be used; the error names the place.
+    """
+
+    def some(names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: options[name] for name in names if name in options}
+
+    try:
+        return Settings(
+            model=ModelConfig(**some(_MODEL)),
+            sampling=SamplingConfig(**some(_SAMPLING)),
+            significance=SignificanceConfig(**some(_SIGNIFICANCE)),
+            selection=SelectionConfig(**some(_SELECTION)),
+            network=NetworkConfig(**some(_NETWORK)) if options.get("structure") else None,
+        )
+    except InputError as error:
+        raise FileError(f"{place.place} cannot be used: {error}") from None
+
+
+def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> Any:
+    """A choice by its name and parameters; one of a user's own by its name alone."""
+    parameters = dict(choice.entries())
+    if "name" not in parameters:
+        raise FileError(f"{choice.place} has no field 'name': the file is not complete")
+    name = parameters.pop("name").text()
+    if "own" in parameters and parameters.pop("own").flag():
+        return Recorded(name)
+    maker = make(name)
+    if maker is None:
+        raise FileError(f"{choice.place}.name is {name!r:.60}, which this version does not know")
+    try:
+        return maker(**{key: value.plain() for key, value in parameters.items()})
+    except TypeError:
+        known = ", ".join(parameters) or "none"
+        raise FileError(f"{choice.place} has other parameters than {name!r}: {known}") from None
+    except InputError as error:
+        raise FileError(f"{choice.place} cannot be used: {error}") from None
+
+
+def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:
+    def make(name: str) -> Callable[..., Any] | None:
+        if name in WITH_RANDOM:
+            chosen = tuple(features) if isinstance(features, list) else None
+            return lambda: RandomWhereConstant(WITH_RANDOM[name], chosen)
+        return (lambda: PERTURBATIONS[name]) if name in PERTURBATIONS else None
+
+    return make
+
+
+def _score(name: str) -> Callable[..., Any]:
+    def make(**parameters: Any) -> Any:
+        kind = BDeuScore if "equivalent_samples" in parameters else PenalisedLikelihood
+        return kind(name=name, **parameters)
+
+    return make
+
+
+_MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
+    "change": CHANGE_TYPES.get,
+    "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
+    "structure": lambda name: (lambda: NamedSearch(name)) if name in SEARCHES else None,
+    "score": _score,
+}

@@ -1,0 +1,118 @@
+"""What the model predicts, and which of its predictions are explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .arrays import as_array, check_name, check_whole_number
+from .errors import InputError
+from .querying import SCORE_KINDS, TASKS
+
+__all__ = ["ModelConfig"]
+
+_AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """What the model predicts, and which of its predictions are explained.
+
+    Attributes:
+        task: ``node``, ``edge`` or ``graph``.
+        num_layers: how many steps away a node can influence a prediction; None if not known yet.
+        hops: how far from the target a candidate may be; None for ``num_layers``.
+        scores: what the model returns; ``auto`` to find out.
+        output: the one score to explain, where a model returns several independent ones.
+        explained_class: the class to explain, or one for each node; None for the predicted one.
+        class_names: the names of the classes, or of the values of a regression.
+
+    Raises:
+        InputError: a value that cannot be used, or an option that does not apply.
+    """
+
+    task: str = "node"
+    num_layers: int | None = None
+    hops: int | None = None
+    scores: str = "auto"
+    output: int | None = None
+    explained_class: int | Sequence[int] | None = None
+    class_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.task, "task", TASKS)
+        check_name(self.scores, "scores", SCORE_KINDS)
+        for option, least in _AT_LEAST.items():
+            value = getattr(self, option)
+            if value is not None:
+                object.__setattr__(self, option, check_whole_number(value, option, at_least=least))
+        if self.hops is not None and self.task == "graph":
+            raise InputError(
+                f"hops={self.hops} is for nodes and pairs; any node may explain a whole graph"
+            )
+        if self.scores == "values" and self.explained_class is not None:
+            raise InputError(
+                f"explained_class={self.explained_class!r} is for classes; a regression has none"
+            )
+        object.__setattr__(self, "explained_class", _check_classes(self.explained_class))
+        object.__setattr__(self, "class_names", _check_class_names(self.class_names))
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the model returns values rather than classes."""
+        return self.scores == "values"
+
+    @property
+    def reach(self) -> int:
+        """How far from the target a candidate may be."""
+        return (self.num_layers or 0) if self.hops is None else self.hops
+
+    def with_layers(self, counted: int) -> ModelConfig:
+        """Return the same with ``num_layers`` and ``hops`` filled in where they were not given.
+
+        Args:
+            counted: how many message-passing layers the model has, as far as known.
+        """
+        layers = counted if self.num_layers is None else self.num_layers
+        hops = None if self.task == "graph" else (self.hops or layers or None)
+        return replace(self, num_layers=layers, hops=hops)
+
+    def check_classes(self, num_classes: int) -> None:
+        """Raise an InputError if the names given are not those of so many classes or values."""
+        names = self.class_names
+        if names is None:
+            return
+        if self.output is not None and self.output >= len(names):
+            raise InputError(f"class_names has {len(names)} names, none for output {self.output}")
+        if self.output is None and len(names) != num_classes:
+            what = "values" if self.is_regression else "classes"
+            raise InputError(
+                f"class_names has {len(names)} names, but the model has {num_classes} {what}"
+            )
+
+
+def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
+    if classes is None:
+        return None
+    array = as_array(classes, "explained_class")
+    if array.ndim > 1 or array.dtype.kind not in "iu" or (array < 0).any():
+        raise InputError(
+            f"explained_class must be the number of a class, or a list with one for each node, "
+            f"not {classes!r} of shape {array.shape}"
+        )
+    found: int | list[int] = array.tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
+def _check_class_names(names: Any) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        listed = None
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
+    return tuple(map(str, listed))

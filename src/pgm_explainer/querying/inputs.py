@@ -1,0 +1,103 @@
+"""The user's inputs: a model with arrays, or with a data object of PyTorch Geometric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..arrays import (
+    FloatArray,
+    IntArray,
+    check_edge_index,
+    check_features,
+)
+from ..errors import InputError
+from ..graph import Graph
+from ..predictors import Predictor, as_predictor
+from .names import NodeNames
+
+__all__ = ["Inputs", "read_inputs"]
+
+_ASSUMED_LAYERS = 3
+"""The paper's models have three layers; a plain function does not say how many it has."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A model and its graph, validated.
+
+    Attributes:
+        num_layers: how many hops messages travel in the model.
+        kinds: the number of each node's kind; None if all nodes are alike.
+        names: what nodes are called, if not by their numbers.
+    """
+
+    predictor: Predictor
+    x: FloatArray
+    graph: Graph
+    num_layers: int
+    kinds: IntArray | None = None
+    names: NodeNames | None = None
+
+
+def read_inputs(
+    model: Any,
+    x: Any,
+    edge_index: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: str | None,
+) -> Inputs:
+    """Validate the inputs and bring them into one form."""
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+    of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
+    if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
+        raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
+    if of_kinds:
+        if inputs:
+            raise InputError("inputs do not go together with HeteroData")
+        return _read_hetero(model, x, task, target_type)
+    if target_type is not None:
+        raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
+    if edge_index is None and hasattr(x, "edge_index"):
+        from ..predictors.torch_module import inputs_of_data
+
+        inputs = {**inputs_of_data(model, x), **(inputs or {})}
+        x, edge_index = x.x, x.edge_index
+        if x is None:
+            raise InputError("the data object has no node features x")
+    if edge_index is None:
+        raise InputError("edge_index is needed: pass x and edge_index, or a Data object")
+    features = check_features(x)
+    edges = check_edge_index(edge_index, len(features))
+    predictor = as_predictor(model, task, inputs)
+    graph = Graph(edges, len(features), predictor.flow)
+    return Inputs(predictor, features, graph, _layers_of(predictor))
+
+
+def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> Inputs:
+    from ..predictors.hetero import HeteroPredictor, flatten
+
+    if task != "node":
+        raise InputError(
+            f"a graph with several kinds of nodes can be explained by node, not {task}"
+        )
+    if not data.node_types:
+        raise InputError("the HeteroData object holds no nodes: set x for each kind of node")
+    if not isinstance(target_type, str) or target_type not in data.node_types:
+        raise InputError(
+            f"target_type must say which kind of node is predicted: {', '.join(data.node_types)}; "
+            f"it is {target_type!r}"
+        )
+    layout, x, edge_index = flatten(data)
+    predictor = HeteroPredictor(model, layout, target_type)
+    sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
+    names = NodeNames(tuple(layout.sizes), sizes, target_type, widths)
+    graph = Graph(edge_index, len(x), predictor.flow)
+    return Inputs(predictor, x, graph, _layers_of(predictor), layout.kinds, names)
+
+
+def _layers_of(predictor: Predictor) -> int:
+    return _ASSUMED_LAYERS if predictor.num_layers is None else int(predictor.num_layers)

@@ -1,0 +1,221 @@
+"""What is explained: the prediction of a node, of a pair of nodes, or of the whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, as_list, check_node
+from ..errors import InputError
+from ..graph import Graph, Subgraph
+from ..predictors import Predictor
+from ..variables import GRAPH, VariableId
+
+__all__ = ["TASKS", "GraphOutput", "NodeOutputs", "Outputs", "PairOutputs", "Task"]
+
+
+class Outputs(Protocol):
+    """The outputs that are recorded, and how to get them from a model."""
+
+    @property
+    def belong_to_nodes(self) -> bool:
+        """Whether each prediction is that of a recorded node, and so part of its variable."""
+        ...
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        """Return the model's answer to features ``x [B, n, F]``."""
+        ...
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        """Return the shape that the answer must have, but for the scores of one prediction."""
+        ...
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        """Return the recorded ones of the answered scores, as ``[B, predictions, C]``."""
+        ...
+
+
+@dataclass(frozen=True)
+class NodeOutputs:
+    """The predictions of some nodes, given by their positions in the subgraph."""
+
+    rows: IntArray
+    belong_to_nodes: bool = True
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, nodes)
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        if len(self.rows) == scores.shape[1]:  # all of them: no copy of what may be large
+            return scores
+        return scores[:, self.rows]
+
+
+@dataclass(frozen=True)
+class GraphOutput:
+    """The one prediction of the whole graph."""
+
+    belong_to_nodes: bool = False
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples,)
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores[:, None]
+
+
+@dataclass(frozen=True)
+class PairOutputs:
+    """The predictions of some pairs of nodes ``[2, P]``, in the numbering of the subgraph."""
+
+    pairs: IntArray
+    belong_to_nodes: bool = False
+
+    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+        return predictor(x, subgraph, self.pairs)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, self.pairs.shape[1])
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores
+
+
+class Task(Protocol):
+    """What differs between explaining nodes, pairs and graphs."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        """Return a target as a variable's name, or raise an InputError."""
+        ...
+
+    def ends(self, target: VariableId) -> IntArray:
+        """Return the nodes that the prediction is about; none for a whole graph."""
+        ...
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        """Return the nodes that may explain the target, ascending."""
+        ...
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        """Return a target that has to do with a node."""
+        ...
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        """Return the nodes whose predictions are recorded; None if the whole graph is needed."""
+        ...
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        """Return the outputs that are recorded on a subgraph, and the variable of each."""
+        ...
+
+
+@dataclass(frozen=True)
+class NodeTask:
+    """Every recorded node's own prediction is part of its variable."""
+
+    name: str = "node"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is None:
+            raise InputError("a node task needs a target: call explain(node)")
+        return check_node(target, graph.num_nodes)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array([target], dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        reached = graph.within_hops(self.ends(target), hops)
+        return reached[reached != target]
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return node
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return recorded
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return NodeOutputs(subgraph.positions(recorded)), recorded.tolist()
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """A prediction about two nodes, such as a link; both of them may explain it too."""
+
+    name: str = "edge"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is None:
+            raise InputError("an edge task needs a target: call explain((u, v))")
+        ends = as_list(target) or []
+        if len(ends) != 2:
+            raise InputError(f"the target of an edge task is a pair of nodes, not {target!r}")
+        return tuple(check_node(end, graph.num_nodes) for end in ends)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array(target, dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        return graph.within_hops(self.ends(target), hops)
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        senders = graph.senders(node)
+        return (int(senders[0]) if len(senders) else node, node)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return np.unique(np.array(targets, dtype=np.int64))
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return PairOutputs(subgraph.positions(np.array(targets, dtype=np.int64).T)), targets
+
+
+@dataclass(frozen=True)
+class GraphTask:
+    """The one prediction of the graph, which any node may explain."""
+
+    name: str = "graph"
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        if target is not None:
+            raise InputError(
+                f"a graph task explains the whole graph: call explain() without a target, "
+                f"not with {target!r}"
+            )
+        return GRAPH
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.empty(0, dtype=np.int64)
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        return np.arange(graph.num_nodes)
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return GRAPH
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return None
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        return GraphOutput(), targets
+
+
+TASKS: dict[str, Task] = {task.name: task for task in (NodeTask(), PairTask(), GraphTask())}

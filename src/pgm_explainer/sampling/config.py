@@ -1,0 +1,93 @@
+"""How samples are drawn: the options of step 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays import IntArray, as_array, check_fraction, check_whole_number
+from ..errors import InputError
+from .change import Change, LargeFall, as_change
+from .perturbation import PERTURBATIONS, Perturbation, check_columns, check_perturbation
+
+__all__ = ["SamplingConfig", "check_samples"]
+
+_FEWEST = 20
+"""Five samples for each cell of the smallest table there is, 2 by 2."""
+_MOST = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingConfig:
+    """How samples are drawn.
+
+    Names are looked up when the configuration is made; so a change, for example, is always an
+    object.
+
+    Attributes:
+        num_samples: how many perturbed graphs the model is called on.
+        perturbation: how the features of a node are replaced.
+        perturb_probability: how likely each node is perturbed in each sample.
+        features: the columns that a perturbation replaces, ascending; None for all.
+        change: what counts as a changed prediction.
+        seed: the same seed gives the same samples.
+
+    Raises:
+        InputError: a value that cannot be used.
+    """
+
+    num_samples: int = 1000
+    perturbation: Perturbation = field(default=PERTURBATIONS["permute"])
+    perturb_probability: float = 0.1
+    features: Sequence[int] | None = None
+    change: Change = field(default=LargeFall())
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_fraction(self.perturb_probability, "perturb_probability")
+        checked = {
+            "num_samples": check_samples(self.num_samples),
+            "perturbation": check_perturbation(self.perturbation),
+            "perturb_probability": float(self.perturb_probability),
+            "features": _check_features(self.features),
+            "change": as_change(self.change),
+            "seed": check_whole_number(self.seed, "seed", at_least=0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def columns(self, num_features: int) -> IntArray:
+        """Return the feature columns to perturb, of so many.
+
+        Raises:
+            InputError: one of them does not exist.
+        """
+        return check_columns(self.features, num_features)
+
+
+def check_samples(count: Any) -> int:
+    """Return a number of samples, if it is one that can be drawn."""
+    samples = check_whole_number(count, "num_samples", at_least=1)
+    if samples < _FEWEST:
+        raise InputError(
+            f"num_samples={samples} is too small to test anything; draw at least "
+            f"{_FEWEST}, and some hundreds for an explanation to rely on"
+        )
+    if samples > _MOST:
+        raise InputError(f"num_samples must be at most {_MOST}, not {samples}")
+    return samples
+
+
+def _check_features(features: Any) -> tuple[int, ...] | None:
+    if features is None:
+        return None
+    chosen = np.unique(as_array(features, "features"))
+    if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
+        raise InputError(
+            f"features must list at least one feature column, as a whole number of at least 0, "
+            f"not {features!r}"
+        )
+    return tuple(chosen.tolist())
