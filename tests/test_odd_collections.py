@@ -11,7 +11,7 @@ from pgm_explainer import BayesianNetwork, InputError, PGMExplainer, explain_dat
 from pgm_explainer.arrays import as_list
 from pgm_explainer.io import explanation_to_dict
 from pgm_explainer.report.plots import plot_explanation, plot_superpixels
-from pgm_explainer.sampling import Variable
+from pgm_explainer.sampling import Levels, Variable
 from pgm_explainer.structure import DAG, add_leaf, hill_climb
 
 X = np.random.default_rng(0).normal(size=(8, 2))
@@ -59,6 +59,11 @@ def test_a_list_without_end_is_refused(explainer, make, tmp_path):
 def test_a_range_is_not_made_an_array_of_any_size():
     with pytest.raises(InputError, match="cannot be read as an array"):
         PGMExplainer(model, X, RING, change=lambda before, after: range(10**12), **QUICK).explain(3)
+
+
+def test_thresholds_are_counted_before_they_are_read():
+    with pytest.raises(InputError, match="at most 7 thresholds, not 1,000,000,000,000"):
+        Levels(range(10**12))
 
 
 def test_a_list_that_fails_is_told_with_its_cause(explainer):
