@@ -248,3 +248,11 @@ def test_all_columns_are_chosen_by_default_and_others_sorted_without_duplicates(
 def test_columns_that_do_not_exist_are_named(bad):
     with pytest.raises(InputError, match="features"):
         check_columns(bad, 3)
+
+
+def test_permute_keeps_rare_values_rare():
+    """Two of a hundred nodes have a mark, and so has one perturbed node in fifty."""
+    x = np.zeros((100, 1))
+    x[:2] = 1
+    draws = Draws.grid(0, np.arange(400), np.arange(2, 100))
+    assert abs(PERTURBATIONS["permute"](Population(x), draws).mean() - 2 / 99) < 0.003
