@@ -24,7 +24,7 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.sampling import (
     PERTURBATIONS,
     Deviation,

@@ -15,8 +15,7 @@ from .explainer import PGMExplainer
 from .explanation import Explanation
 from .network import BayesianNetwork
 from .report.html import to_html
-
-__version__ = "0.1.0"
+from .versions import __version__
 
 __all__ = [
     "BayesianNetwork",

@@ -13,10 +13,10 @@ from ..arrays import check_whole_number
 from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
-from ..io.files import PathLike
 from ..limits import SHARD_ROWS
 from ..progress import Progress, duration
 from ..sampling import VariableId
+from ..storage.files import PathLike
 from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder
 from .job_file import JobFile, NamesEntry

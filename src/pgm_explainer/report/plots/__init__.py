@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
-from ...explanation import Explanation
 
 try:
     import matplotlib.pyplot as plt
@@ -16,6 +15,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
         f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
     ) from error
 
+from ..shown import is_explanation
 from .effects import draw_effects, effects_size
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
@@ -24,6 +24,8 @@ from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ...explanation import Explanation
 
 __all__ = [
     "draw_effects",
@@ -41,7 +43,7 @@ _SIDE = 6.5
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
     """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
-    if not isinstance(explanation, Explanation):
+    if not is_explanation(explanation):
         raise InputError(f"a plot shows an explanation, not {explanation!r:.60}")
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
