@@ -248,3 +248,10 @@ def test_all_columns_are_chosen_by_default_and_others_sorted_without_duplicates(
 def test_columns_that_do_not_exist_are_named(bad):
     with pytest.raises(InputError, match="features"):
         check_columns(bad, 3)
+
+
+def test_what_auto_stood_for_can_be_chosen_by_name(on_a_path):
+    first = on_a_path().explain(0)
+    for name in ("permute and random", first.settings.sampling.perturbation):
+        again = on_a_path(perturbation=name).explain(0)
+        assert again == first
