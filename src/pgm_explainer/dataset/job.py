@@ -62,7 +62,7 @@ def explain_dataset(
         targets: nodes or pairs, each explained once; None for all nodes.
         folder: where the data set is, or will be.
         engine: ``local`` (this process), ``processes`` (one a core), ``ray``, or an engine such as
-            ``RayEngine(workers=8, address="auto")``.
+            ``pgm_explainer.RayEngine(workers=8, address="auto")``.
         shard_size: how many explanations go into a file: what a stopped job has to do again, at
             most, for each worker. Targets of a shard share samples.
         keep_candidates: how many candidates of each ranking are kept; explaining nodes always are.

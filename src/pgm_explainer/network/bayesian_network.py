@@ -236,7 +236,8 @@ class BayesianNetwork:
 
         Args:
             nodes: one variable or several; the answer has an axis for each.
-            evidence: what is known, see :meth:`Variable.matching`; it may be part of a variable.
+            evidence: what is known, as :meth:`~pgm_explainer.sampling.Variable.matching` takes
+                it; it may be part of a variable.
 
         Raises:
             QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
