@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
@@ -36,6 +36,8 @@ __all__ = [
     "plot_explanation",
     "plot_superpixels",
 ]
+
+_Plot: TypeAlias = "Callable[..., Figure]"
 
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
@@ -73,36 +75,25 @@ def _both(explanation: Explanation, **options: Any) -> Figure:
     return figure
 
 
-def _effects(explanation: Explanation, **options: Any) -> Figure:
-    size = effects_size(explanation, **options)
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
-    draw_effects(explanation, axes, **options)
-    return figure
+def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -> _Plot:
+    """Return a function that draws one plot in a figure of its own size."""
+
+    def plot(explanation: Explanation, **options: Any) -> Figure:
+        figure, axes = plt.subplots(figsize=size(explanation, **options), layout="constrained")
+        draw(explanation, axes, **options)
+        return figure
+
+    return plot
 
 
-def _neighbourhood(explanation: Explanation, **options: Any) -> Figure:
-    figure, axes = plt.subplots(figsize=(_SIDE, _SIDE), layout="constrained")
-    draw_neighbourhood(explanation, axes, **options)
-    return figure
+def _square(explanation: Explanation, **options: Any) -> tuple[float, float]:
+    return _SIDE, _SIDE
 
 
-def _network(explanation: Explanation) -> Figure:
-    figure, axes = plt.subplots(figsize=network_size(explanation), layout="constrained")
-    draw_network(explanation, axes)
-    return figure
-
-
-def _ranking(explanation: Explanation, **options: Any) -> Figure:
-    size = ranking_size(explanation, **options)
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
-    draw_ranking(explanation, axes, **options)
-    return figure
-
-
-_KINDS: dict[str, Callable[..., Figure]] = {
+_KINDS: dict[str, _Plot] = {
     "both": _both,
-    "effects": _effects,
-    "neighbourhood": _neighbourhood,
-    "network": _network,
-    "ranking": _ranking,
+    "effects": _alone(draw_effects, effects_size),
+    "neighbourhood": _alone(draw_neighbourhood, _square),
+    "network": _alone(draw_network, network_size),
+    "ranking": _alone(draw_ranking, ranking_size),
 }
