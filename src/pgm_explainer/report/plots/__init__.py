@@ -86,7 +86,7 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     return plot
 
 
-def _square(explanation: Explanation, **options: Any) -> tuple[float, float]:
+def _square(_: Explanation, **__: Any) -> tuple[float, float]:
     return _SIDE, _SIDE
 
 
