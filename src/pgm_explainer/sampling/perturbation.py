@@ -36,7 +36,6 @@ __all__ = [
 AND_RANDOM = " and random"
 
 _PROBES = 16
-_DRAWS = 4
 _FLOATS_AT_ONCE = 1 << 19
 _LEAST_WIDTH = 16
 """Random numbers are drawn for a node, however few features it has."""
@@ -107,24 +106,17 @@ class _Uniform(Described):
 
 @dataclass(frozen=True)
 class _Permute(Described):
-    """The features of another node; of one that differs, if a few draws find one.
+    """The features of another node, drawn at random, as in permutation importance.
 
-    Else perturbing a node with common features (an atom of carbon) would rarely change anything.
+    Rare values stay rare, so that the model sees the features that it was trained on. The other
+    node may have the same features, and then nothing changes.
     """
 
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        own, uniforms = population.x[draws.nodes], draws.uniforms("donor", _DRAWS)
-        donors = population.another(draws.nodes, uniforms[..., 0])
-        new = np.asarray(population.x[donors])
-        for attempt in range(1, _DRAWS):
-            same = (new == own).all(axis=-1)
-            if not same.any():
-                break
-            donors = population.another(draws.nodes, uniforms[..., attempt])
-            new[same] = population.x[donors[same]]
-        return new
+        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
+        return np.asarray(population.x[donors])
 
 
 @dataclass(frozen=True)
