@@ -1,6 +1,6 @@
 """Choices such as a change indicator or a test: objects that can describe themselves.
 
-Text and JSON are made from a :class:`Description` in ``io`` and ``report`` only.
+Text and JSON are made from a :class:`Description` in ``explanation/formats`` and ``report`` only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar, cast
 
-__all__ = ["Choice", "Described", "Description", "Recorded", "as_recorded"]
+__all__ = ["Choice", "Described", "Description", "Recorded", "UserDefined", "as_recorded"]
 
 Chosen = TypeVar("Chosen", bound="Choice")
 
@@ -48,18 +48,27 @@ class Described:
         return Description(self.name, {each: getattr(own, each) for each in parameters})
 
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class UserDefined:
+    """Base of functions and objects of the user's, which are described by their names only."""
+
+    def describe(self: _Named) -> Description:
+        """Return the name, from which the object cannot be made again."""
+        return Description(self.name, own=True)
+
+
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(UserDefined):
     """A choice of the user's own of which only the name is known, as in a file.
 
     It stands where the function or object was, and cannot be used.
     """
 
     name: str
-
-    def describe(self) -> Description:
-        """Return its name."""
-        return Description(self.name, own=True)
 
 
 def as_recorded(choice: Chosen) -> Chosen:

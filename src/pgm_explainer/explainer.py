@@ -76,10 +76,9 @@ class PGMExplainer:
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
-            ``Fall(0.1)``, a number (the threshold of a fall), a list of them (of levels), or a
-            function. ``auto`` is ``LargeFall()``, a fall that is large among the prediction's own
-            falls, and for values
-            ``TopDeviation(0.5)``.
+            ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of them (of
+            levels), or a function. ``auto`` is ``large_fall``, a fall that is large among the
+            prediction's own falls, and for values ``pgm_explainer.TopDeviation(0.5)``.
         scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to find out which of the first three.
         output: the one score to explain where a model gives several independent ones: a label of

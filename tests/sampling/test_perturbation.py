@@ -250,6 +250,13 @@ def test_columns_that_do_not_exist_are_named(bad):
         check_columns(bad, 3)
 
 
+def test_what_auto_stood_for_can_be_chosen_by_name(on_a_path):
+    first = on_a_path().explain(0)
+    for name in ("permute and random", first.settings.sampling.perturbation):
+        again = on_a_path(perturbation=name).explain(0)
+        assert again == first
+
+
 def test_permute_keeps_rare_values_rare():
     """Two of a hundred nodes have a mark, and so has one perturbed node in fifty."""
     x = np.zeros((100, 1))

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import IntArray, as_list
 from ..errors import FileError, InputError
 from ..explanation import Explanation
-from ..io.files import PathLike
+from ..storage.files import PathLike
 from .folder import DatasetFolder, Entry
 from .rows import as_explanation, check_pyarrow, read_table, schema
 

@@ -43,7 +43,8 @@ def explained_classes(
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
         raise InputError(
-            f"explained_class must be in 0 to {before.shape[1] - 1}, but it is {classes.tolist()}"
+            f"explained_class must be in 0 to {before.shape[1] - 1}, but it is "
+            f"{np.asarray(chosen).tolist()}"
         )
     return classes.astype(np.int64)
 

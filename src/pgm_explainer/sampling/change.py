@@ -23,7 +23,7 @@ from ..arrays import (
     own_name,
     resolve,
 )
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .indicators import CheckedChange, check_levels
 
@@ -288,7 +288,7 @@ class TopDeviation(TopFraction):
 
 
 @dataclass(frozen=True)
-class CustomChange:
+class CustomChange(UserDefined):
     """A user's own ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
 
     function: Callable[[FloatArray, FloatArray], Any]
@@ -324,10 +324,6 @@ class CustomChange:
 
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 CHANGES: dict[str, Change] = {

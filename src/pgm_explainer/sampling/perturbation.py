@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
@@ -151,7 +151,7 @@ class RandomWhereConstant:
 
 
 @dataclass(frozen=True)
-class CheckedPerturbation:
+class CheckedPerturbation(UserDefined):
     """A user's own object with the attributes and methods of a :class:`Perturbation`."""
 
     perturbation: Any
@@ -164,13 +164,9 @@ class CheckedPerturbation:
         new: NDArray[Any] = self.perturbation(population, draws)
         return new
 
-    def describe(self) -> Description:
-        """Return the object's name."""
-        return Description(self.name, own=True)
-
 
 @dataclass(frozen=True)
-class CustomPerturbation:
+class CustomPerturbation(UserDefined):
     """A user's own ``function(x, rng) -> new x``, called once a sample.
 
     ``x`` is a fresh copy of *all* nodes' features ``[N, F]``, and ``rng`` a NumPy generator of that
@@ -205,10 +201,6 @@ class CustomPerturbation:
                 f"for features of shape {original.shape}; it must keep the shape"
             )
         return new.astype(original.dtype)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import IntArray, check_whole_number
-from .effects import Effects
-from .errors import InputError, QueryError
-from .graph import Graph, Subgraph
-from .network import BayesianNetwork
-from .selection import STRONG, Ranking, causes
-from .settings import Settings
-from .variables import VariableId, checked_name
-from .versions import current_versions
+from ..arrays import IntArray, check_whole_number
+from ..effects import Effects
+from ..errors import InputError, QueryError
+from ..graph import Graph, Subgraph
+from ..network import BayesianNetwork
+from ..report.shown import Shown
+from ..selection import STRONG, Ranking, causes
+from ..settings import Settings
+from ..variables import VariableId, checked_name
+from ..versions import current_versions
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,7 +31,7 @@ __all__ = ["Explanation", "check_explanation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Shown):
     """Why a model predicted what it did, as a Bayesian network that can be asked.
 
     Attributes:
@@ -234,7 +235,7 @@ class Explanation:
         Raises:
             InputError: there is no such kind of plot, or it has no such option.
         """
-        from .report.plots import plot_explanation
+        from ..report.plots import plot_explanation
 
         return plot_explanation(self, kind, **options)
 
@@ -244,7 +245,7 @@ class Explanation:
         Raises:
             FileError: it cannot be written.
         """
-        from .io.json_file import save_explanation
+        from .formats.json_file import save_explanation
 
         save_explanation(path, self)
 
@@ -255,7 +256,7 @@ class Explanation:
         Raises:
             FileError: the file is no such explanation, or made by a newer version.
         """
-        from .io.json_file import load_explanation
+        from .formats.json_file import load_explanation
 
         return load_explanation(path)
 
@@ -269,7 +270,7 @@ class Explanation:
         ``dependence_significant``, missing for the target of a node task; and ``selected``, whether
         the node is in :attr:`nodes`.
         """
-        from .io.frames import nodes_to_pandas
+        from .formats.frames import nodes_to_pandas
 
         return nodes_to_pandas(self.effects, self.ranking)
 
@@ -278,7 +279,7 @@ class Explanation:
 
         See :func:`pgm_explainer.to_html` for a page of many.
         """
-        from .report.html import to_html
+        from ..report.html import to_html
 
         return to_html(self, path)
 
@@ -286,12 +287,12 @@ class Explanation:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
 
     def _repr_html_(self) -> str:
-        from .report.notebook import to_notebook_html
+        from ..report.notebook import to_notebook_html
 
         return to_notebook_html(self)
 
     def __str__(self) -> str:
-        from .report.text import describe
+        from ..report.text import describe
 
         return describe(self)
 
