@@ -615,7 +615,7 @@ def test_explain_many_warns_once_and_counts(toy):
     weak = sum(bool(each.warnings) for each in many)
     assert len(caught) == 1
     said = str(caught[0].message)
-    assert said.startswith(f"{weak} of 16 explanations are weakened, most often (")
+    assert said.startswith(f"{weak} of 16 explanations have warnings; the most frequent (")
     assert any(text in said for each in many for text in each.warnings)
 
 
