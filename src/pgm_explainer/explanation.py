@@ -328,7 +328,7 @@ class Explanation:
 def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
     """Raise an InputError unless this is an explanation of the given graph and task."""
     if not isinstance(explanation, Explanation):
-        raise InputError(f"an Explanation is required, not {explanation!r}")
+        raise InputError(f"an explanation is required, not {explanation!r}")
     nodes = np.append(explanation.ranking.nodes, explanation.ends)
     its = explanation.graph
     size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes

@@ -1,4 +1,4 @@
-"""With what an explanation was made."""
+"""The versions that an explanation records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["current_versions"]
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions of this package, NumPy and Python that are running."""
+    """Return the versions of this package, NumPy and Python."""
     from . import __version__  # not above: the package imports this module while it is made
 
     return {
