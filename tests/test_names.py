@@ -31,14 +31,14 @@ def test_a_label_of_many_is_there_or_not(toy):
 
 @pytest.mark.parametrize("names", ["abc", [], [1, 2, 3], 5, ["a", None, "c"]], ids=repr)
 def test_names_that_are_no_texts_are_refused(toy, names):
-    with pytest.raises(InputError, match="class_names must be a list of texts"):
+    with pytest.raises(InputError, match="class_names must be a list of strings"):
         explainer(toy, class_names=names)
 
 
 def test_there_must_be_a_name_for_each_class(toy):
     with pytest.raises(InputError, match="2 names, but the model has 3 classes"):
         explainer(toy, class_names=["a", "b"]).explain(14)
-    with pytest.raises(InputError, match="1 names, none for output 2"):
+    with pytest.raises(InputError, match="1 names, but none for output 2"):
         explainer(toy, class_names=["a"], output=2).explain(14)
 
 

@@ -1,4 +1,4 @@
-"""The versions with which an explanation is made."""
+"""The versions that an explanation records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions of this package, NumPy and Python that are running."""
+    """Return the versions of this package, NumPy and Python."""
     return {
         "pgm_explainer": __version__,
         "numpy": np.__version__,

@@ -112,7 +112,7 @@ def test_the_kind_of_one_output_is_looked_for_in_that_output():
 
 @pytest.mark.parametrize("kind", SCORE_KINDS)
 def test_an_output_that_is_not_there_is_named(kind):
-    with pytest.raises(InputError, match="output 4 is out of range: the model gives 4 scores"):
+    with pytest.raises(InputError, match="output=4 is out of range: the model returns 4 scores"):
         ScoreReader.of(kind, 4, LOGITS)(LOGITS)
 
 

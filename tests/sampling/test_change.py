@@ -312,7 +312,7 @@ def test_a_name_is_the_indicator_of_that_name(name):
     ids=str,
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):
-    with pytest.raises(InputError, match="is about probabilities; for values use Deviation"):
+    with pytest.raises(InputError, match=r"applies to probabilities only.*Deviation"):
         check_change_fits(as_change(change), "values")
 
 

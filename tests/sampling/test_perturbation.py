@@ -216,7 +216,7 @@ def test_a_function_with_a_bad_answer_is_an_error(answer, named):
 
 
 def test_a_function_that_answers_with_nothing_is_an_error():
-    with pytest.raises(InputError, match="the perturbation's answer"):
+    with pytest.raises(InputError, match="the output of the perturbation"):
         as_perturbation(lambda x, rng: None, POPULATION, ALL, "node")(POPULATION, DRAWS)
 
 

@@ -1,4 +1,4 @@
-"""What a user holds in the end: the answer to "why did it predict that?"."""
+"""The explanation of one prediction."""
 
 from __future__ import annotations
 
@@ -32,30 +32,29 @@ __all__ = ["Explanation", "check_explanation"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Shown):
-    """Why a model predicted what it did, as a Bayesian network that can be asked.
+    """The explanation of one prediction, with a Bayesian network that can be queried.
 
     Attributes:
         target: the explained node, pair of nodes, or ``"graph"``.
-        explained_class: the class whose probability is explained, as a rule the predicted one;
+        explained_class: the class whose probability is explained, by default the predicted one;
             None for a regression.
-        probability: the probability the model gives that class on the unperturbed features; None
-            for a regression.
+        probability: the model's probability of that class on the unperturbed features; None for a
+            regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
-        held: the share of samples in which the prediction held.
-        effects: what perturbing each node does to the prediction, strongest first.
-        ranking: every candidate's dependence on the target, as in the paper, best first.
+        held: the fraction of samples in which the prediction was kept.
+        effects: the effect of perturbing each node on the prediction, strongest first.
+        ranking: every candidate's dependence with the target, as in the paper, strongest first.
         network: the Bayesian network of the explaining nodes and the target; None if the
-            prediction never changed, since then there is nothing to explain it by, or if none was
-            asked for (``structure=None``).
-        settings: how the explanation was made, in typed configurations; enough to make it again.
-            A function of the user's own is kept by its name only.
-        warnings: what weakens the answer.
-        graph: the graph that was explained, for drawing; of an explanation from a file, the
-            neighbourhood alone.
-        ends: the numbers of the nodes that the prediction is about; none for a whole graph.
-        versions: of this package, NumPy and Python, with which the explanation was made.
-        node_classes: the class the model predicts of each node of the neighbourhood, in the order
-            of their numbers; -1 where a node has no prediction of its own, as in a graph task.
+            prediction never changed in the samples or with ``structure=None``.
+        settings: the options of the explainer; enough to reproduce the explanation. Of a custom
+            function only the name is stored.
+        warnings: reasons why the explanation may be unreliable.
+        graph: the explained graph, for drawing; only the neighbourhood if the explanation was
+            loaded from a file.
+        ends: the indices of the nodes of the target; empty for a graph.
+        versions: the versions of this package, NumPy and Python that made the explanation.
+        node_classes: the predicted class of each node of the neighbourhood, in the order of their
+            indices; -1 for a node without a prediction, as in a graph task.
     """
 
     target: VariableId
@@ -84,17 +83,21 @@ class Explanation(Shown):
         return None if self.explained_class is None else int(np.argmax(self.values))
 
     def class_name(self, number: int) -> str:
-        """Return what a class is called: by the name given to it, else by its number.
+        """Return the name of a class: from ``class_names`` if given, else its number.
 
-        Where one label of many is explained, class 1 is to have it and class 0 is not to.
+        If one of several outputs is explained, class 1 means that it is present and class 0 that
+        it is absent.
 
         Raises:
-            InputError: there is no such class.
+            InputError: the class does not exist.
         """
         number = check_whole_number(number, "a class", at_least=0)
         names, output = self.settings.model.class_names, self.settings.model.output
         if names is not None and output is None and number >= len(names):
-            raise InputError(f"there is no class {number}; class_names has {len(names)} names")
+            raise InputError(
+                f"class {number} does not exist; class_names has {len(names)} names, for classes "
+                f"0 to {len(names) - 1}"
+            )
         if output is None:
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
@@ -102,9 +105,10 @@ class Explanation(Shown):
 
     @property
     def nodes(self) -> list[VariableId]:
-        """The nodes of the network, most important first; the target of a node task is not one.
+        """The nodes of the network without the target, most important first.
 
-        Nodes that change the prediction strongly come first; then those that depend on it.
+        Nodes with a strong effect on the prediction come first, followed by nodes that depend on
+        it.
         """
         selected = self.ranking.selected_nodes
         first = causes(self.effects, at_least=STRONG)
@@ -113,86 +117,95 @@ class Explanation(Shown):
 
     @property
     def left_out(self) -> list[VariableId]:
-        """The strong causes for which the network has no room, strongest first."""
+        """The strong causes that ``max_nodes`` left out of the network, strongest first."""
         strong = causes(self.effects, at_least=STRONG)
         known = np.union1d(self.ranking.selected_nodes, self.ends)
         return [self.ranking.called(node) for node in strong[~np.isin(strong, known)].tolist()]
 
     @property
     def markov_blanket(self) -> list[VariableId]:
-        """The nodes that, once known, leave nothing more to learn about the prediction."""
+        """The nodes that make the prediction independent of all others in the network."""
         return [] if self.network is None else self.network.markov_blanket(self.target)
 
     @property
     def around(self) -> IntArray:
-        """The numbers of the nodes of the neighbourhood, ascending: candidates and target."""
+        """The indices of the nodes of the neighbourhood, ascending: candidates and target."""
         return np.union1d(self.ranking.nodes, self.ends).astype(np.int64)
 
     @property
     def neighbourhood(self) -> Subgraph | None:
-        """The candidates, the target and the edges among them; None if no graph is at hand."""
+        """The subgraph of the candidates and the target; None if there is no graph."""
         if not isinstance(self.graph, Graph):
             return self.graph
         return self.graph.induced(self.around)
 
     def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
-        """Return the probability that the prediction holds, given what is known.
+        """Return the probability that the prediction is kept, given evidence.
 
         Args:
-            evidence: for any nodes of the network, what is known: ``"original"`` or
-                ``"perturbed"``, ``"kept"`` or ``"changed"``, or both, as ``"original, kept"``.
+            evidence: the states of any nodes of the network: ``"original"`` or ``"perturbed"``,
+                ``"kept"`` or ``"changed"``, or both, as in ``"original, kept"``.
 
         Raises:
-            QueryError: there is no network, or it cannot answer.
+            QueryError: there is no network, or the evidence is invalid or has probability zero.
 
         Examples:
-            ``explanation.query()`` is the probability when nothing is known, and
-            ``explanation.query({300: "kept", 301: "perturbed"})`` when something is.
+            ``explanation.query()`` is the marginal probability, and
+            ``explanation.query({300: "kept", 301: "perturbed"})`` a conditional one.
         """
-        network = self._asked(evidence)
+        network = self._network_for(evidence)
         states = network.query(self.target, evidence)
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
-        """Return how many samples, in expectation, are behind the answer to a query.
+        """Return the expected number of samples that agree with the evidence of a query.
 
-        That is the network's probability of the evidence times ``num_samples``. What was hardly
-        ever sampled is answered all the same, and where nothing was seen every state is taken as
-        equally likely; so do not rely on an answer with a support below 5.
+        It is the network's probability of the evidence times ``num_samples``. :meth:`query` also
+        answers for evidence that was rarely or never sampled, and assumes a uniform distribution
+        where there are no samples. Do not rely on an answer with a support below 5.
 
         Args:
-            evidence: what is known, as :meth:`query` takes it.
+            evidence: as in :meth:`query`.
 
         Raises:
-            QueryError: there is no network, or it cannot read the evidence.
+            QueryError: there is no network, or the evidence is invalid.
 
         Examples:
             ``explanation.support()`` is ``num_samples``, and
             ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
         """
-        network = self._asked(evidence)
+        network = self._network_for(evidence)
         return network.probability(evidence or {}) * self.settings.sampling.num_samples
 
-    def _asked(self, evidence: Any) -> BayesianNetwork:
-        """The network, if there is one and this is a question to it."""
+    def _network_for(self, evidence: Any) -> BayesianNetwork:
+        """Return the network; raise a QueryError if there is none or the evidence is no mapping."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
-                f"evidence is a mapping from nodes to what is known, such as {{300: 'kept'}}, "
+                f"evidence must be a mapping from nodes to states, such as {{300: 'kept'}}, "
                 f"not {evidence!r}"
             )
         if self.network is None and self.held < 1:
-            raise QueryError("there is no network to ask: none was asked for (structure=None)")
+            raise QueryError(
+                "the explanation has no network, as it was made with structure=None; explain again "
+                "with structure='auto'"
+            )
         if self.network is None:
             raise QueryError(
-                f"the prediction of {self.target!r} held in all samples, so there is no network to "
-                f"ask; try another perturbation, a larger perturb_probability or a finer change"
+                f"the explanation has no network, as the prediction of {self.target!r} never "
+                f"changed in the samples; try another perturbation, a larger perturb_probability "
+                f"or a more sensitive change"
             )
         return self.network
 
     def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Explanation:
-        """Return the same explanation with names for the nodes of the graph, used everywhere.
+        """Return the same explanation with names instead of node indices.
 
-        A list names every node, a mapping from numbers some of them.
+        Args:
+            names: a list with a name for every node of the graph, or a mapping from node indices
+                to names.
+
+        Raises:
+            InputError: a name is missing, has a wrong type or is not unique.
         """
         old, new = self.ranking, self.ranking.named(names)
         self._check_names(new)
@@ -209,41 +222,44 @@ class Explanation(Shown):
         )
 
     def _check_names(self, named: Ranking) -> None:
-        """Refuse names that some nodes do not have, or share."""
+        """Raise an InputError if names are missing or not unique."""
         around = np.union1d(named.nodes, self.ends).tolist()
         try:
             called = Counter(checked_name(named.called(number)) for number in around)
         except Exception as error:  # a collection of the caller may raise anything
             raise InputError(
-                f"names are a list with a name for each node of the graph, or a mapping from "
-                f"numbers; a name is a text, a number or a tuple ({error})"
+                f"names must be a list with a name for each node of the graph, or a mapping from "
+                f"node indices to names; a name is a string, an integer or a tuple ({error})"
             ) from None
         if len(called) < len(around):
-            raise InputError(f"more than one node is called {called.most_common(1)[0][0]!r}")
+            raise InputError(
+                f"more than one node is called {called.most_common(1)[0][0]!r}; names must be "
+                f"unique"
+            )
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
 
         Args:
-            kind: ``"effects"`` (what perturbing each node does, with 95% intervals),
-                ``"neighbourhood"`` (the graph around the prediction, filled by predicted class and
-                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` of these two
-                side by side, or ``"ranking"`` (each candidate's evidence of dependence, with the
-                line of significance).
-            options: ``max_shown``, how many nodes to draw at most (not of the network).
+            kind: ``"effects"`` (the effect of perturbing each node, with 95% intervals),
+                ``"neighbourhood"`` (the graph around the target, filled by predicted class and
+                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` (neighbourhood
+                and network side by side), or ``"ranking"`` (each candidate's p-value, with the
+                significance threshold).
+            options: ``max_shown``, the maximum number of nodes to draw (not for the network).
 
         Raises:
-            InputError: there is no such kind of plot, or it has no such option.
+            InputError: unknown kind of plot, or an option it does not have.
         """
         from ..report.plots import plot_explanation
 
         return plot_explanation(self, kind, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this explanation to a JSON file, whole or not at all; see :meth:`load`.
+        """Write this explanation to a JSON file atomically; see :meth:`load`.
 
         Raises:
-            FileError: it cannot be written.
+            FileError: the file cannot be written.
         """
         from .formats.json_file import save_explanation
 
@@ -251,33 +267,33 @@ class Explanation(Shown):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Explanation:
-        """Read what :meth:`save` wrote: the same explanation, to the last bit.
+        """Read an explanation written by :meth:`save`; numbers are restored exactly.
 
         Raises:
-            FileError: the file is no such explanation, or made by a newer version.
+            FileError: the file is not a saved explanation, or was written by a newer version.
         """
         from .formats.json_file import load_explanation
 
         return load_explanation(path)
 
     def to_pandas(self) -> DataFrame:
-        """Return effects and dependence as a ``pandas.DataFrame``, a row for each node.
+        """Return effects and dependence as a ``pandas.DataFrame`` with a row for each node.
 
-        The strongest effect comes first; the target has a row too. Columns: ``node``, ``effect``,
-        ``low``, ``high``, ``strength``, ``log_p`` and ``significant`` as in :attr:`effects`; then
-        those of :attr:`ranking`, ``dependence_rank`` (from 1), ``dependence_statistic``,
-        ``dependence_dof``, ``dependence_log_p``, ``dependence_effect_size`` and
-        ``dependence_significant``, missing for the target of a node task; and ``selected``, whether
-        the node is in :attr:`nodes`.
+        Rows are sorted by effect, strongest first, and include the target. Columns: ``node``,
+        ``effect``, ``low``, ``high``, ``strength``, ``log_p`` and ``significant`` as in
+        :attr:`effects`; from :attr:`ranking`, ``dependence_rank`` (from 1),
+        ``dependence_statistic``, ``dependence_dof``, ``dependence_log_p``,
+        ``dependence_effect_size`` and ``dependence_significant``, missing for the target of a node
+        task; and ``selected``, whether the node is in :attr:`nodes`.
         """
         from .formats.frames import nodes_to_pandas
 
         return nodes_to_pandas(self.effects, self.ranking)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
-        """Write one self-contained, interactive page; without a path, return it as text.
+        """Write a self-contained interactive page; without a path, return it as a string.
 
-        See :func:`pgm_explainer.to_html` for a page of many.
+        See :func:`pgm_explainer.to_html` for a page of several explanations.
         """
         from ..report.html import to_html
 
@@ -297,7 +313,7 @@ class Explanation(Shown):
         return describe(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both found the same; the model's own last digits do not count."""
+        """Whether both have the same results, up to rounding of the model's outputs."""
         return (
             isinstance(other, Explanation)
             and self.effects.agrees(other.effects)
@@ -311,12 +327,14 @@ class Explanation(Shown):
 
 
 def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
-    """Raise an InputError if this is no explanation, or one of another graph or task."""
+    """Raise an InputError unless this is an explanation of the given graph and task."""
     if not isinstance(explanation, Explanation):
-        raise InputError(f"this takes an explanation, not {explanation!r}")
+        raise InputError(f"an explanation is required, not {explanation!r}")
     nodes = np.append(explanation.ranking.nodes, explanation.ends)
     its = explanation.graph
     size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
     other = size not in (None, graph.num_nodes)
     if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
-        raise InputError("the explanation is of another graph, or of another task")
+        raise InputError(
+            "the explanation belongs to another graph or task; use the explainer that made it"
+        )

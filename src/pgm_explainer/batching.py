@@ -1,4 +1,4 @@
-"""What is held in memory while many targets are explained together."""
+"""Memory-bounded batches of targets that are explained from one set of samples."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from .explanation import Explanation
 from .memory import readable
 from .network import BayesianNetwork, ConditionalTable
 from .sampling import VariableId
-from .scratch import Shelf
+from .scratch import ArrayStore
 from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
 
-__all__ = ["Neighbourhoods", "in_blocks", "kept", "together"]
+__all__ = ["Neighbourhoods", "effect_blocks", "memory_blocks", "offload"]
 
 _logger = logging.getLogger(__name__)
 
-_BYTES_KEPT = 8
-_BYTES_RANKED = 150
-"""Of each candidate: as a number, and with the columns of its ranking and what they are made of."""
+_INDEX_BYTES = 8
+"""Memory of a candidate's index."""
+_RANKING_BYTES = 150
+"""Memory of a candidate in a ranking and its intermediate results."""
 _LARGE = 1 << 30
-"""Bytes of explanations that a user may want to know of beforehand."""
-_AT_ONCE = 128
-_ESTIMATED_AT_ONCE = 1 << 14
-_TARGETS_AT_ONCE = 32
-Finding = TypeVar("Finding", bound=Sized)
+"""Size of explanations, in bytes, from which on it is logged as a warning."""
+_BLOCK_TARGETS = 128
+_EFFECT_CANDIDATES = 1 << 14
+_EFFECT_TARGETS = 32
+Result = TypeVar("Result", bound=Sized)
 
 
 class Neighbourhoods(Iterable[Neighbourhood]):
-    """The neighbourhoods of some targets, in order, as often as they are wanted.
+    """The neighbourhoods of some targets, in order; can be iterated over several times.
 
-    They are kept while they fit into memory; those of further targets are found again each time.
+    They are cached up to a memory limit; the others are computed again in each iteration.
 
     Args:
-        targets: what is explained, each once.
-        find: returns the neighbourhood of a target.
-        num_nodes: how many nodes the graph has.
-        max_memory: bytes; an eighth of them may be kept.
+        targets: the explained targets, without duplicates.
+        find: computes the neighbourhood of a target.
+        num_nodes: the number of nodes in the graph.
+        max_memory: in bytes; an eighth is used for the cache.
 
     Attributes:
         union: all candidates, ascending.
@@ -57,77 +58,77 @@ class Neighbourhoods(Iterable[Neighbourhood]):
     ) -> None:
         self.targets = targets
         self._find = find
-        self._kept: list[Neighbourhood] = []
+        self._cached: list[Neighbourhood] = []
         seen, size = np.zeros(num_nodes, dtype=bool), 0
         for target in targets:
-            near = find(target)
-            seen[near.candidates] = True
-            size += len(near.candidates)
-            if size * _BYTES_KEPT <= max_memory // 8:
-                self._kept.append(near)
+            neighbourhood = find(target)
+            seen[neighbourhood.candidates] = True
+            size += len(neighbourhood.candidates)
+            if size * _INDEX_BYTES <= max_memory // 8:
+                self._cached.append(neighbourhood)
         self.union: IntArray = np.flatnonzero(seen)
-        if len(targets) > 1 and size * _BYTES_RANKED > max_memory:
+        if len(targets) > 1 and size * _RANKING_BYTES > max_memory:
             _logger.log(
-                logging.WARNING if size * _BYTES_RANKED >= _LARGE else logging.INFO,
-                "%d explanations with %d candidates in all will take about %s; what max_memory "
-                "leaves no room for goes to temporary files; explain_dataset() keeps only the "
+                logging.WARNING if size * _RANKING_BYTES >= _LARGE else logging.INFO,
+                "%d explanations with %d candidates in total will take about %s; what exceeds "
+                "max_memory is written to temporary files; explain_dataset() stores only the "
                 "first candidates of each",
-                *(len(targets), size, readable(size * _BYTES_RANKED)),
+                *(len(targets), size, readable(size * _RANKING_BYTES)),
             )
 
     def __iter__(self) -> Iterator[Neighbourhood]:
-        yield from self._kept
-        yield from map(self._find, self.targets[len(self._kept) :])
+        yield from self._cached
+        yield from map(self._find, self.targets[len(self._cached) :])
 
 
-def together(
+def effect_blocks(
     found: Iterable[tuple[Neighbourhood, Dependents]],
 ) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
-    """Group targets whose effects are estimated together: few enough candidates in all."""
+    """Group targets into blocks whose effects are estimated at once."""
     block: list[tuple[Neighbourhood, Dependents]] = []
     size = 0
     for each in found:
         block.append(each)
         size += len(each[0].candidates)
-        if size >= _ESTIMATED_AT_ONCE or len(block) == _TARGETS_AT_ONCE:
+        if size >= _EFFECT_CANDIDATES or len(block) == _EFFECT_TARGETS:
             yield block
             block, size = [], 0
     if block:
         yield block
 
 
-def in_blocks(findings: Iterable[Finding], max_memory: int) -> Iterator[list[Finding]]:
-    """Group what is found of targets into blocks that fit into an eighth of the memory.
+def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[Result]]:
+    """Group the results of targets into blocks that fit into an eighth of the memory.
 
     Args:
-        findings: each as long as it has candidates; asked for when its block is made.
-        max_memory: bytes.
+        results: the length of each is its number of candidates; consumed lazily.
+        max_memory: in bytes.
     """
-    most = max_memory // 8 // _BYTES_RANKED
-    block: list[Finding] = []
+    most = max_memory // 8 // _RANKING_BYTES
+    block: list[Result] = []
     size = 0
-    for each in findings:
+    for each in results:
         block.append(each)
         size += len(each)
-        if size >= most or len(block) == _AT_ONCE:
+        if size >= most or len(block) == _BLOCK_TARGETS:
             yield block
             block, size = [], 0
     if block:
         yield block
 
 
-def kept(explanation: Explanation, shelf: Shelf) -> Explanation:
-    """Return the same explanation; its arrays in a file, if there is no more room in memory."""
-    network, store = explanation.network, shelf.store
+def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
+    """Return the same explanation, with its arrays in a file once the memory limit is reached."""
+    network, store = explanation.network, arrays.store
     full = [] if network is None else [network.cpt(node) for node in network.nodes]
     counted = [table for table in full if isinstance(table, ConditionalTable)]
-    long = [
+    columns = [
         *(getattr(explanation.ranking, name) for name in RANKING_COLUMNS),
         *(getattr(explanation.effects, name) for name in EFFECT_COLUMNS),
         *(array for table in counted for array in (table.values, table.counts)),
         explanation.node_classes,
     ]
-    if shelf.leaves(sum(array.nbytes for array in long)):
+    if arrays.fits(sum(array.nbytes for array in columns)):
         return explanation
 
     def stored(table: Any, names: Sequence[str]) -> Any:
