@@ -193,6 +193,8 @@ class Explanation:
 
         A list names every node, a mapping from numbers some of them.
         """
+        if isinstance(names, np.ndarray):
+            names = names.tolist()  # numbers of NumPy do not compare with pairs
         old, new = self.ranking, self.ranking.named(names)
         self._check_names(new)
         ends = [new.called(end) for end in self.ends.tolist()]
