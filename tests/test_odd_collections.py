@@ -209,3 +209,17 @@ def test_what_is_no_target_of_a_data_set_is_called_as_it_is(explainer, tmp_path)
     nested.append(nested)
     assert [data.called(each) for each in (1, "x", -1, 99)] == ["b", "x", -1, 99]
     assert data.called(nested)[0] is nested
+
+
+def test_the_names_of_a_pair_may_be_an_array():
+    """Before, a number of NumPy was compared with a pair as if both were arrays."""
+
+    def of_pairs(x, pairs):
+        scores = model(x, RING)
+        return scores[:, pairs[0]] * scores[:, pairs[1]]
+
+    explainer = PGMExplainer(of_pairs, X, RING, task="edge", only_significant=False, **QUICK)
+    found = explainer.explain((0, 1))
+    names = np.arange(8)[::-1]
+    assert found.named(names) == found.named(names.tolist())
+    assert str(found.named(names)) == str(found.named(names.tolist()))
