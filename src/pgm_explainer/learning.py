@@ -116,16 +116,17 @@ class _Learning:
         by_causes = NoisyOr.fit_many([each.data(each.causes[:most]) for each in leaves], smoothing)
         for leaf, best in zip(leaves, by_causes, strict=True):
             parents = leaf.causes[:most]
+            causes = frozenset(_effective(best, parents))
             for at in leaf.others:
                 if most is not None and len(parents) >= most:
                     break
                 larger = sorted([*parents, at])
                 trial = fit(leaf, larger)
-                if trial.score(score) > best.score(score):
+                # A node that changes along with the target would often replace its cause.
+                keeps_causes = causes <= frozenset(_effective(trial, larger))
+                if keeps_causes and trial.score(score) > best.score(score):
                     best, parents = trial, larger
-            effective = [
-                at for at, chance in zip(parents, best.chances, strict=True) if chance.any()
-            ]
+            effective = _effective(best, parents)
             yield (best, parents) if effective == parents else (fit(leaf, effective), effective)
 
     def _with_full_tables(
@@ -195,6 +196,11 @@ class _Leaf:
             self._codes[:, [*parents, -1]],
             [self._active[at] for at in parents],
         )
+
+
+def _effective(table: NoisyOr, parents: Sequence[int]) -> list[int]:
+    """The parents that can change the prediction."""
+    return [at for at, chance in zip(parents, table.chances, strict=True) if chance.any()]
 
 
 def _active_states(
