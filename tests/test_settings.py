@@ -205,7 +205,7 @@ def test_memory_is_read_once():
 
 
 def test_max_parents_is_not_for_a_search_of_ones_own():
-    with pytest.raises(InputError, match="max_parents=2 is for the searches by name"):
+    with pytest.raises(InputError, match="max_parents=2 does not apply to a custom"):
         NetworkConfig(structure=_no_edges, max_parents=2)
 
 
