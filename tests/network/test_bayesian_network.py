@@ -337,5 +337,5 @@ def test_what_cannot_be_fitted_is_refused(change):
 def test_new_names_are_a_mapping_to_names(random_network):
     network = random_network(0, 3)
     for names in (None, ["a"], {0: ["a"]}):
-        with pytest.raises(InputError, match=r"names must be a mapping|called by a whole number"):
+        with pytest.raises(InputError, match=r"names must be a mapping|an integer, a string"):
             network.renamed(names)
