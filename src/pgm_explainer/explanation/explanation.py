@@ -207,6 +207,8 @@ class Explanation(Shown):
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
+        if isinstance(names, np.ndarray):
+            names = names.tolist()  # numbers of NumPy do not compare with pairs
         old, new = self.ranking, self.ranking.named(names)
         self._check_names(new)
         ends = [new.called(end) for end in self.ends.tolist()]
@@ -226,7 +228,7 @@ class Explanation(Shown):
         around = np.union1d(named.nodes, self.ends).tolist()
         try:
             called = Counter(checked_name(named.called(number)) for number in around)
-        except (IndexError, KeyError, TypeError, InputError) as error:
+        except Exception as error:  # a collection of the caller may raise anything
             raise InputError(
                 f"names must be a list with a name for each node of the graph, or a mapping from "
                 f"node indices to names; a name is a string, an integer or a tuple ({error})"

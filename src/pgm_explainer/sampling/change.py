@@ -103,11 +103,16 @@ class Levels(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
             raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
+        if len(self.thresholds) > 7:
+            raise InputError(
+                f"levels takes at most 7 thresholds, not {len(self.thresholds):,}: "
+                f"{self.thresholds!r:.200}"
+            )
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
             check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
-        if not self.thresholds or not ascending or len(self.thresholds) > 7:
+        if not self.thresholds or not ascending:
             raise InputError(
                 f"levels takes one to seven thresholds in ascending order, not {self.thresholds}"
             )
