@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer import ModelError, PGMExplainer, PGMExplainerError
+from pgm_explainer import InputError, ModelError, PGMExplainer, PGMExplainerError
 from pgm_explainer.predictors import WholeGraphFunction
 from pgm_explainer.sampling import Fall
 from pgm_explainer.selection import ChiSquareTest
@@ -330,3 +330,9 @@ def test_an_error_inside_the_model_is_told_with_its_cause():
     with pytest.raises(ModelError, match=r"shape \[1, 4, 4\]: KeyError: 'weights'") as error:
         PGMExplainer(broken, X, EDGES).explain(3)
     assert isinstance(error.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("targets", [[], 5])
+def test_samples_around_nothing_are_refused(on_a_path, targets):
+    with pytest.raises(InputError, match="targets"):
+        on_a_path().samples(targets)

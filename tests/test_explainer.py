@@ -24,7 +24,7 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.sampling import (
     PERTURBATIONS,
     Deviation,
@@ -684,7 +684,8 @@ def test_an_option_that_is_set_changes_the_explanation(toy, option, value):
         return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)) - 0.5
 
     def explanation(**options):
-        given = {**OPTIONS, "scores": "logits", "max_nodes": 9, **options}
+        chosen = {"scores": "logits", "max_nodes": 9, "significance": 0.001}
+        given = {**OPTIONS, **chosen, **options}
         return PGMExplainer(normalised, toy.x, toy.edge_index, **given).explain(RICH)
 
     assert explanation(**{option: value}) != explanation()

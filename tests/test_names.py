@@ -92,3 +92,18 @@ def test_features_of_a_named_explanation_can_be_explained(toy):
     np.testing.assert_array_equal(
         one.explain_features(named).log_p, one.explain_features(explanation).log_p
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a"], "a name for each node"),
+        (5, "a name for each node"),
+        ([[0], [1], [2], [3], [4]], "a name for each node"),
+        (["a", "b", "c", "b", "e"], "more than one node is called 'b'"),
+        ({2: 1, 3: 1}, "more than one node is called 1"),
+    ],
+)
+def test_names_that_cannot_be_used_are_refused(on_a_path, names, message):
+    with pytest.raises(InputError, match=message):
+        on_a_path().explain(0).named(names)

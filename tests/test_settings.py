@@ -13,7 +13,7 @@ import pytest
 from pgm_explainer import InputError, PGMExplainer
 from pgm_explainer.choices import Recorded
 from pgm_explainer.execution import ExecutionConfig
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.model_config import ModelConfig
 from pgm_explainer.network import NetworkConfig
 from pgm_explainer.sampling import Fall, SamplingConfig

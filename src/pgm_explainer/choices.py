@@ -1,6 +1,6 @@
 """Options that are objects, such as a change indicator or a test, and their descriptions.
 
-A :class:`Description` is converted to text and JSON in ``io`` and ``report`` only.
+A :class:`Description` is converted to text and JSON in ``explanation/formats`` and ``report`` only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar, cast
 
-__all__ = ["Choice", "Described", "Description", "Recorded", "as_recorded"]
+__all__ = ["Choice", "Described", "Description", "Recorded", "UserDefined", "as_recorded"]
 
 Chosen = TypeVar("Chosen", bound="Choice")
 
@@ -47,15 +47,24 @@ class Described:
         return Description(self.name, {each: getattr(own, each) for each in parameters})
 
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class UserDefined:
+    """Base class of custom functions and objects, which are described by their name only."""
+
+    def describe(self: _Named) -> Description:
+        """Return the name, from which the object cannot be restored."""
+        return Description(self.name, own=True)
+
+
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(UserDefined):
     """A placeholder for a custom function or object of which only the name was saved."""
 
     name: str
-
-    def describe(self) -> Description:
-        """Return its name."""
-        return Description(self.name, own=True)
 
 
 def as_recorded(choice: Chosen) -> Chosen:

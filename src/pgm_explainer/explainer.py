@@ -76,9 +76,10 @@ class PGMExplainer:
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
-            ``Fall(0.1)``, a number (the threshold of a fall), a list of numbers (thresholds of
-            levels), or a function. ``auto`` is ``LargeFall()``, a fall that is large relative to
-            the other falls of the same prediction; for a regression it is ``TopDeviation(0.5)``.
+            ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
+            (thresholds of levels), or a function. ``auto`` is ``large_fall``, a fall that is large
+            relative to the other falls of the same prediction; for a regression it is
+            ``pgm_explainer.TopDeviation(0.5)``.
         scores: what the model returns: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to detect which of the first three.
         output: the index of the output to explain, for a model with several independent outputs

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..errors import PGMExplainerError, PGMExplainerWarning
+from ..versions import __version__
 from . import explain, query, run, show
 from .plugins import installed_commands
 
@@ -90,8 +91,6 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     Commands of other packages are looked up only if the command is not one of this package, since
     that takes time.
     """
-    from .. import __version__
-
     wanted = words[0] if words else None
     others = {} if wanted in COMMANDS else installed_commands(wanted)
     table = {**others, **COMMANDS}  # nobody replaces a command of this package

@@ -13,10 +13,10 @@ from ..arrays import check_whole_number
 from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
-from ..io.files import PathLike
 from ..limits import SHARD_ROWS
 from ..progress import Progress, duration
 from ..sampling import VariableId
+from ..storage.files import PathLike
 from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder
 from .job_file import JobFile, NamesEntry
@@ -62,7 +62,7 @@ def explain_dataset(
         targets: nodes or pairs, each explained once; None for all nodes.
         folder: where the data set is, or will be.
         engine: ``local`` (this process), ``processes`` (one a core), ``ray``, or an engine such as
-            ``RayEngine(workers=8, address="auto")``.
+            ``pgm_explainer.RayEngine(workers=8, address="auto")``.
         shard_size: how many explanations go into a file: what a stopped job has to do again, at
             most, for each worker. Targets of a shard share samples.
         keep_candidates: how many candidates of each ranking are kept; explaining nodes always are.

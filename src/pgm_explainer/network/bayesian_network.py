@@ -97,7 +97,7 @@ class ConditionalTable:
 
     def to_pandas(self) -> DataFrame:
         """Return a table with a column per state and a row per configuration of the parents."""
-        from ..io.frames import table_to_pandas
+        from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
 
@@ -238,9 +238,10 @@ class BayesianNetwork:
         """Return the joint distribution of some variables, given evidence about others.
 
         Args:
-            nodes: one variable or several; the result has an axis for each.
-            evidence: the evidence for each variable, see :meth:`Variable.matching`; it may concern
-                only a part of the variable.
+                    nodes: one variable or several; the result has an axis for each.
+            evidence: the evidence for each variable, as in
+                :meth:`~pgm_explainer.sampling.Variable.matching`; it may concern only a part of
+                the variable.
 
         Raises:
             QueryError: unknown variable, invalid evidence, or evidence with probability 0.
@@ -342,7 +343,7 @@ class BayesianNetwork:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this network to a ``.bif`` or ``.xmlbif`` file, without counts."""
-        from ..io.network_file import save_network
+        from .formats.network_file import save_network
 
         save_network(path, self)
 
@@ -353,13 +354,13 @@ class BayesianNetwork:
         Raises:
             FileError: the file cannot be read, or is not a network of an explanation.
         """
-        from ..io.network_file import load_network
+        from .formats.network_file import load_network
 
         return load_network(path)
 
     def to_dot(self) -> str:
         """Return the network in the DOT language of Graphviz."""
-        from ..io.graphs import network_to_dot
+        from .formats.graphs import network_to_dot
 
         return network_to_dot(self)
 
@@ -368,19 +369,19 @@ class BayesianNetwork:
 
         These are ``states``, ``parents``, ``probabilities`` and ``counts``, as in :meth:`cpt`.
         """
-        from ..io.graphs import network_to_networkx
+        from .formats.graphs import network_to_networkx
 
         return network_to_networkx(self)
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
         """Return a pgmpy network, in which node 304 has the name ``"node_304"``."""
-        from ..io.peers import network_to_pgmpy
+        from .formats.peers import network_to_pgmpy
 
         return network_to_pgmpy(self)
 
     def to_pyagrum(self) -> BayesNet:
         """Return a pyAgrum network, in which node 304 has the name ``"node_304"``."""
-        from ..io.peers import network_to_pyagrum
+        from .formats.peers import network_to_pyagrum
 
         return network_to_pyagrum(self)
 

@@ -186,7 +186,7 @@ class NoisyOr:
 
     def to_pandas(self) -> DataFrame:
         """Return the full table, with a column per state and a row per parents' configuration."""
-        from ..io.frames import table_to_pandas
+        from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
 

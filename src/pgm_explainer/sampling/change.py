@@ -23,7 +23,7 @@ from ..arrays import (
     own_name,
     resolve,
 )
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .indicators import CheckedChange, check_levels
 
@@ -103,11 +103,16 @@ class Levels(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
             raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
+        if len(self.thresholds) > 7:
+            raise InputError(
+                f"levels takes at most 7 thresholds, not {len(self.thresholds):,}: "
+                f"{self.thresholds!r:.200}"
+            )
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
             check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
-        if not self.thresholds or not ascending or len(self.thresholds) > 7:
+        if not self.thresholds or not ascending:
             raise InputError(
                 f"levels takes one to seven thresholds in ascending order, not {self.thresholds}"
             )
@@ -282,7 +287,7 @@ class TopDeviation(TopFraction):
 
 
 @dataclass(frozen=True)
-class CustomChange:
+class CustomChange(UserDefined):
     """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
 
     function: Callable[[FloatArray, FloatArray], Any]
@@ -318,10 +323,6 @@ class CustomChange:
 
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 CHANGES: dict[str, Change] = {

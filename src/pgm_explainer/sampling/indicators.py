@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
-from ..choices import Description
+from ..choices import UserDefined
 from ..errors import InputError
 
 __all__ = ["CheckedChange", "check_levels"]
@@ -27,7 +27,7 @@ def check_levels(levels: Any) -> int:
 
 
 @dataclass(frozen=True)
-class CheckedChange:
+class CheckedChange(UserDefined):
     """A custom indicator with the attributes and methods of a ``Change``.
 
     Raises:
@@ -81,10 +81,6 @@ class CheckedChange:
                 f"levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return levels.astype(np.uint8)
-
-    def describe(self) -> Description:
-        """Return the indicator's name."""
-        return Description(self.name, own=True)
 
 
 def _numbers(answer: Any, shape: tuple[int, ...], called: str) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
@@ -37,7 +37,6 @@ __all__ = [
 AND_RANDOM = " and random"
 
 _PROBES = 16
-_DRAWS = 4
 _FLOATS_AT_ONCE = 1 << 19
 _LEAST_WIDTH = 16
 """The least assumed number of features per node, as each node takes memory for random numbers."""
@@ -108,25 +107,17 @@ class _Uniform(Described):
 
 @dataclass(frozen=True)
 class _Permute(Described):
-    """The features of a random other node, drawn again a few times if they are the same.
+    """The features of another node, drawn at random, as in permutation importance.
 
-    Otherwise the perturbation of a node with frequent features, such as a carbon atom, would rarely
-    change anything.
+    Rare values stay rare, so that the model sees the features that it was trained on. The other
+    node may have the same features; then nothing changes.
     """
 
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        own, uniforms = population.x[draws.nodes], draws.uniforms("donor", _DRAWS)
-        donors = population.another(draws.nodes, uniforms[..., 0])
-        new = np.asarray(population.x[donors])
-        for attempt in range(1, _DRAWS):
-            same = (new == own).all(axis=-1)
-            if not same.any():
-                break
-            donors = population.another(draws.nodes, uniforms[..., attempt])
-            new[same] = population.x[donors[same]]
-        return new
+        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
+        return np.asarray(population.x[donors])
 
 
 @dataclass(frozen=True)
@@ -161,7 +152,7 @@ class RandomWhereConstant:
 
 
 @dataclass(frozen=True)
-class CheckedPerturbation:
+class CheckedPerturbation(UserDefined):
     """A custom object with the attributes and methods of a :class:`Perturbation`."""
 
     perturbation: Any
@@ -174,13 +165,9 @@ class CheckedPerturbation:
         new: NDArray[Any] = self.perturbation(population, draws)
         return new
 
-    def describe(self) -> Description:
-        """Return the object's name."""
-        return Description(self.name, own=True)
-
 
 @dataclass(frozen=True)
-class CustomPerturbation:
+class CustomPerturbation(UserDefined):
     """A custom ``function(x, rng) -> new x``, called once per sample.
 
     ``x`` is a copy of the features ``[N, F]`` of *all* nodes, and ``rng`` a NumPy generator for the
@@ -215,10 +202,6 @@ class CustomPerturbation:
                 f"for features of shape {original.shape}; it must keep the shape"
             )
         return new.astype(original.dtype)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {

@@ -55,7 +55,7 @@ class FeatureEffects:
         return f"FeatureEffects({nodes} nodes, {features} features, {found} significant)"
 
     def __str__(self) -> str:
-        from ..report.features import describe_effects
+        from .attribute_text import describe_effects
 
         return describe_effects(self)
 

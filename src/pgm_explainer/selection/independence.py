@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..arrays import as_array, call_own, described, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .counting import Counts
 from .tail import log_chi_square_tail
@@ -79,7 +79,7 @@ class GTest(Described):
 
 
 @dataclass(frozen=True)
-class CheckedTest:
+class CheckedTest(UserDefined):
     """A custom test with validated outputs."""
 
     test: Any
@@ -107,10 +107,6 @@ class CheckedTest:
                 f"for tables with empty rows or columns"
             )
         return statistic.astype(np.float64)
-
-    def describe(self) -> Description:
-        """Return the test's name."""
-        return Description(self.name, own=True)
 
 
 TESTS: dict[str, IndependenceTest] = {test.name: test for test in (ChiSquareTest(), GTest())}

@@ -86,7 +86,10 @@ class DAG:
 
     def _of(self, lists: tuple[tuple[int, ...], ...], variable: int) -> tuple[int, ...]:
         try:
-            return lists[operator.index(variable)]
+            at = operator.index(variable)
+            if at < 0:  # which Python would count from the end
+                raise IndexError
+            return lists[at]
         except (IndexError, TypeError):
             raise InputError(
                 f"{variable!r} is not a variable; variables are 0 to {self.num_variables - 1}"
@@ -97,7 +100,7 @@ class DAG:
         blanket = set(self.parents(variable)) | set(self.children(variable))
         for child in self.children(variable):
             blanket |= set(self.parents(child))
-        return tuple(sorted(blanket - {variable}))
+        return tuple(sorted(blanket - {operator.index(variable)}))
 
 
 def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:

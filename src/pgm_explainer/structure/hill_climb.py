@@ -99,7 +99,7 @@ def _climb(
 ) -> tuple[DAG, float]:
     state = _State(families, limits, start)
     best, best_gain, gain = start.edges, 0.0, 0.0
-    tabu: deque[Move] = deque(maxlen=tabu_length)
+    tabu: deque[Move] = deque(maxlen=min(tabu_length, max_steps))
     without_gain = 0
     for _ in range(max_steps):
         found = state.best_move(tabu, best_gain - gain)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import IntArray, check_whole_number
-from .effects import Effects
-from .errors import InputError, QueryError
-from .graph import Graph, Subgraph
-from .network import BayesianNetwork
-from .selection import STRONG, Ranking, causes
-from .settings import Settings
-from .variables import VariableId, checked_name
-from .versions import current_versions
+from ..arrays import IntArray, check_whole_number
+from ..effects import Effects
+from ..errors import InputError, QueryError
+from ..graph import Graph, Subgraph
+from ..network import BayesianNetwork
+from ..report.shown import Shown
+from ..selection import STRONG, Ranking, causes
+from ..settings import Settings
+from ..variables import VariableId, checked_name
+from ..versions import current_versions
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,7 +31,7 @@ __all__ = ["Explanation", "check_explanation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Shown):
     """The explanation of one prediction, with a Bayesian network that can be queried.
 
     Attributes:
@@ -225,7 +226,7 @@ class Explanation:
         around = np.union1d(named.nodes, self.ends).tolist()
         try:
             called = Counter(checked_name(named.called(number)) for number in around)
-        except (IndexError, KeyError, TypeError, InputError) as error:
+        except Exception as error:  # a collection of the caller may raise anything
             raise InputError(
                 f"names must be a list with a name for each node of the graph, or a mapping from "
                 f"node indices to names; a name is a string, an integer or a tuple ({error})"
@@ -250,7 +251,7 @@ class Explanation:
         Raises:
             InputError: unknown kind of plot, or an option it does not have.
         """
-        from .report.plots import plot_explanation
+        from ..report.plots import plot_explanation
 
         return plot_explanation(self, kind, **options)
 
@@ -260,7 +261,7 @@ class Explanation:
         Raises:
             FileError: the file cannot be written.
         """
-        from .io.json_file import save_explanation
+        from .formats.json_file import save_explanation
 
         save_explanation(path, self)
 
@@ -271,7 +272,7 @@ class Explanation:
         Raises:
             FileError: the file is not a saved explanation, or was written by a newer version.
         """
-        from .io.json_file import load_explanation
+        from .formats.json_file import load_explanation
 
         return load_explanation(path)
 
@@ -285,7 +286,7 @@ class Explanation:
         ``dependence_effect_size`` and ``dependence_significant``, missing for the target of a node
         task; and ``selected``, whether the node is in :attr:`nodes`.
         """
-        from .io.frames import nodes_to_pandas
+        from .formats.frames import nodes_to_pandas
 
         return nodes_to_pandas(self.effects, self.ranking)
 
@@ -294,7 +295,7 @@ class Explanation:
 
         See :func:`pgm_explainer.to_html` for a page of several explanations.
         """
-        from .report.html import to_html
+        from ..report.html import to_html
 
         return to_html(self, path)
 
@@ -302,12 +303,12 @@ class Explanation:
         return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
 
     def _repr_html_(self) -> str:
-        from .report.notebook import to_notebook_html
+        from ..report.notebook import to_notebook_html
 
         return to_notebook_html(self)
 
     def __str__(self) -> str:
-        from .report.text import describe
+        from ..report.text import describe
 
         return describe(self)
 
