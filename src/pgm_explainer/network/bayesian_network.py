@@ -239,9 +239,9 @@ class BayesianNetwork:
 
         Args:
             nodes: one variable or several; the result has an axis for each.
-            evidence: the evidence for each variable, as taken by
-                :meth:`~pgm_explainer.sampling.Variable.matching`; it may concern only a part of the
-                variable.
+            evidence: the evidence for each variable, as in
+                :meth:`~pgm_explainer.sampling.Variable.matching`; it may concern only a part of
+                the variable.
 
         Raises:
             QueryError: unknown variable, invalid evidence, or evidence with probability 0.

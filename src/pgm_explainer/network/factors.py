@@ -72,7 +72,7 @@ def _check_size(keep: Sequence[int], factors: Iterable[Factor]) -> None:
     if size > MOST_CELLS:
         raise QueryError(
             f"the joint distribution of these {len(keep)} variables would be a table of {size:,} "
-            f"numbers; ask about fewer at once"
+            f"numbers; query fewer variables at once"
         )
 
 
