@@ -196,6 +196,11 @@ def test_numbers_of_variables_may_be_of_any_type():
     assert dag.markov_blanket(Two()) == (0, 1)
 
 
+def test_a_network_of_too_many_variables_is_refused_at_once():
+    with pytest.raises(InputError, match="at most 1,000,000 variables"):
+        DAG(2**64)
+
+
 def test_a_tabu_list_may_be_longer_than_any_search():
     options = {"cardinalities": [2, 2, 2], "max_steps": 50}
     assert hill_climb(DATA, tabu_length=2**63, **options) == hill_climb(
