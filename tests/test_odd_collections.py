@@ -196,6 +196,11 @@ def test_numbers_of_variables_may_be_of_any_type():
     assert dag.markov_blanket(Two()) == (0, 1)
 
 
+def test_a_network_of_too_many_variables_is_refused_at_once():
+    with pytest.raises(InputError, match="at most 1,000,000 variables"):
+        DAG(2**64)
+
+
 def test_a_tabu_list_may_be_longer_than_any_search():
     options = {"cardinalities": [2, 2, 2], "max_steps": 50}
     assert hill_climb(DATA, tabu_length=2**63, **options) == hill_climb(
@@ -209,3 +214,17 @@ def test_what_is_no_target_of_a_data_set_is_called_as_it_is(explainer, tmp_path)
     nested.append(nested)
     assert [data.called(each) for each in (1, "x", -1, 99)] == ["b", "x", -1, 99]
     assert data.called(nested)[0] is nested
+
+
+def test_the_names_of_a_pair_may_be_an_array():
+    """Before, a number of NumPy was compared with a pair as if both were arrays."""
+
+    def of_pairs(x, pairs):
+        scores = model(x, RING)
+        return scores[:, pairs[0]] * scores[:, pairs[1]]
+
+    explainer = PGMExplainer(of_pairs, X, RING, task="edge", only_significant=False, **QUICK)
+    found = explainer.explain((0, 1))
+    names = np.arange(8)[::-1]
+    assert found.named(names) == found.named(names.tolist())
+    assert str(found.named(names)) == str(found.named(names.tolist()))

@@ -207,6 +207,8 @@ class Explanation(Shown):
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
+        if isinstance(names, np.ndarray):
+            names = names.tolist()  # numbers of NumPy do not compare with pairs
         old, new = self.ranking, self.ranking.named(names)
         self._check_names(new)
         ends = [new.called(end) for end in self.ends.tolist()]

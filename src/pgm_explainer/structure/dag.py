@@ -15,6 +15,7 @@ __all__ = ["DAG"]
 
 Edge = tuple[int, int]
 _SHOWN = 20
+_MOST_VARIABLES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class DAG:
     def __init__(self, num_variables: int, edges: Iterable[Iterable[int]] = ()) -> None:
         if type(num_variables) is not int or num_variables < 0:
             num_variables = check_whole_number(num_variables, "num_variables", at_least=0)
+        if num_variables > _MOST_VARIABLES:
+            raise InputError(
+                f"a network has at most {_MOST_VARIABLES:,} variables, not {num_variables:,}"
+            )
         given = as_list(edges)
         if given is None:
             raise InputError(f"edges must be a list of pairs (parent, child), not {edges!r}")
