@@ -31,6 +31,8 @@ _LARGE = 1 << 30
 _BLOCK_TARGETS = 128
 _EFFECT_CANDIDATES = 1 << 14
 _EFFECT_TARGETS = 32
+_EFFECT_VALUES = 1 << 18
+"""Predictions (targets times samples) whose effects are estimated at once."""
 Result = TypeVar("Result", bound=Sized)
 
 
@@ -82,15 +84,16 @@ class Neighbourhoods(Iterable[Neighbourhood]):
 
 
 def effect_blocks(
-    found: Iterable[tuple[Neighbourhood, Dependents]],
+    found: Iterable[tuple[Neighbourhood, Dependents]], num_samples: int
 ) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
     """Group targets into blocks whose effects are estimated at once."""
+    most = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // num_samples))
     block: list[tuple[Neighbourhood, Dependents]] = []
     size = 0
     for each in found:
         block.append(each)
         size += len(each[0].candidates)
-        if size >= _EFFECT_CANDIDATES or len(block) == _EFFECT_TARGETS:
+        if size >= _EFFECT_CANDIDATES or len(block) == most:
             yield block
             block, size = [], 0
     if block:
