@@ -741,7 +741,7 @@ def test_the_task_decides_what_the_model_must_answer(toy):
     PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph").explain()
     with pytest.raises(ModelError, match=r"this task needs \[1, classes\]"):
         PGMExplainer(toy.whole, toy.x, toy.edge_index, task="graph").explain()
-    with pytest.raises(ModelError, match=r"needs \[1, 16, classes\].* is for task='graph'"):
+    with pytest.raises(ModelError, match=r"needs \[1, 16, classes\].* set task='graph'"):
         PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="node").explain(1)
 
 

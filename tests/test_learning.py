@@ -185,5 +185,5 @@ def test_tables_that_would_not_fit_into_memory_are_refused():
     with pytest.raises(InputError, match="set max_parents"):
         star(40, score="log_likelihood", structure="hill_climb")
     network = star(40, structure="hill_climb").network
-    with pytest.raises(QueryError, match="ask about fewer"):
+    with pytest.raises(QueryError, match="query fewer variables"):
         network.query(network.nodes)

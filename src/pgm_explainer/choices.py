@@ -53,10 +53,10 @@ class _Named(Protocol):
 
 
 class UserDefined:
-    """Base of functions and objects of the user's, which are described by their names only."""
+    """Base class of custom functions and objects, which are described by their name only."""
 
     def describe(self: _Named) -> Description:
-        """Return the name, from which the object cannot be made again."""
+        """Return the name, from which the object cannot be restored."""
         return Description(self.name, own=True)
 
 

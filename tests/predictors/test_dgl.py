@@ -295,7 +295,7 @@ def test_without_dgl_the_error_says_what_to_install(monkeypatch):
 
 @needs_dgl
 def test_pairs_of_nodes_are_refused(graph, batch):
-    with pytest.raises(InputError, match="pairs"):
+    with pytest.raises(InputError, match="edge tasks"):
         DglPredictor(make("GCN"))(batch, graph.whole, np.array([[0], [1]]))
 
 

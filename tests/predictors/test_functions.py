@@ -141,7 +141,7 @@ def test_a_whole_graph_function_that_writes_to_its_pairs_writes_to_a_copy():
 
 @pytest.mark.parametrize("model", [of_features, of_edges, WholeGraphFunction(of_features)])
 def test_inputs_are_for_modules(model):
-    with pytest.raises(InputError, match=r"inputs \(edge_weight\) go to PyTorch modules"):
+    with pytest.raises(InputError, match=r"inputs \(edge_weight\) are for PyTorch modules"):
         as_predictor(model, "node", {"edge_weight": np.ones(3)})
 
 

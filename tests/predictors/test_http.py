@@ -203,7 +203,7 @@ def test_a_connection_dropped_between_two_questions_is_opened_again():
 def test_a_server_that_stays_away_is_an_error_that_says_so(trouble, cause):
     with (
         running(Service(serving(lambda x: x), **trouble)) as service,
-        pytest.raises(ModelError, match=f"{service.url} stayed away after 3 tries.*{cause}"),
+        pytest.raises(ModelError, match=f"{service.url} is unavailable after 3 attempts.*{cause}"),
     ):
         ask(service, retries=2)
     assert len(service.bodies) == 3
@@ -213,7 +213,7 @@ def test_a_port_where_nobody_listens_is_an_error_that_says_so():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
-        with pytest.raises(ModelError, match=r"1 try in .*ConnectionRefusedError"):
+        with pytest.raises(ModelError, match=r"1 attempt in .*ConnectionRefusedError"):
             quick(url, retries=0)(X, PART)
 
 
@@ -221,7 +221,7 @@ def test_a_silent_server_is_waited_for_no_longer_than_said():
     started = time.monotonic()
     with (
         running(Service(serving(lambda x: x), delay=0.5)) as service,
-        pytest.raises(ModelError, match=r"2 tries.*[Tt]ime"),
+        pytest.raises(ModelError, match=r"2 attempts.*[Tt]ime"),
     ):
         ask(service, timeout=0.1, retries=1)
     assert time.monotonic() - started < 3
@@ -288,7 +288,7 @@ def test_a_server_that_is_never_silent_and_never_done_is_given_up_at_the_deadlin
     started = time.monotonic()
     with (
         scripted(behave) as url,
-        pytest.raises(ModelError, match=r"1 try in .*deadline \(0\.8 s\)"),
+        pytest.raises(ModelError, match=r"1 attempt in .*deadline \(0\.8 s\)"),
     ):
         quick(url, timeout=2, deadline=0.8)(X, PART)
     assert time.monotonic() - started < 5
@@ -333,7 +333,7 @@ def test_a_server_that_is_down_is_waited_for_once(toy, send_graph):
     with scripted(silent) as url:
         predictor = quick(url, timeout=0.2, retries=1, send_graph=send_graph)
         explainer = PGMExplainer(predictor, toy.x, toy.edge_index, num_layers=2)
-        with pytest.raises(ModelUnavailableError, match="2 tries"):
+        with pytest.raises(ModelUnavailableError, match="2 attempts"):
             explainer.explain(3)
         while len(tries) < 2:
             time.sleep(0.01)
@@ -360,7 +360,7 @@ def test_pauses_between_tries_grow(monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         predictor = HttpPredictor(f"http://127.0.0.1:{free.getsockname()[1]}/")
-        with pytest.raises(ModelError, match="4 tries"):
+        with pytest.raises(ModelError, match="4 attempts"):
             predictor(X, PART)
     np.testing.assert_allclose(pauses, [0.2, 0.4, 0.8])
 
@@ -369,7 +369,7 @@ def test_pauses_between_tries_grow(monkeypatch):
 def test_a_refusal_is_an_error_at_once_with_what_the_server_said(status):
     with (
         running(Service(lambda body: b"wrong number of features", status=status)) as service,
-        pytest.raises(ModelError, match=f"refused the question: {status} .*wrong number"),
+        pytest.raises(ModelError, match=f"rejected the request: {status} .*wrong number"),
     ):
         ask(service)
     assert len(service.bodies) == 1
@@ -406,7 +406,7 @@ def test_an_answer_that_is_no_array_of_numbers_is_an_error_at_once(answer):
 def test_an_answer_above_the_limit_is_not_read(declare):
     with (
         running(Service(serving(lambda x: x), declare=declare)) as service,
-        pytest.raises(ModelError, match=r"max_answer allows 300.*samples_per_call"),
+        pytest.raises(ModelError, match=r"max_answer is 300.*samples_per_call"),
     ):
         ask(service, max_answer=300)
     assert len(service.bodies) == 1

@@ -686,7 +686,7 @@ def test_samples_are_not_mixed(mixing, a_graph, assert_batches_exactly):
 
 
 def test_nodes_that_are_mixed_are_asked_about_in_the_whole_graph(mixing, a_graph, slowly):
-    with pytest.warns(PGMExplainerWarning, match="mixes all nodes"):
+    with pytest.warns(PGMExplainerWarning, match="an operation over all nodes"):
         found = PGMExplainer(mixing, a_graph.x, a_graph.edge_index, **SETTINGS).explain(
             a_graph.target
         )

@@ -306,7 +306,7 @@ def test_words_and_pictures_call_nodes_by_kind_and_number(hetero_model, library)
 
 
 def test_a_kind_without_predictions_has_no_prediction_to_explain_or_to_know(hetero_model, library):
-    with pytest.raises(InputError, match="no prediction of"):
+    with pytest.raises(InputError, match="no prediction to explain"):
         PGMExplainer(hetero_model, library, target_type="paper").explain(("author", 3))
     explanation = explain_library(hetero_model, library)
     author = explanation.network.variable(("author", 3))
@@ -343,5 +343,5 @@ def test_an_answer_with_too_few_rows_is_named(library):
     model = OfRelations(library.edge_types, lambda x: x["author"])
     with torch.no_grad():
         model(library.x_dict, library.edge_index_dict)
-    with pytest.raises(ModelError, match="kind 'paper'"):
+    with pytest.raises(ModelError, match="type 'paper'"):
         explain_library(model, library)

@@ -1,4 +1,4 @@
-"""What perturbing does to a prediction: the effect of every node, from the samples of step 1."""
+"""Effects of perturbing each node on a prediction, estimated from the samples of step 1."""
 
 from .estimate import EffectProblem, estimate_effects
 from .precision import STAGES, are_precise, margin

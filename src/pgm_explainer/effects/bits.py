@@ -1,4 +1,4 @@
-"""Which samples each node is perturbed in, for sums over them."""
+"""Perturbation bits: the samples in which each node is perturbed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from ..sampling import SampleTable
 __all__ = ["PerturbedSamples"]
 
 _CELLS_AT_ONCE = 1 << 23
-"""Cells of the sample table that are unpacked at once; a larger table is read block by block."""
+"""The number of cells of the sample table that are unpacked at once."""
 
 
 class PerturbedSamples:
     """The perturbation bits ``[n, V]`` of some columns of a sample table.
 
-    One in ten is set by default, so sums over samples go through a sparse matrix.
+    With the default ``perturb_probability`` one bit in ten is set, so sums over samples use a
+    sparse matrix.
 
     Attributes:
-        count: in how many samples each column is perturbed, ``[V]``.
-        variance: the sum of squares of each centred column; infinite where it is constant.
+        count: the number of samples in which each column is perturbed, ``[V]``.
+        variance: the sum of squares of each centred column; infinite if it is constant.
     """
 
     def __init__(self, table: SampleTable, columns: IntArray) -> None:
@@ -43,12 +44,12 @@ class PerturbedSamples:
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums ``[V, k]`` of ``values [n, k]`` over each column's perturbed samples.
 
-        A column's sums have the same bits whatever other columns and values there are.
+        The sums of a column are bitwise independent of the other columns and values.
         """
         return np.concatenate([block @ values for block in self._blocks()])
 
     def rows(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the bits ``[len(places), n]`` of a few columns as numbers, a row for each."""
+        """Return the bits ``[len(places), n]`` of a few columns as floats."""
         if self._kept is None:
             bits = self._bits(self._columns[places]).T
             return np.ascontiguousarray(bits, dtype=np.float64)
@@ -61,7 +62,7 @@ class PerturbedSamples:
         return rows
 
     def centred(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the bits ``[len(places), n]`` less the mean of each row."""
+        """Return the bits ``[len(places), n]`` minus the mean of each row."""
         rows = self.rows(places)
         rows -= (self.count[places] / self.num_samples)[:, None]
         return rows

@@ -1,4 +1,4 @@
-"""The candidates of several predictions in one long table, so that one call does for all."""
+"""The candidates of several predictions as one array, for vectorised computations."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class StackedFits:
     """Several fits as arrays.
 
     Attributes:
-        residual: what each leaves, ``[fits, n]``.
+        residual: the residual of each fit, ``[fits, n]``.
         mean: the mean of each residual.
-        row, column, coefficient: the number of the fit, the column and the coefficient of every
-            adjusted column of all fits.
+        row, column, coefficient: the index of the fit, the column and the coefficient of every
+            fitted column of all fits.
     """
 
     def __init__(self, fits: Sequence[Fit]) -> None:
@@ -37,7 +37,7 @@ class Cells:
 
     Attributes:
         columns: the candidates of each prediction, ascending, as columns of the perturbed samples.
-        row: the number of the prediction of each cell.
+        row: the index of the prediction of each cell.
         column: the candidate of each cell.
         slices: the cells of each prediction.
     """
@@ -55,10 +55,10 @@ class Cells:
         self._width = num_columns
 
     def of_fits(self, fits: StackedFits, first: int) -> tuple[Integers, Integers]:
-        """Return the cells of adjusted columns, and their numbers among those of the fits.
+        """Return the cells of fitted columns, and their indices among those of the fits.
 
         Args:
-            fits: one for each prediction, from the fit with the number ``first`` on.
+            fits: one for each prediction, starting with the fit ``first``.
         """
         row = fits.row - first
         active = np.flatnonzero((row >= 0) & (row < len(self.columns)))

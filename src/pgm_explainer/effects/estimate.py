@@ -1,4 +1,4 @@
-"""What perturbing each node does to a prediction, estimated from the samples of step 1."""
+"""Estimation of the effects of perturbing each node, from the samples of step 1."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 
 _CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
-"""Below this z-score nothing is significant, and a normal p-value is good enough."""
+"""Below this z-score nothing is significant, and a normal p-value is accurate enough."""
 _IN_PAIRS = 6
 _ROWS_AT_ONCE = 2048
 
@@ -46,20 +46,20 @@ def estimate_effects(
 ) -> list[Effects]:
     """Estimate effects on some predictions from one set of samples.
 
-    *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which need no
-    equal variances, and Student's t for the rarer of perturbed and other samples. *Strengths* are
-    coefficients of a fit of squared ranks of the absolute change: few large changes would drown all
-    others otherwise. A node whose effect is certainly large is strong in any case. *P-values* are
-    those of the randomisation (:mod:`.randomization`), of the fit with the larger z-score; they are
-    doubled, since there were two to choose from.
+    *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which do not
+    assume equal variances, and Student's t with the degrees of freedom of the smaller of the two
+    groups of perturbed and other samples. *Strengths* are coefficients of a fit of the squared
+    ranks of absolute changes, so that a few large changes do not dominate; a node with a large
+    confidence bound of its effect is strong too. *P-values* are randomisation p-values
+    (:mod:`.randomization`) of the fit with the larger z-score, doubled for the choice of two.
 
-    Each result is the same alone and among others.
+    The result for a prediction does not depend on the other predictions.
 
     Args:
         table: the samples.
         problems: the nodes and the prediction, for each target.
-        probability: of each node to be perturbed in a sample.
-        significance: when an effect is significant.
+        probability: the probability that a node is perturbed in a sample.
+        significance: significance level and correction.
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
@@ -97,7 +97,7 @@ def estimate_effects(
 
 
 def _scale(change: Vector) -> float:
-    """The largest change: in units of it, no square is too large or too small for a number."""
+    """Return the largest change; in units of it, squares do not overflow or underflow."""
     return float(abs(change).max(initial=0.0)) or 1.0
 
 
@@ -109,7 +109,7 @@ def _table(
     log_p: Vector,
     found: NDArray[np.bool_],
 ) -> Effects:
-    """The effects in order."""
+    """Return the effects, sorted by strength."""
     order = np.lexsort((nodes, -abs(effect), -strength))
     return Effects(
         nodes[order],
@@ -130,7 +130,7 @@ def _pairs(
     probability: float,
     significance: SignificanceConfig,
 ) -> list[tuple[PairEffect, ...]]:
-    """The pairs among the strongest nodes of each prediction."""
+    """Return the pair effects among the strongest nodes of each prediction."""
     strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
     candidates = [
         Candidates(
@@ -142,19 +142,19 @@ def _pairs(
 
 
 def _movement(change: Vector) -> Vector:
-    """How far the prediction moved in each sample: squared ranks from 0 to 1."""
+    """Return the squared ranks of the absolute change in each sample, scaled from 0 to 1."""
     _, which, counts = np.unique(abs(change), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2  # equal ones share the mean of their ranks
+    ranks = np.cumsum(counts) - (counts - 1) / 2  # ties get the mean of their ranks
     return np.square(ranks[which] / len(change))
 
 
 def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
-    """How strong each node is, from 0 to 1.
+    """Return the strength of each node, from 0 to 1.
 
     Args:
-        moved: coefficients of the ranks of the change; below 0 for what makes it steadier at most.
-        certain: the least effect that each node has for certain.
-        sizes: how far each node moves the prediction on average.
+        moved: coefficients of the ranks of the change; negative if perturbing reduces the change.
+        certain: the lower confidence bound of the absolute effect.
+        sizes: the average absolute change caused by each node.
     """
     strongest = max(float(moved.max(initial=0.0)), 1e-300)
     largest = max(float(sizes.max(initial=0.0)), float(certain.max(initial=0.0)), 1e-300)
@@ -164,10 +164,10 @@ def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
 def _coefficients(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, first: int
 ) -> Vector:
-    """The coefficient of every candidate: fitted, or of the candidate added to the fit.
+    """Return the coefficient of every candidate, fitted or as a single addition to the fit.
 
     Args:
-        first: the number of the fit of the first prediction.
+        first: the index of the fit of the first prediction.
     """
     row = cells.row + first
     coefficients = sums[cells.column, row] - bits.count[cells.column] * fits.mean[row]
@@ -178,13 +178,13 @@ def _coefficients(
 
 
 def _margins(bits: PerturbedSamples, cells: Cells, fits: StackedFits, squares: Vector) -> Vector:
-    """Half the widths of the intervals, from the spread in perturbed and in other samples."""
+    """Return half the widths of the intervals, from the variances of both groups of samples."""
     within = squares[cells.column, cells.row]
     total = np.einsum("kn,kn->k", fits.residual, fits.residual)[cells.row]
     share = bits.count[cells.column] / bits.num_samples
     spread = within * (1 - share) ** 2 + (total - within) * share**2
     error = np.sqrt(np.maximum(spread, 0)) / bits.variance[cells.column]
-    # Student's quantile takes long, and there are few different counts.
+    # Student's quantile is slow, but there are few distinct counts.
     rarer = np.minimum(bits.count, bits.num_samples - bits.count)
     counts, which = np.unique(rarer, return_inverse=True)
     quantile = special.stdtrit(np.maximum(counts - 1, 1), _CONFIDENCE)[which]
@@ -194,7 +194,7 @@ def _margins(bits: PerturbedSamples, cells: Cells, fits: StackedFits, squares: V
 def _log_p_values(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, probability: float
 ) -> Vector:
-    """The log p-values of all candidates, tested on what the others leave."""
+    """Return the log p-values of all candidates, tested on the residuals of the others."""
     residual = fits.residual - fits.mean[:, None]
     noise = np.einsum("kn,kn->k", residual, residual)
     num_problems = len(cells.slices)
@@ -204,7 +204,7 @@ def _log_p_values(
         total = sums[cells.column, row] - bits.count[cells.column] * fits.mean[row]
         coefficient = np.zeros(len(row))
         at, active = cells.of_fits(fits, first)
-        # What a fitted column explains itself belongs to its own test.
+        # The test of a fitted column includes what the column itself explains.
         variance = bits.variance[fits.column[active]]
         coefficient[at] = fits.coefficient[active]
         total[at] = fits.coefficient[active] * variance

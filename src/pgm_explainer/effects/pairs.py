@@ -18,7 +18,7 @@ __all__ = ["Candidates", "pair_effects"]
 Vector = NDArray[np.float64]
 
 _FEWEST = 4
-"""Samples with both, with either and with none of the two, for a pair to be judged."""
+"""The least number of samples in each of the four groups (both, either one, none perturbed)."""
 _MOST = 5
 _CONFIDENCE = 0.975
 
@@ -28,10 +28,10 @@ class Candidates:
     """The strongest nodes of a prediction.
 
     Attributes:
-        nodes: their numbers.
+        nodes: their indices.
         columns: their columns of the perturbed samples.
-        effects: of each, averaged over perturbations of all others.
-        residual: the outcome without the effects of single nodes, ``[n]``.
+        effects: the effect of each, averaged over perturbations of all others.
+        residual: the outcome minus the effects of single nodes, ``[n]``.
     """
 
     nodes: IntArray
@@ -43,13 +43,13 @@ class Candidates:
 def pair_effects(
     bits: PerturbedSamples, predictions: Sequence[Candidates], probability: float, level: float
 ) -> list[tuple[PairEffect, ...]]:
-    """Return for each prediction the pairs whose joint effect is significantly not the sum.
+    """Return for each prediction the pairs with a significant interaction.
 
     Args:
-        bits: which samples each node is perturbed in.
-        predictions: the strongest nodes of each.
-        probability: of each node to be perturbed.
-        level: of significance; it is divided by the number of pairs (Bonferroni).
+        bits: the samples in which each node is perturbed.
+        predictions: the strongest nodes of each prediction.
+        probability: the probability that a node is perturbed.
+        level: the significance level, which is divided by the number of pairs (Bonferroni).
     """
     found: list[tuple[PairEffect, ...]] = [()] * len(predictions)
     groups: dict[int, list[int]] = {}
@@ -70,7 +70,7 @@ def pair_effects(
 def _strongest(
     candidates: Candidates, excess: Vector, margin: Vector, log_p: Vector, level: float
 ) -> tuple[PairEffect, ...]:
-    """The significant pairs with the largest excess."""
+    """Return the significant pairs with the largest excess."""
     found = np.flatnonzero(log_p < np.log(level / len(log_p)))
     found = found[np.argsort(-abs(excess[found]), kind="stable")][:_MOST]
     first, second = np.triu_indices(len(candidates.nodes), 1)
@@ -89,14 +89,15 @@ def _strongest(
 
 
 def _tests(bits: Vector, residual: Vector, probability: float) -> tuple[Vector, Vector, Vector]:
-    """What both change beyond the sum of the two, its margin and log p-value, ``[..., pairs]``.
+    """Return the excess over the sum of two effects, its margin and log p-value, ``[..., pairs]``.
 
     Args:
-        bits: which samples each node is perturbed in, ``[..., nodes, n]``, zeros and ones.
+        bits: the samples in which each node is perturbed, ``[..., nodes, n]``, zeros and ones.
         residual: ``[..., n]``.
     """
     excess, error, freedom = _differences_in_differences(bits, residual)
-    # Each of the two effects has seen the other node perturbed, so often, and holds some of it.
+    # Each of the two effects already includes a share of the interaction, as the other node was
+    # perturbed with this probability.
     excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
     usable = error > 0
     t = np.divide(abs(excess), error, out=np.zeros_like(error), where=usable)
@@ -106,10 +107,10 @@ def _tests(bits: Vector, residual: Vector, probability: float) -> tuple[Vector, 
 
 
 def _differences_in_differences(bits: Vector, residual: Vector) -> tuple[Vector, Vector, Vector]:
-    """What both change beyond the sum of the two, standard errors and degrees of freedom.
+    """Return the excess over the sum of two effects, standard errors and degrees of freedom.
 
     The error is Welch's, from the variances of the four groups of samples: both perturbed, either
-    one, none. It is 0 where a group is too small to tell.
+    one, none. It is 0 if a group is too small.
     """
     counts, sums, squares = (
         _by_group(bits, weights) for weights in (np.ones_like(residual), residual, residual**2)
@@ -125,7 +126,7 @@ def _differences_in_differences(bits: Vector, residual: Vector) -> tuple[Vector,
 
 
 def _by_group(bits: Vector, weights: Vector) -> Vector:
-    """Sums of weights ``[4, ..., pairs]`` over samples with both, either one, and neither."""
+    """Return sums of weights ``[4, ..., pairs]`` over samples with both, either one and neither."""
     first, second = np.triu_indices(bits.shape[-2], 1)
     weighted = bits * weights[..., None, :]
     both = (weighted @ bits.swapaxes(-1, -2))[..., first, second]

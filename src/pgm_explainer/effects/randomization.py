@@ -1,11 +1,11 @@
-"""P-values from the randomisation itself: how likely is a sum over randomly perturbed samples?
+"""Randomisation p-values of sums over perturbed samples.
 
-A node is perturbed in each sample by a coin flip that depends on nothing else. If perturbing it
-changes nothing, the sum of any outcome over the samples in which it is perturbed is a sum over
-random samples, whatever the outcome looks like: skewed, with heavy tails, or nearly always zero.
-The tail of that sum is computed by Lugannani and Rice's saddlepoint approximation, whose relative
-error stays small far out, where a normal approximation is wrong by orders of magnitude (Robinson
-1982, *Saddlepoint approximations for permutation tests*).
+Whether a node is perturbed in a sample is an independent coin flip. If perturbing it has no effect,
+the sum of an outcome over its perturbed samples is a sum over random samples, for any distribution
+of the outcome: skewed, heavy-tailed or nearly always zero. The tail of that sum is computed by the
+saddlepoint approximation of Lugannani and Rice. Its relative error stays small in the far tail,
+where a normal approximation is wrong by orders of magnitude (Robinson 1982, *Saddlepoint
+approximations for permutation tests*).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BINS = 64
 _STEPS = 40
 _ROWS_AT_ONCE = 2048
 _FURTHEST = 300.0
-"""Beyond this tilt every coin is as good as certain."""
+"""The largest tilt, at which every coin is practically certain."""
 _CLOSE = 1e-9
 
 
@@ -33,10 +33,10 @@ def normal_log_p(z: FloatVector) -> FloatVector:
 
 
 def atoms(values: FloatVector) -> tuple[FloatVector, FloatVector]:
-    """Return at most 160 values ``[..., a]`` and weights ``[a]`` that stand for many ``[..., n]``.
+    """Return at most 160 values ``[..., a]`` and weights ``[a]`` that approximate ``[..., n]``.
 
-    The largest and the smallest, which decide a tail, stay as they are. Between them, neighbours
-    are replaced by their mean.
+    The largest and smallest values, which determine the tails, are exact. The others are binned and
+    replaced by the means of their bins.
     """
     ordered = np.sort(values, axis=-1)
     count = ordered.shape[-1]
@@ -58,18 +58,18 @@ def log_tails(
 
     Args:
         totals: sums ``[k]`` of (coin - probability) * value over all samples.
-        values: the values ``[a]`` of the samples, or ``[k, a]`` where each total has its own.
-        weights: how many samples each value stands for, ``[a]``.
-        probability: that a coin is 1.
+        values: the values ``[a]`` of the samples, or ``[k, a]`` if they differ between totals.
+        weights: the number of samples that each value represents, ``[a]``.
+        probability: the probability that a coin is 1.
 
     Examples:
-        Ten samples matter equally, and all ten coins came up.
+        Ten samples have the same value, and all ten coins are 1.
 
         >>> p = log_tails(np.array([9.0]), np.ones(10), np.ones(10), probability=0.1)
         >>> bool(abs(p[0] - np.log(2 * 0.1**10)) < 1.0)
         True
     """
-    # A repeated row has no order in memory, and the bits of a sum along it depend on that order.
+    # Contiguous, because the rounding of a sum depends on the memory layout.
     values = np.ascontiguousarray(np.broadcast_to(values, (len(totals), values.shape[-1])))
     scale = np.sqrt((weights * values**2).sum(axis=-1, keepdims=True))
     scale = np.where(scale > 0, scale, 1.0)
@@ -92,8 +92,8 @@ def outcome_log_tails(
     Args:
         totals: sums of (coin - probability) * outcome over all samples.
         outcomes: some outcomes ``[r, n]``.
-        rows: which of them each total is a sum of, ``[k]``.
-        probability: that a coin is 1.
+        rows: the outcome of each total, ``[k]``.
+        probability: the probability that a coin is 1.
     """
     used, which = np.unique(rows, return_inverse=True)
     if not len(used):
@@ -109,14 +109,14 @@ def outcome_log_tails(
 def _log_upper(
     totals: FloatVector, values: FloatVector, weights: FloatVector, probability: float
 ) -> FloatVector:
-    """The log-probability that the sum is at least each total, all of which are positive."""
+    """Return the log-probability that the sum is at least each (positive) total."""
     mass = weights * values
     centre = probability * mass.sum(axis=1)
     tilt, curvature = _saddlepoint(totals + centre, values, mass, probability)
     exponent = tilt[:, None] * values
     log_means = np.log1p(probability * np.expm1(exponent))
     cumulant = (weights * log_means).sum(axis=1) - tilt * centre
-    # Chernoff's bound holds always; the approximation is sharper wherever it is defined.
+    # Chernoff's bound always holds; the approximation is sharper where it is defined.
     bound = np.minimum(cumulant - tilt * totals, 0.0)
     root = np.sqrt(np.maximum(-2 * bound, _CLOSE))
     steep = tilt * np.sqrt(np.maximum(curvature, _CLOSE**2))
@@ -131,9 +131,9 @@ def _log_upper(
 def _saddlepoint(
     totals: FloatVector, values: FloatVector, mass: FloatVector, probability: float
 ) -> tuple[FloatVector, FloatVector]:
-    """The tilt at which the expected sum is the total, and the sum's variance at that tilt.
+    """Return the tilt at which the expected sum is the total, and the variance at that tilt.
 
-    Found by Newton's method, within a bracket that halves where Newton's step leaves it.
+    It uses Newton's method, with bisection if a step leaves the bracket.
     """
     low, high = np.zeros(len(totals)), np.full(len(totals), _FURTHEST)
     variance = probability * (1 - probability) * (mass * values).sum(axis=1)
@@ -154,6 +154,6 @@ def _saddlepoint(
         found |= abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)
         if found.all():
             break
-        # What is found stays as it is, however many steps the others take.
+        # Converged values stay fixed, so that they do not depend on the others.
         tilt = np.where(found, tilt, after)
     return tilt, curvature

@@ -1,13 +1,12 @@
-"""Least squares of outcomes on which nodes are perturbed, for any number of nodes.
+"""Least-squares regression of outcomes on perturbation bits, for any number of nodes.
 
-The coins are independent of each other, so the coefficient of a node is its average effect over
-random states of all the others, whatever the model looks like; adjusting for the others only
-removes noise. Nodes that hardly matter would add noise instead, so only those that stand out are
-adjusted for.
+Bits are independent, so the coefficient of a node is its average effect over random perturbations
+of all the others, for any model. Adjusting for other nodes only removes noise. Nodes without an
+effect would add noise, so only nodes that stand out are adjusted for.
 
-Products of the strongest, two by two, remove more noise, and tests use that. Effects and their
-intervals do not: what three nodes do together is hardly ever sampled by default, and with products
-the intervals would be as narrow as if it were known.
+Products of pairs of the strongest nodes remove more noise, and tests use them. Effects and their
+intervals do not: joint perturbations of three nodes are rarely sampled, and with products the
+intervals would be too narrow.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ Integers = NDArray[np.int64]
 _ROUNDS = 4
 _STANDS_OUT = _IN_QUESTION = 3.0
 _BY_CHANCE = 0.02
-"""How likely it may be that any node that does nothing is adjusted for. What stands out of skewed
-samples by chance would explain them too well, and make others significant."""
+"""The probability that any node without an effect is adjusted for. In skewed samples such a node
+would explain too much, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
-"""At most one adjusted node for ten samples: more would fit noise."""
+"""At most one node per ten samples is adjusted for, to avoid overfitting."""
 _IN_PAIRS = 6
 _CELLS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
 class Fit:
-    """An outcome, what it was adjusted for, and what that left.
+    """A least-squares fit of an outcome.
 
     Attributes:
         columns: the candidates, as columns of the perturbed samples.
-        active: those of them that were adjusted for.
-        coefficients: one for each of these.
-        residual: what the fit does not explain, ``[n]``, scaled up for the terms it used.
+        active: the candidates that were adjusted for.
+        coefficients: the coefficient of each active column.
+        residual: the residual, ``[n]``, scaled up for the degrees of freedom used.
     """
 
     columns: Integers
@@ -60,10 +59,10 @@ def fit_all(
     outcomes: Sequence[tuple[Integers, Vector]],
     probability: float,
 ) -> list[tuple[Fit, Fit]]:
-    """Fit each outcome ``[n]`` by those of its candidate columns that stand out.
+    """Fit each outcome ``[n]`` with those of its candidate columns that stand out.
 
     Returns:
-        Of each outcome the fit by these alone, and the fit by these and pairs of the strongest.
+        For each outcome, the fit with these columns, and the fit with pairs of the strongest added.
     """
     fits = _Fits(bits, outcomes)
     waiting = np.arange(len(outcomes))
@@ -75,9 +74,9 @@ def fit_all(
 
 
 class _Fits:
-    """Fits that grow by the columns that stand out from what they leave.
+    """Fits that grow by the columns that stand out from their residuals.
 
-    Fits of the same size are solved together. Each has the same bits alone and among others.
+    Fits of the same size are solved in one batch, and each is bitwise independent of the others.
     """
 
     def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
@@ -94,7 +93,7 @@ class _Fits:
         ]
 
     def grow(self, waiting: Integers, probability: float) -> Integers:
-        """Adjust for the columns that stand out; return the fits that there were any for."""
+        """Add the columns that stand out; return the fits that changed."""
         residual = np.stack([self.fits[number].residual for number in waiting])
         sums = self._bits.sums(residual.T).T
         noise = probability * (1 - probability) * np.einsum("kn,kn->k", residual, residual)
@@ -122,7 +121,7 @@ class _Fits:
         return np.array(list(active), dtype=np.int64)
 
     def with_pairs(self) -> list[Fit]:
-        """Return the fits, improved by pairs of their strongest columns."""
+        """Return the fits with products of pairs of their strongest columns added."""
         improved = list(self.fits)
         several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
         pairs: dict[int, Integers] = {}
@@ -147,11 +146,11 @@ class _Fits:
         return improved
 
     def _design(self, columns: Integers) -> Vector:
-        """The centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
+        """Return the centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
         return self._bits.centred(columns.ravel()).reshape(*columns.shape, -1)
 
     def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
-        """Those numbers that have the same size, few enough to solve at once."""
+        """Group fits of the same size into batches that are solved at once."""
         groups: dict[Any, list[int]] = {}
         for number, size in zip(numbers, sizes, strict=True):
             groups.setdefault(size, []).append(number)
@@ -163,18 +162,18 @@ class _Fits:
 
 
 def _centred(outcome: Vector) -> Vector:
-    """The outcome less its mean; nothing at all where it is constant, whatever rounding leaves."""
+    """Return the outcome minus its mean; exactly zero if it is constant."""
     if np.ptp(outcome) == 0:
         return np.zeros_like(outcome)
     return outcome - outcome.mean()
 
 
 def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
-    """Pairs ``[pairs, 2]`` of each fit's strongest columns whose product explains what is left.
+    """Return pairs ``[pairs, 2]`` of each fit's strongest columns whose product fits the residual.
 
     Args:
         design: columns ``[fits, m, n]``.
-        fits: as many.
+        fits: the fits.
     """
     residual = np.stack([fit.residual for fit in fits])
     coefficients = np.stack([fit.coefficients for fit in fits])
@@ -197,14 +196,14 @@ def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
 
 
 def _least_squares(design: Vector, outcomes: Vector) -> tuple[Vector, Vector]:
-    """Through the normal equations, which are well conditioned: the coins are independent.
+    """Solve the normal equations, which are well conditioned because bits are independent.
 
     Args:
         design: columns ``[fits, m, n]``.
         outcomes: ``[fits, n]``.
 
     Returns:
-        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled up for the columns.
+        Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled for degrees of freedom.
     """
     terms, count = design.shape[1:]
     gram = design @ design.swapaxes(1, 2)

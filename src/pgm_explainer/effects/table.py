@@ -1,4 +1,4 @@
-"""The effects of all candidates on a prediction, strongest first."""
+"""The table of the effects of all candidates on a prediction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Names = Sequence[VariableId] | Mapping[int, VariableId]
 
 @dataclass(frozen=True)
 class Effect:
-    """What perturbing one node does to the prediction; see :class:`Effects` for the fields."""
+    """The effect of perturbing one node; see :class:`Effects` for the fields."""
 
     node: VariableId
     effect: float
@@ -37,7 +37,7 @@ class Effect:
 
     @property
     def p(self) -> float:
-        """The p-value; 0 where it underflows, which ``log_p`` does not."""
+        """The p-value; 0 if it underflows, unlike ``log_p``."""
         return float(np.exp(self.log_p))
 
 
@@ -46,8 +46,8 @@ class PairEffect:
     """Two nodes whose joint effect is not the sum of their effects.
 
     Attributes:
-        nodes: the numbers of the two.
-        joint: what perturbing both changes.
+        nodes: the indices of the two nodes.
+        joint: the effect of perturbing both.
         excess: the joint effect minus the sum of the two, with its 95 % interval.
     """
 
@@ -61,24 +61,24 @@ class PairEffect:
 
 @dataclass(frozen=True, eq=False)
 class Effects(Sequence[Effect]):
-    """What perturbing each candidate does to the prediction, held as columns, strongest first.
+    """The effects of perturbing each candidate as columns, strongest first.
 
-    Which nodes are perturbed in a sample is drawn at random, so these are causal effects on the
-    model's output: averages over random perturbations of all other nodes.
+    The perturbed nodes of a sample are chosen at random, so these are causal effects on the model's
+    output, averaged over random perturbations of all other nodes.
 
     Attributes:
-        nodes: the numbers of the nodes; those that the prediction is about are among them.
-        effect: by how much perturbing the node changes the explained class's probability (or the
-            value of a regression) on average; below 0, the probability falls.
+        nodes: the indices of the nodes, including those of the target.
+        effect: the average change of the explained class's probability (or the value of a
+            regression) when the node is perturbed; negative if the probability falls.
         low, high: the 95 % confidence interval of ``effect``.
-        strength: how far perturbing the node moves the prediction in either direction, relative
-            to the strongest node, which has 1. A node that moves it up as often as down has a
-            strength but hardly an effect. The order is by this column.
-        log_p: natural logarithm of the p-value of "perturbing this node changes nothing".
-        significant: whether that is below the significance level, after any correction.
+        strength: how much perturbing the node changes the prediction in either direction, relative
+            to the strongest node. A node that raises and lowers the prediction equally often has a
+            strength but an effect near 0. Rows are sorted by this column.
+        log_p: natural logarithm of the p-value of the hypothesis that the node has no effect.
+        significant: whether the effect is significant, after any correction.
         pairs: the strongest pairs of nodes whose joint effect is not the sum of the two.
-        names: what the nodes of the graph are called, if not by their numbers.
-        left_out: how many more candidates there were that are not kept here.
+        names: the names of the nodes of the graph, if they have names other than their indices.
+        left_out: the number of further candidates that are not stored.
 
     Examples:
         >>> one = np.ones(1)
@@ -99,11 +99,11 @@ class Effects(Sequence[Effect]):
 
     @property
     def parts(self) -> list[VariableId]:
-        """What was perturbed, by name, strongest first."""
+        """The names of the perturbed nodes, strongest first."""
         return [self.called(node) for node in self.nodes.tolist()]
 
     def called(self, number: int) -> VariableId:
-        """Return the name of a node of the graph; its number if it has none."""
+        """Return the name of a node of the graph, given by its index."""
         if isinstance(self.names, Mapping):
             return self.names.get(number, number)
         return number if self.names is None else self.names[number]
@@ -143,7 +143,7 @@ class Effects(Sequence[Effect]):
 
     @property
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """The effects as named columns, ready for ``pandas.DataFrame``."""
+        """The effects as named columns, for ``pandas.DataFrame``."""
         named = np.empty(len(self), dtype=object)
         named[:] = self.parts
         rest = {name: getattr(self, name) for name in EFFECT_COLUMNS[1:]}
@@ -177,7 +177,7 @@ class Effects(Sequence[Effect]):
         return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
 
     def agrees(self, other: Effects) -> bool:
-        """Say whether both are the same up to the rounding errors of the model."""
+        """Return whether both are equal up to rounding errors of the model."""
         if not isinstance(other, Effects):
             return False
         mine, its = np.argsort(self.nodes), np.argsort(other.nodes)

@@ -1,4 +1,4 @@
-"""The Bayesian network: tables, exact inference, Markov blanket, equivalence class, sampling."""
+"""Bayesian networks: tables, exact inference, Markov blankets, equivalence classes, sampling."""
 
 from .bayesian_network import BayesianNetwork, ConditionalTable
 from .config import TARGET_TABLES, NetworkConfig, network_config

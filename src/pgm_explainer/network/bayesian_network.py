@@ -1,4 +1,4 @@
-"""A Bayesian network over the variables of an explanation: tables, questions, samples."""
+"""A Bayesian network over the variables of an explanation: tables, queries, sampling."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _MOST_SAMPLES = 10**9
 
 @dataclass(frozen=True, eq=False)
 class ConditionalTable:
-    """P(variable | parents), one axis for each parent and the variable's own last.
+    """P(variable | parents), with an axis for each parent and the last one for the variable.
 
-    ``numpy.asarray`` of it gives the probabilities.
+    ``numpy.asarray`` returns the probabilities.
 
     Attributes:
-        values: probabilities; they add up to 1 along the last axis.
-        counts: samples behind each of them. Where a configuration of the parents was never seen
-            (and without smoothing), nothing is known and every state is as likely.
+        values: probabilities, which sum to 1 along the last axis.
+        counts: the number of samples of each entry. If a configuration of the parents has no
+            samples (and without smoothing), its distribution is uniform.
     """
 
     variable: Variable
@@ -57,21 +57,21 @@ class ConditionalTable:
     def fit(
         cls, variable: Variable, parents: Sequence[Variable], codes: Codes, smoothing: float
     ) -> ConditionalTable:
-        """Estimate by maximum likelihood from ``codes [n, parents + 1]``, the variable's last.
+        """Estimate by maximum likelihood from ``codes [n, parents + 1]``, the variable last.
 
-        ``smoothing`` is added to every count (Laplace); 0 gives the maximum likelihood itself.
+        ``smoothing`` is added to every count (Laplace); 0 for maximum likelihood.
         """
         shape = tuple(each.cardinality for each in (*parents, variable))
         if prod(shape) > MOST_CELLS:
             raise InputError(
                 f"the table of a variable with {len(parents)} parents would have {prod(shape):,} "
-                f"numbers; set max_parents, lower max_nodes, or choose a score that counts them"
+                f"numbers; set max_parents, lower max_nodes, or choose a score with a penalty"
             )
         cells, total = joint_states(codes.T, shape)
         counts = np.bincount(cells, minlength=total).reshape(shape)
         weights = counts.astype(np.float64) + smoothing
         totals = weights.sum(axis=-1, keepdims=True)
-        weights[totals[..., 0] == 0] = 1.0  # never seen: every state is as likely
+        weights[totals[..., 0] == 0] = 1.0  # no samples: a uniform distribution
         weights /= weights.sum(axis=-1, keepdims=True)
         return cls(variable, tuple(parents), weights, counts)
 
@@ -84,7 +84,7 @@ class ConditionalTable:
         return np.broadcast_to(rows, (len(codes), rows.shape[-1]))
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
-        """Return products of factors whose sum is this distribution: one factor, the table."""
+        """Return products of factors whose sum is this distribution: the table alone."""
         return [[Factor((*parents, at), self.values)]]
 
     def score(self, score: Score) -> float:
@@ -92,11 +92,11 @@ class ConditionalTable:
         return family_score(self.counts, score)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTable:
-        """Return the same table of other variables."""
+        """Return the same table for other variables."""
         return replace(self, variable=variable, parents=tuple(parents))
 
     def to_pandas(self) -> DataFrame:
-        """Return the probabilities as a table: a column a state, a row a parents' configuration."""
+        """Return a table with a column per state and a row per configuration of the parents."""
         from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
@@ -117,7 +117,7 @@ class ConditionalTable:
 class BayesianNetwork:
     """A directed acyclic graph with a conditional table for every variable.
 
-    Variables are named by their ids: node numbers, or ``"graph"`` for a graph's prediction.
+    Variables are identified by their ids: node indices or names, or ``"graph"`` in a graph task.
     """
 
     def __init__(
@@ -132,7 +132,10 @@ class BayesianNetwork:
         _check_dag(dag, variables)
         ids = [variable.id for variable in variables]
         if not len(ids) == len(set(ids)) == len(tables):
-            raise InputError("a network needs distinct variables, and a table for each of them")
+            raise InputError(
+                f"a network needs distinct variables and a table for each of them; it has "
+                f"{len(ids)} variables, {len(set(ids))} distinct ids and {len(tables)} tables"
+            )
         for at, table in enumerate(tables):
             expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
             if (table.variable.id, [parent.id for parent in table.parents]) != expected:
@@ -156,7 +159,7 @@ class BayesianNetwork:
         """Estimate the tables of a known structure from ``codes [n, variables]``.
 
         Args:
-            known: by position, distributions that are estimated already.
+            known: distributions that are estimated already, by the position of the variable.
         """
         _check_all(variables, Variable, "variables")
         _check_dag(dag, variables)
@@ -182,7 +185,7 @@ class BayesianNetwork:
 
     @property
     def edges(self) -> list[tuple[VariableId, VariableId]]:
-        """The arrows, as pairs (parent, child)."""
+        """The edges as pairs (parent, child)."""
         ids = self.nodes
         return [(ids[parent], ids[child]) for parent, child in self.dag.edges]
 
@@ -195,7 +198,7 @@ class BayesianNetwork:
         return self._ids(self.dag.children(self._at(node)))
 
     def markov_blanket(self, node: VariableId) -> list[VariableId]:
-        """Return the variables that, once known, leave nothing more to learn about this one."""
+        """Return the variables given which a variable is independent of all others."""
         return self._ids(self.dag.markov_blanket(self._at(node)))
 
     def cpt(self, node: VariableId) -> ConditionalTable | NoisyOr:
@@ -208,12 +211,12 @@ class BayesianNetwork:
 
     @property
     def equivalence_class(self) -> CPDAG:
-        """The arrows that every network asserting the same independences shares."""
+        """The equivalence class of networks that imply the same independences."""
         return cpdag(self.dag)
 
     @property
     def factorisation(self) -> str:
-        """The joint distribution as a product, as the paper writes it.
+        """The joint distribution as a product, as written in the paper.
 
         Examples:
             >>> a, b = Variable("a", False, 2), Variable("b", False, 2)
@@ -232,22 +235,23 @@ class BayesianNetwork:
         nodes: VariableId | Sequence[VariableId],
         evidence: Mapping[VariableId, Any] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the joint distribution of some variables, given what is known of others.
+        """Return the joint distribution of some variables, given evidence about others.
 
         Args:
-            nodes: one variable or several; the answer has an axis for each.
-            evidence: what is known, as :meth:`~pgm_explainer.sampling.Variable.matching` takes
-                it; it may be part of a variable.
+            nodes: one variable or several; the result has an axis for each.
+            evidence: the evidence for each variable, as in
+                :meth:`~pgm_explainer.sampling.Variable.matching`; it may concern only a part of
+                the variable.
 
         Raises:
-            QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
+            QueryError: unknown variable, invalid evidence, or evidence with probability 0.
         """
-        # A pair of nodes may name one variable; what names a variable is not a list of them.
-        several = None if self._knows(nodes) or isinstance(nodes, str) else as_list(nodes)
-        asked: list[Any] = [nodes] if several is None else several
-        keep = [self._at(node) for node in asked]
+        # A tuple may be the id of a single variable, such as a pair of nodes.
+        several = None if self._has(nodes) or isinstance(nodes, str) else as_list(nodes)
+        queried: list[Any] = [nodes] if several is None else several
+        keep = [self._at(node) for node in queried]
         if len(set(keep)) < len(keep):
-            raise QueryError(f"each variable can be asked for once, not {asked}")
+            raise QueryError(f"the queried variables must be distinct, not {queried}")
         joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
@@ -257,7 +261,7 @@ class BayesianNetwork:
         return np.asarray(joint / total)
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
-        """Return how likely it is that all of ``evidence`` is so."""
+        """Return the probability of ``evidence``."""
         return float(self._eliminate([], self._weights(evidence)))
 
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
@@ -278,7 +282,7 @@ class BayesianNetwork:
         """Return the log-probability of data ``[n, variables]`` under this network.
 
         Raises:
-            InputError: the data have other columns, or states that a variable does not have.
+            InputError: the data have a wrong number of columns, or invalid states.
         """
         shape = as_array(codes, "data").shape
         if shape[1:] != (len(self.variables),):
@@ -309,22 +313,22 @@ class BayesianNetwork:
     def _eliminate(
         self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """The unnormalised joint distribution of some variables: a sum over products of factors."""
+        """Return the unnormalised joint distribution of some variables."""
         parts = np.stack([eliminate(factors, keep, evidence) for factors in self._products])
-        # A noisy-or subtracts one product from another; what rounding leaves of nothing is nothing.
+        # A noisy-or is a difference of two products, so rounding errors are set to 0.
         total, size = parts.sum(axis=0), abs(parts).sum(axis=0)
         return np.where(total > _ROUNDING * size, total, 0.0)
 
     @cached_property
     def _products(self) -> list[list[Factor]]:
-        """Products of factors whose sum is the joint distribution: one, or two with a noisy-or."""
+        """Products of factors whose sum is the joint distribution; two for a noisy-or."""
         terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self._tables)]
         return [[factor for term in chosen for factor in term] for chosen in product(*terms)]
 
     def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
-        """Return the same network with other names for some of its variables."""
+        """Return the same network with new names for some of its variables."""
         if not isinstance(names, Mapping):
-            raise InputError(f"names must be a mapping from old names to new, not {names!r}")
+            raise InputError(f"names must be a mapping from old to new names, not {names!r}")
 
         def rename(variable: Variable) -> Variable:
             return replace(variable, id=names.get(variable.id, variable.id))
@@ -338,7 +342,7 @@ class BayesianNetwork:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this network to a ``.bif`` or ``.xmlbif`` file, which hold no counts."""
+        """Write this network to a ``.bif`` or ``.xmlbif`` file, without counts."""
         from .formats.network_file import save_network
 
         save_network(path, self)
@@ -348,20 +352,20 @@ class BayesianNetwork:
         """Read a network of an explanation from a ``.bif`` or ``.xmlbif`` file.
 
         Raises:
-            FileError: it cannot be read, or is no such network.
+            FileError: the file cannot be read, or is not a network of an explanation.
         """
         from .formats.network_file import load_network
 
         return load_network(path)
 
     def to_dot(self) -> str:
-        """Return a text that Graphviz draws."""
+        """Return the network in the DOT language of Graphviz."""
         from .formats.graphs import network_to_dot
 
         return network_to_dot(self)
 
     def to_networkx(self) -> DiGraph:
-        """Return a ``networkx.DiGraph`` with the tables as attributes of its nodes.
+        """Return a ``networkx.DiGraph`` with the tables as node attributes.
 
         These are ``states``, ``parents``, ``probabilities`` and ``counts``, as in :meth:`cpt`.
         """
@@ -370,22 +374,22 @@ class BayesianNetwork:
         return network_to_networkx(self)
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
-        """Return a pgmpy network; node 304 is called ``"node_304"`` there."""
+        """Return a pgmpy network, in which node 304 has the name ``"node_304"``."""
         from .formats.peers import network_to_pgmpy
 
         return network_to_pgmpy(self)
 
     def to_pyagrum(self) -> BayesNet:
-        """Return a pyAgrum network; node 304 is called ``"node_304"`` there."""
+        """Return a pyAgrum network, in which node 304 has the name ``"node_304"``."""
         from .formats.peers import network_to_pyagrum
 
         return network_to_pyagrum(self)
 
     def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
-        """For each variable of which something is known, which of its states agree with that."""
+        """Return which states agree with the evidence, for each variable with evidence."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
-                f"evidence is a mapping from variables to what is known, such as {{300: 'kept'}}, "
+                f"evidence must be a mapping from variables to states, such as {{300: 'kept'}}, "
                 f"not {evidence!r}"
             )
         return {
@@ -393,10 +397,10 @@ class BayesianNetwork:
             for node, known in (evidence or {}).items()
         }
 
-    def _knows(self, node: Any) -> bool:
+    def _has(self, node: Any) -> bool:
         try:
             return node in self._index
-        except TypeError:  # a list is no name
+        except TypeError:  # not hashable, such as a list
             return False
 
     def _at(self, node: VariableId) -> int:
@@ -404,14 +408,14 @@ class BayesianNetwork:
             return self._index[node]
         except (KeyError, TypeError):
             known = ", ".join(repr(each) for each in self._index)
-            raise QueryError(f"{node!r} is not in the network; it holds {known}") from None
+            raise QueryError(f"{node!r} is not in the network; its nodes are {known}") from None
 
     def _ids(self, positions: Sequence[int]) -> list[VariableId]:
         return [self.variables[at].id for at in positions]
 
 
 def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
-    """Refuse anything but a sequence of such objects."""
+    """Raise an InputError unless this is a sequence of objects of the given type."""
     usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
     if not usable or not all(isinstance(each, kind) for each in items):
         kinds = kind if isinstance(kind, tuple) else (kind,)

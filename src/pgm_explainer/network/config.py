@@ -1,4 +1,4 @@
-"""How a network is learnt: the options of step 3."""
+"""The options of step 3, network learning."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ TARGET_TABLES = ("auto", "noisy_or", "full")
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """How a network is learnt.
+    """How a network is learned.
 
     Attributes:
-        structure: the search; a name is looked up when the configuration is made.
-        score: of networks; likewise.
-        max_parents: the most parents of any variable, the target included; None for no limit.
-        smoothing: added to every count of the tables (Laplace).
-        target_table: ``full``, the paper's; ``noisy_or``; or ``auto``, a noisy-or wherever the
-            target is a leaf with two levels.
+        structure: the structure search; a name is converted to an object on creation.
+        score: the score of networks; a name is converted to an object on creation.
+        max_parents: the maximum number of parents of any variable, including the target; None for
+            no limit.
+        smoothing: pseudocount added to every count of the tables (Laplace).
+        target_table: ``full``, as in the paper; ``noisy_or``; or ``auto``, which is a noisy-or if
+            the target is a leaf with two levels.
 
     Raises:
-        InputError: a value that cannot be used, or an option that does not apply.
+        InputError: invalid value, or an option that does not apply.
     """
 
     structure: StructureSearch = field(default=NamedSearch("auto"))
@@ -56,22 +57,21 @@ class NetworkConfig:
         object.__setattr__(self, "max_parents", most)
         if isinstance(self.structure, CustomSearch):
             raise InputError(
-                f"max_parents={most} is for the searches by name; a structure function of your "
-                f"own must limit the parents itself"
+                f"max_parents={most} does not apply to a custom structure function; leave it out, "
+                f"and limit the parents in the function"
             )
 
 
 def network_config(structure: Any, target_table: str, **given: Any) -> NetworkConfig | None:
-    """Return the configuration of step 3; None where no network is wanted.
+    """Return the configuration of step 3; None for no network.
 
     Args:
         structure: a search, its name or a function; None for no network.
         target_table: as in :class:`NetworkConfig`.
-        given: its other options by name, None for those that were not given.
+        given: its other options by name, None for defaults.
 
     Raises:
-        InputError: as :class:`NetworkConfig`; or an option is given that does not apply, since no
-            network is learnt.
+        InputError: as :class:`NetworkConfig`; also for options without a network.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if structure is not None:
@@ -81,7 +81,7 @@ def network_config(structure: Any, target_table: str, **given: Any) -> NetworkCo
     if chosen:
         listed = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
         raise InputError(
-            f"structure=None learns no network, so {listed} does not apply; leave it out, or "
-            f"choose a structure"
+            f"{listed} does not apply with structure=None, which learns no network; leave it out, "
+            f"or choose a structure"
         )
     return None

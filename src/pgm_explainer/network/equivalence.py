@@ -1,4 +1,4 @@
-"""I-equivalence: which networks say the same, and which arrows they all share."""
+"""I-equivalence classes of networks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class CPDAG:
     """The equivalence class of a network.
 
     Attributes:
-        directed: arrows that every network of the class has.
-        undirected: connections that point either way within the class, smaller number first.
+        directed: edges that every network of the class has.
+        undirected: edges whose direction differs within the class, smaller variable first.
     """
 
     num_variables: int
@@ -36,7 +36,7 @@ def cpdag(dag: DAG) -> CPDAG:
         ((0, 1), (2, 1))
     """
     if not isinstance(dag, DAG):
-        raise InputError(f"an equivalence class is that of a DAG, not of {dag!r}")
+        raise InputError(f"cpdag requires a DAG, not {dag!r}")
     adjacent: set[Edge] = {pair for u, v in dag.edges for pair in ((u, v), (v, u))}
     directed = {
         (parent, child)
@@ -55,11 +55,11 @@ def cpdag(dag: DAG) -> CPDAG:
 
 
 def _forced(edge: Edge, directed: set[Edge], adjacent: set[Edge], size: int) -> bool:
-    """Meek's rules 1 to 3; the fourth is needed only with background knowledge."""
+    """Apply Meek's rules 1 to 3; the fourth is needed only with background knowledge."""
     u, v = edge
     into_v = [w for w in range(size) if (w, v) in directed]
     if any((w, u) in directed and (w, v) not in adjacent for w in range(size)):
-        return True  # else u -> v <- w would not be, and w -> u -> v would be a new v-structure
+        return True  # else w -> u <- v would be a new v-structure
     if any((u, w) in directed for w in into_v):
         return True  # else v -> u closes a cycle
     beside = [w for w in into_v if (u, w) in adjacent and (w, u) not in directed]
@@ -67,5 +67,5 @@ def _forced(edge: Edge, directed: set[Edge], adjacent: set[Edge], size: int) -> 
 
 
 def equivalent(one: DAG, other: DAG) -> bool:
-    """Say whether two networks assert the same independences."""
+    """Return whether two networks imply the same independences."""
     return cpdag(one) == cpdag(other)

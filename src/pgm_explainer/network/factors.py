@@ -17,7 +17,7 @@ __all__ = ["MOST_CELLS", "Factor", "eliminate"]
 Values = NDArray[np.float64]
 _FACTORS_AT_ONCE = 16
 MOST_CELLS = 1 << 27
-"""A gigabyte of numbers."""
+"""One gigabyte of numbers."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class Factor:
 def eliminate(
     factors: Sequence[Factor], keep: Sequence[int], evidence: Mapping[int, Values]
 ) -> Values:
-    """Multiply factors, weigh them by evidence and sum everything but ``keep`` out.
+    """Multiply factors, apply evidence and sum out all variables except ``keep``.
 
-    Evidence gives each state of a variable a weight: 1 where it agrees with what is known, 0 where
-    it does not. The variable that makes the smallest factor goes first, the smaller number on ties.
+    Evidence is a weight for each state of a variable: 1 if it agrees with the evidence, else 0. The
+    variable with the smallest resulting factor is eliminated first; ties go to the smaller number.
 
     Returns:
         The unnormalised joint distribution, one axis for each variable of ``keep``.
 
     Raises:
-        QueryError: a table would be larger than memory is likely to be.
+        QueryError: a table would be too large.
     """
     pool = _apply_evidence(list(factors), evidence)
     _check_size(keep, factors)
@@ -54,7 +54,10 @@ def eliminate(
     while waiting:
         size, variable = min((_merged_size(pool, v), v) for v in waiting)
         if size > MOST_CELLS:
-            raise QueryError(f"working this out would take a table of {size:,} numbers")
+            raise QueryError(
+                f"inference would take a table of {size:,} numbers; set max_parents or lower "
+                f"max_nodes"
+            )
         touched = [factor for factor in pool if variable in factor.variables]
         scope = sorted({v for factor in touched for v in factor.variables} - {variable})
         pool = [factor for factor in pool if variable not in factor.variables]
@@ -69,12 +72,12 @@ def _check_size(keep: Sequence[int], factors: Iterable[Factor]) -> None:
     if size > MOST_CELLS:
         raise QueryError(
             f"the joint distribution of these {len(keep)} variables would be a table of {size:,} "
-            f"numbers; ask about fewer at once"
+            f"numbers; query fewer variables at once"
         )
 
 
 def _apply_evidence(factors: list[Factor], evidence: Mapping[int, Values]) -> list[Factor]:
-    """Weigh, for each variable with evidence, the first factor that mentions it."""
+    """Apply the evidence of each variable to the first factor that has it."""
     for variable, weights in evidence.items():
         for at, factor in enumerate(factors):
             if variable in factor.variables:
@@ -95,13 +98,13 @@ def _merged_size(pool: Iterable[Factor], variable: int) -> int:
 
 
 def _multiply(factors: Sequence[Factor], keep: Sequence[int]) -> Values:
-    """Multiply factors and sum out what is not kept."""
+    """Multiply factors and sum out all variables except ``keep``."""
     factors = list(factors)
-    while len(factors) > _FACTORS_AT_ONCE:  # einsum takes only so many
+    while len(factors) > _FACTORS_AT_ONCE:  # einsum has a limit on operands
         some, factors = factors[:_FACTORS_AT_ONCE], factors[_FACTORS_AT_ONCE:]
         scope = sorted({v for factor in some for v in factor.variables})
         factors.append(Factor(tuple(scope), _multiply(some, scope)))
-    # Renumbering: einsum takes few labels, while variables may have any number.
+    # Relabelled, because einsum supports only a few labels.
     names = {v: at for at, v in enumerate(sorted({v for f in factors for v in f.variables}))}
     operands: list[Any] = []
     for factor in factors:

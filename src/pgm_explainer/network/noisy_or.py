@@ -1,10 +1,10 @@
-"""A conditional distribution with local structure: each cause may change the prediction by itself.
+"""The noisy-or distribution, in which causes act independently.
 
-In a full table every combination of the parents' states has a probability of its own, learnt from
-the few samples that show it. A noisy-or (Pearl 1988, *Probabilistic Reasoning in Intelligent
-Systems*, section 4.3) has one number for each parent: the chance that it changes the prediction
-when it is the only one. The prediction holds if no parent changes it. So many parents fit the same
-samples, and no combination is "never seen".
+A full table has a probability for every combination of the parents' states, estimated from the few
+samples of that combination. A noisy-or (Pearl 1988, *Probabilistic Reasoning in Intelligent
+Systems*, section 4.3) has one parameter for each parent: the probability that it changes the
+prediction when it is the only active one. The prediction is kept if no parent changes it. So few
+samples suffice for many parents, and every combination has an estimate.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoisyOrData:
-    """What a noisy-or is learnt from; see :meth:`NoisyOr.fit` for the fields."""
+    """The data to fit a noisy-or; see :meth:`NoisyOr.fit` for the fields."""
 
     variable: Variable
     parents: Sequence[Variable]
@@ -44,13 +44,13 @@ class NoisyOrData:
 
     @property
     def share_perturbed(self) -> float | None:
-        """The share of samples in which the target is perturbed; None if it cannot be."""
+        """The fraction of samples in which the target is perturbed; None if it cannot be."""
         if not self.variable.perturbable:
             return None
         return float(np.count_nonzero(self.codes[:, -1] > 1) / len(self.codes))
 
     def patterns(self) -> Patterns:
-        """Return which of the parents, and of the target itself, may change the prediction."""
+        """Return the counts of the patterns of active parents (and of a perturbed target)."""
         target = self.codes[:, -1]
         bits = np.empty((len(target), len(self.parents) + self.variable.perturbable), dtype=bool)
         for at, states in enumerate(self.active):
@@ -65,13 +65,13 @@ class NoisyOr:
     """P(variable | parents) of a target whose prediction is either kept or changed.
 
     Attributes:
-        perturbed: the chance that the target itself is perturbed; None if it cannot be.
-        leak: the chance that the prediction changes when nothing known changes it.
-        own: the chance that perturbing the target itself changes its prediction.
-        chances: for each parent, the chance of each of its states to change the prediction.
-        log_likelihood: of the samples that it was learnt from.
-        num_parameters: how many numbers were learnt.
-        num_samples: from how many samples.
+        perturbed: the probability that the target is perturbed; None if it cannot be.
+        leak: the probability that the prediction changes without any active parent.
+        own: the probability that perturbing the target changes its prediction.
+        chances: for each parent, the probability of each of its states to change the prediction.
+        log_likelihood: the log-likelihood of the samples.
+        num_parameters: the number of parameters.
+        num_samples: the number of samples.
 
     Examples:
         >>> cause, graph = Variable(7, True, 1), Variable("graph", False, 2)
@@ -99,20 +99,20 @@ class NoisyOr:
         active: Sequence[NDArray[np.bool_]],
         smoothing: float = 0.0,
     ) -> NoisyOr:
-        """Estimate by maximum likelihood, which has one maximum.
+        """Estimate by maximum likelihood, which has a unique maximum.
 
         Args:
-            variable: the target; its prediction has two levels.
-            parents: the others.
-            codes: states ``[n, parents + 1]``, the target's last.
+            variable: the target, whose prediction has two levels.
+            parents: the parents of the target.
+            codes: states ``[n, parents + 1]``, the target last.
             active: for each parent, which of its states may change the prediction.
-            smoothing: added to the counts of *kept* and *changed* of every pattern that was seen.
+            smoothing: added to the counts of *kept* and *changed* of every observed pattern.
         """
         return cls.fit_many([NoisyOrData(variable, parents, codes, active)], smoothing)[0]
 
     @classmethod
     def fit_many(cls, data: Sequence[NoisyOrData], smoothing: float = 0.0) -> list[NoisyOr]:
-        """Estimate several at once, which takes less time. Each is the same as alone."""
+        """Estimate several distributions at once, which is faster and gives the same results."""
         patterns = [each.patterns() for each in data]
         weights = maximise(patterns, smoothing)
         return [cls._of(*each) for each in zip(data, patterns, weights, strict=True)]
@@ -143,16 +143,16 @@ class NoisyOr:
 
     @cached_property
     def values(self) -> Vector:
-        """The whole table: an axis for each parent, and the variable's own last.
+        """The full table, with an axis for each parent and the last one for the variable.
 
         Raises:
-            QueryError: it would be too large.
+            QueryError: the table would be too large.
         """
         shape = tuple(each.cardinality for each in (*self.parents, self.variable))
         if prod(shape) > MOST_CELLS:
             raise QueryError(
-                f"the whole table of {self.variable.id!r} would have {prod(shape):,} numbers; "
-                f"lower max_nodes to see it written out"
+                f"the full table of {self.variable.id!r} would have {prod(shape):,} numbers; "
+                f"lower max_nodes or set max_parents"
             )
         holds = np.ones(shape[:-1])
         for axis, chance in enumerate(self.chances):
@@ -175,23 +175,23 @@ class NoisyOr:
         return [[Factor((at,), constant)], [Factor((at,), product), *unary]]
 
     def score(self, score: Score) -> float:
-        """Return the score of the variable's family: the log-likelihood less what it pays.
+        """Return the score of the variable's family: the log-likelihood minus a penalty.
 
-        A score that has no price for a parameter of its own takes BIC's, which approximates any
-        marginal likelihood.
+        For a score without a penalty per parameter, the penalty of BIC is used, which approximates
+        the marginal likelihood.
         """
         priced = score if isinstance(score, PenalisedLikelihood) else SCORES["bic"]
         price = priced.penalty(1, 2, max(2, self.num_samples))
         return self.log_likelihood - float(price) * self.num_parameters
 
     def to_pandas(self) -> DataFrame:
-        """Return the whole table: a column a state, a row a configuration of the parents."""
+        """Return the full table, with a column per state and a row per parents' configuration."""
         from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> NoisyOr:
-        """Return the same distribution of other variables."""
+        """Return the same distribution for other variables."""
         return replace(self, variable=variable, parents=tuple(parents))
 
     def rows(self, codes: NDArray[Any]) -> Vector:
@@ -229,5 +229,5 @@ class NoisyOr:
 
 
 def _coin_likelihood(share: float, samples: int) -> float:
-    """The log-likelihood of coin flips of which this share came up."""
+    """Return the log-likelihood of coin flips, of which this fraction is 1."""
     return -samples * float(special.entr(share) + special.entr(1 - share))

@@ -1,7 +1,7 @@
-"""Maximum likelihood of noisy-or distributions, many at once.
+"""Maximum-likelihood estimation of many noisy-or distributions at once.
 
-A parent that is active keeps the prediction with probability exp(-weight), independently of the
-others, so P(kept) = exp(-design @ weights), and the log-likelihood is concave in the weights.
+An active parent keeps the prediction with probability exp(-weight), independently of the others. So
+P(kept) = exp(-design @ weights), and the log-likelihood is concave in the weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Vector = NDArray[np.float64]
 
 _TINY = 1e-8
 _LARGEST = 14.0
-"""Minus the log of the least chance that a prediction holds: one in a million."""
+"""The largest weight, at which a prediction is kept with a probability of one in a million."""
 _STEPS = 60
 _CLOSE = 1e-7
 _FEW_COLUMNS = 10
@@ -29,11 +29,11 @@ _CELLS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Patterns:
-    """The patterns of active parents that occur.
+    """The observed patterns of active parents.
 
     Attributes:
         design: a row of zeros and ones for each pattern, with a one first.
-        kept, changed: how often the prediction was kept, and changed.
+        kept, changed: the number of samples in which the prediction was kept and changed.
     """
 
     design: Vector
@@ -42,7 +42,7 @@ class Patterns:
 
 
 def count_patterns(bits: NDArray[np.bool_], changed: NDArray[np.bool_]) -> Patterns:
-    """Count the patterns of bits ``[n, k]`` in samples whose prediction changed or not."""
+    """Count the patterns of bits ``[n, k]``, separately for kept and changed predictions."""
     columns = bits.shape[1]
     if columns <= _FEW_COLUMNS:
         powers = 1 << np.arange(columns)[::-1]
@@ -56,7 +56,7 @@ def count_patterns(bits: NDArray[np.bool_], changed: NDArray[np.bool_]) -> Patte
         for start in range(0, columns, _COLUMNS_AT_ONCE):
             block = bits[:, start : start + _COLUMNS_AT_ONCE]
             powers = 1 << np.arange(block.shape[1])[::-1]
-            # Numbered anew at each step, so that the numbers stay small.
+            # Renumbered in each step, so that the codes stay small.
             which = (which << block.shape[1]) + block @ powers
             _, first, which = np.unique(which, return_index=True, return_inverse=True)
         rows = bits[first]
@@ -92,10 +92,10 @@ def maximise(problems: Sequence[Patterns], smoothing: float) -> list[Vector]:
 
 
 def _alike(problems: Sequence[Patterns]) -> Iterator[tuple[int, list[int]]]:
-    """Problems of the same size, and the number of patterns to fill them up to.
+    """Group problems of the same size, with the number of patterns to pad them to.
 
-    The filled size of a problem depends on nothing else, so that its answer has the same bits
-    whatever other problems are solved with it.
+    The padded size of a problem does not depend on the others, so that its result is bitwise
+    independent of the problems that are solved with it.
     """
     groups: dict[tuple[int, int], list[int]] = {}
     for at, each in enumerate(problems):
@@ -109,17 +109,17 @@ def _alike(problems: Sequence[Patterns]) -> Iterator[tuple[int, list[int]]]:
 
 
 def _padded(values: Vector, rows: int) -> Vector:
-    """The values with rows of zeros below, which count for nothing."""
+    """Return the values padded with rows of zeros, which have no effect."""
     filled = np.zeros((rows, *values.shape[1:]))
     filled[: len(values)] = values
     return filled
 
 
 def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
-    """The weights ``[g, k]`` of ``g`` problems.
+    """Return the weights ``[g, k]`` of ``g`` problems.
 
-    Newton's steps, kept within 0 to a bound, lead to the maximum; where the bound bends one so that
-    it leads down, a shorter one closer to the gradient is tried (Levenberg and Marquardt).
+    Newton steps are clipped to the bounds. If a clipped step lowers the likelihood, a shorter step
+    closer to the gradient is tried (Levenberg-Marquardt).
 
     Args:
         design: ``[g, patterns, k]``.
@@ -136,7 +136,7 @@ def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
         bound = (weights <= _TINY) & (gradient < 0) | (weights >= _LARGEST) & (gradient > 0)
         curved = np.where(bound[:, :, None] | bound[:, None, :], 0.0, hessian)
         curved[:, every, every] += damping[:, None] * (size + curved[:, every, every])
-        scale = 1 / np.sqrt(curved[:, every, every])  # to solve it well where a weight is near 0
+        scale = 1 / np.sqrt(curved[:, every, every])  # preconditioning for weights near 0
         slope = np.where(bound, 0.0, gradient) * scale
         curved *= scale[:, :, None] * scale[:, None, :]
         step = np.linalg.solve(curved, slope[:, :, None])[:, :, 0] * scale
@@ -157,14 +157,14 @@ def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
             open_ones, weights, value = open_ones[left], weights[left], value[left]
             gradient, hessian, damping = gradient[left], hessian[left], damping[left]
             size, design, kept, changed = size[left], design[left], kept[left], changed[left]
-    # What never changes it has a chance of 0, and what always does one of 1.
+    # Weights at a bound become probabilities of exactly 0 or 1.
     return np.where(answers <= 2 * _TINY, 0.0, np.where(answers >= _LARGEST, np.inf, answers))
 
 
 def _derivatives(
     weights: Vector, design: Vector, kept: Vector, changed: Vector
 ) -> tuple[Vector, Vector, Vector]:
-    """The log-likelihood of each problem, its gradient, and minus its second derivatives."""
+    """Return the log-likelihood of each problem, its gradient and its negative Hessian."""
     exponent = np.maximum((design @ weights[:, :, None])[:, :, 0], _TINY)
     odds = 1 / np.expm1(exponent)
     value = (changed * np.log(-np.expm1(-exponent)) - kept * exponent).sum(axis=1)

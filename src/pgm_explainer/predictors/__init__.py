@@ -1,4 +1,4 @@
-"""The models that can be explained: one base class, and an adapter for each kind."""
+"""Adapters for the kinds of models that can be explained, with a common base class."""
 
 from .base import Predictor
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor

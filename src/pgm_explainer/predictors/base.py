@@ -1,4 +1,4 @@
-"""The black box: features in, scores out, and a declaration of what it can do."""
+"""The base class of predictors: black-box models with declared capabilities."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 
 
 class Predictor(ABC):
-    """A model that scores many versions of a graph's features in one call.
+    """A model that returns scores for a batch of features of a graph.
 
-    A subclass defines ``__call__`` and overrides what does not hold for it:
+    A subclass defines ``__call__`` and overrides the attributes whose defaults do not apply.
 
     Attributes:
-        accepts_subgraph: whether it can be queried on a subgraph. If not, every call is about the
-            whole graph, and the cost of an explanation grows with the graph.
-        latency_bound: whether a few large batches suit it better than many small ones.
-        num_layers: how many hops messages travel; None if that is not known.
-        flow: which way messages go along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
-        module: the PyTorch module that holds the weights, by which a job recognises the model; None
-            if there is none.
+        accepts_subgraph: whether the model can be called on a subgraph. If not, every call is on
+            the whole graph, and the cost of an explanation grows with the graph.
+        latency_bound: whether few large batches are faster than many small ones.
+        num_layers: the number of message-passing layers; None if unknown.
+        flow: the direction of messages along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
+        module: the PyTorch module with the weights, which identify the model of a job; None if
+            there is none.
         inputs: further inputs of the model, by name.
 
     Examples:
@@ -60,13 +60,13 @@ class Predictor(ABC):
 
     @abstractmethod
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
-        """Score features ``x [B, n, F]`` of the nodes of a subgraph.
+        """Return scores for features ``x [B, n, F]`` of the nodes of a subgraph.
 
         Args:
-            x: features, a fresh array that may be written to.
-            part: the subgraph; not to be written to.
-            pairs: in an edge task, the pairs of nodes ``[2, P]`` to score, in the numbering of the
-                subgraph; otherwise not given.
+            x: features, a copy that may be modified.
+            part: the subgraph, which must not be modified.
+            pairs: in an edge task, the pairs of nodes ``[2, P]`` to score, given by their positions
+                in the subgraph; otherwise not passed.
 
         Returns:
             ``[B, n, C]`` for a node task, ``[B, C]`` for a graph task, ``[B, P, C]`` for an edge
@@ -74,13 +74,13 @@ class Predictor(ABC):
         """
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Say which nodes have a prediction of their own in a node task; all, by default."""
+        """Return which nodes have a prediction in a node task; by default all."""
         return np.ones(len(nodes), dtype=bool)
 
 
 @runtime_checkable
 class PredictorLike(Protocol):
-    """An object of the user's own that declares ``accepts_subgraph`` without being a subclass."""
+    """A custom object that declares ``accepts_subgraph`` without being a subclass."""
 
     accepts_subgraph: bool
 
@@ -90,7 +90,7 @@ class PredictorLike(Protocol):
 class AdaptedPredictor(Predictor):
     """A :class:`PredictorLike` object as a predictor.
 
-    What it declares is read once, here; what it does not declare has the default.
+    Its attributes are read once, on creation; missing ones have the defaults of the base class.
     """
 
     def __init__(self, model: PredictorLike) -> None:
@@ -106,7 +106,7 @@ class AdaptedPredictor(Predictor):
 
 
 def is_torch_module(model: Any) -> bool:
-    """Recognise a module without importing torch, which need not be installed."""
+    """Return whether this is a PyTorch module, without importing torch."""
     return any(
         each.__module__ == "torch.nn.modules.module" and each.__name__ == "Module"
         for each in type(model).__mro__
@@ -114,7 +114,7 @@ def is_torch_module(model: Any) -> bool:
 
 
 def check_capabilities(predictor: Predictor) -> None:
-    """Raise an InputError if a predictor declares something that cannot be."""
+    """Raise an InputError if a predictor declares an invalid capability."""
     for name in ("accepts_subgraph", "latency_bound"):
         declared = getattr(predictor, name)
         if not isinstance(declared, (bool, np.bool_)):

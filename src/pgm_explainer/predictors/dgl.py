@@ -1,11 +1,10 @@
-"""DGL models as black boxes: called as ``model(graph, features)``.
+"""Adapter for DGL models, called as ``model(graph, features)``.
 
-DGL is not among this package's dependencies. With torch 2.13 the one to take is 1.1.3, installed
-as ``pip install --no-deps dgl==1.1.3``: later ones look for a C++ library built for the very
-version of torch, and do not load. Without its dependencies, it needs at import what is usually
-there: numpy, scipy, networkx, requests, tqdm, psutil and (though it does not say so) packaging.
-Set ``DGLBACKEND=pytorch`` in the environment: without it, DGL prints a notice and writes a file
-into the home folder, and fails where it cannot.
+DGL is not a dependency of this package. For torch 2.13, install version 1.1.3 with
+``pip install --no-deps dgl==1.1.3``. Later versions need a C++ library built for the exact version
+of torch, and do not load. DGL also imports numpy, scipy, networkx, requests, tqdm, psutil and
+packaging. Set ``DGLBACKEND=pytorch`` in the environment; otherwise DGL writes a file to the home
+folder, and fails if it cannot.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
 from .base import Predictor
 from .torch_state import check_ready, evaluated
-from .torch_tools import LastParts, distinct_samples, first_tensor, same_answers, some_parameter
+from .torch_tools import SubgraphCache, distinct_samples, first_tensor, same_scores, some_parameter
 
 __all__ = ["DglPredictor"]
 
@@ -33,26 +32,27 @@ _TASKS = ("node", "graph")
 class DglPredictor(Predictor):
     """A module called as ``model(graph, features)``, with a homogeneous ``dgl.DGLGraph``.
 
-    Many samples go through the model as one graph of separate blocks, with the sizes of the blocks
-    set as by ``dgl.batch``, so that readouts work. For each part of the graph it is first checked
-    on the model itself that this gives the answers of asking one by one; else, one by one it is.
+    A batch of samples is passed as one graph of disconnected copies, with batch sizes set as by
+    ``dgl.batch``, so that readouts work. For each subgraph it is first checked that this gives the
+    same scores as one sample at a time; otherwise samples are passed one at a time.
 
-    The graph carries, as DGL's own subgraphs do, the ids of its nodes and edges in the whole graph
-    in ``graph.ndata[dgl.NID]`` and ``graph.edata[dgl.EID]``: enough for a model to look up what
-    else it needs, such as edge weights. What a model stores in the graph is forgotten after.
+    As in DGL's subgraphs, ``graph.ndata[dgl.NID]`` and ``graph.edata[dgl.EID]`` hold the indices of
+    nodes and edges in the whole graph, by which a model can look up further data such as edge
+    weights. Data that a model stores in the graph is discarded after the call.
 
-    Where the model refuses nodes without incoming edges, as DGL's layers do by default, such nodes
-    of a part are given a self-loop. The whole graph, which the model was made for, can have none of
-    them, so they are at the rim of the part, from where nothing reaches a prediction that counts.
+    If the model rejects nodes without incoming edges, as DGL's layers do by default, such nodes of
+    a subgraph get a self-loop. They do not occur in the whole graph, so they are on the boundary of
+    the subgraph, where they do not affect the recorded predictions.
 
     Args:
-        model: its mode is restored after each call, part by part; its parameters stay untouched.
+        model: the model; its training mode is restored after each call, and its parameters are
+            never modified.
         task: ``node`` or ``graph``.
-        output: picks the scores, a row for each node or graph, from what the model returns; by
+        output: selects the scores, a row for each node or graph, from the model's output; by
             default the first tensor.
 
     Attributes:
-        batched: whether the samples of the last call went through the model together.
+        batched: whether the samples of the last call were passed in one batch.
 
     Raises:
         PGMExplainerError: DGL is not installed or does not load.
@@ -71,48 +71,50 @@ class DglPredictor(Predictor):
         if not isinstance(task, str) or task not in _TASKS:
             raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's answer, not {output!r}")
+            raise InputError(f"output must be a function of the model's output, not {output!r}")
         _dgl()
         self.module = model
         self.task = task
         self.batched: bool | None = None
         self._output = output or first_tensor
         self._copies: _Copies | None = None
-        self._ways: LastParts[_Way] = LastParts()
+        self._modes: SubgraphCache[_Mode] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         if pairs is not None:
-            raise InputError("DglPredictor is for node and graph tasks, not for pairs of nodes")
+            raise InputError(
+                "DglPredictor does not support edge tasks; it supports node and graph tasks"
+            )
         features = self._tensor(x)
         scores = evaluated(self.module, lambda: self._scores(features, part))
         return scores[:, 0] if self.task == "graph" else scores
 
     def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
-        way = self._ways.get(part)
-        if way is None:
-            way = self._found_way(part, features[0])
-            self._ways.remember(part, way)
+        mode = self._modes.get(part)
+        if mode is None:
+            mode = self._find_mode(part, features[0])
+            self._modes.remember(part, mode)
         copies = self._copies
         if copies is None or copies.part is not part:
-            copies = self._copies = _Copies(part, features.device, way.self_loops)
-        self.batched = way.batched
-        return (self._together if way.batched else self._one_by_one)(copies, features)
+            copies = self._copies = _Copies(part, features.device, mode.self_loops)
+        self.batched = mode.batched
+        return (self._batched if mode.batched else self._one_by_one)(copies, features)
 
-    def _found_way(self, part: Subgraph, features: Tensor) -> _Way:
-        """Find out how the model takes a part, by trying."""
+    def _find_mode(self, part: Subgraph, features: Tensor) -> _Mode:
+        """Find out by trial how the model can be called on a subgraph."""
         self_loops = self._needs_self_loops(part, features)
         copies = _Copies(part, features.device, self_loops)
-        return _Way(self_loops, self._batching_is_exact(copies, features))
+        return _Mode(self_loops, self._batching_is_exact(copies, features))
 
     def _tensor(self, x: FloatArray) -> Tensor:
         like = some_parameter(self.module)
-        # Always a copy: the model may write into its input, and the caller's array is not its own.
+        # Always a copy, because the model may modify its input.
         if like is None:
             return torch.tensor(x)
         return torch.tensor(x, dtype=like.dtype, device=like.device)
 
     def _needs_self_loops(self, part: Subgraph, features: Tensor) -> bool:
-        """Say whether the model takes a part only if no node is without incoming edges."""
+        """Return whether the model rejects a subgraph with nodes without incoming edges."""
         try:
             self._one_by_one(_Copies(part, features.device), features[None].clone())
         except _dgl().DGLError as error:
@@ -125,51 +127,54 @@ class DglPredictor(Predictor):
         trials = distinct_samples(features)
         try:
             single = self._one_by_one(copies, trials.clone())
-            together = self._together(copies, trials)
-        # DGL's own errors have no narrower parent. Made for one graph only, or not for these
-        # features: asking will tell.
+            batched = self._batched(copies, trials)
+        # DGL's errors have no narrower base class. The model may not support batches; other
+        # failures are raised again by the actual call.
         except Exception:
             return False
-        return same_answers(together, single)
+        return same_scores(batched, single)
 
-    def _together(self, copies: _Copies, x: Tensor) -> Tensor:
-        scores = self._ask(copies.graph(len(x)), x.flatten(0, 1), self._rows(x) * len(x))
+    def _batched(self, copies: _Copies, x: Tensor) -> Tensor:
+        scores = self._call(copies.graph(len(x)), x.flatten(0, 1), self._rows(x) * len(x))
         return scores.reshape(len(x), self._rows(x), -1)
 
     def _one_by_one(self, copies: _Copies, x: Tensor) -> Tensor:
         graph = copies.graph(1)
-        return torch.stack([self._ask(graph, each, self._rows(x)) for each in x])
+        return torch.stack([self._call(graph, each, self._rows(x)) for each in x])
 
     def _rows(self, x: Tensor) -> int:
-        """How many predictions one sample has."""
+        """Return the number of predictions per sample."""
         return x.shape[1] if self.task == "node" else 1
 
-    def _ask(self, graph: Any, x: Tensor, rows: int) -> Tensor:
+    def _call(self, graph: Any, x: Tensor, rows: int) -> Tensor:
         """Return scores ``[rows, C]``."""
         scores = self._output(self.module(graph.local_var(), x))
         if not isinstance(scores, Tensor):
-            raise ModelError(f"the model answered with a {type(scores).__name__}, not a tensor")
+            raise ModelError(
+                f"the model returned a {type(scores).__name__}, not a tensor; pass output, a "
+                f"function that selects the scores from the model's output"
+            )
         if scores.dim() < 2:  # one score per prediction, or the scores of the only prediction
             scores = scores.reshape(-1, 1) if rows > 1 else scores.reshape(1, -1)
         if scores.dim() != 2 or len(scores) != rows:
             raise ModelError(
-                f"the model answered with shape {list(scores.shape)} for {len(x)} nodes; a "
-                f"{self.task} task needs [{rows}, classes]: pass output, a function that picks "
-                f"the scores from the answer (as output=lambda heads: heads.mean(1) for attention)"
+                f"the model returned scores of shape {list(scores.shape)} for {len(x)} nodes; a "
+                f"{self.task} task needs [{rows}, classes]; pass output, a function that selects "
+                f"the scores, such as output=lambda heads: heads.mean(1) for attention heads"
             )
         return scores
 
 
 @dataclass(frozen=True)
-class _Way:
-    """How a model takes a part of the graph."""
+class _Mode:
+    """How a model is called on a subgraph."""
 
     self_loops: bool
     batched: bool
 
 
 class _Copies:
-    """A part of the graph as DGL graphs of one or more separate copies of it."""
+    """A subgraph as DGL graphs of one or more disconnected copies."""
 
     def __init__(self, part: Subgraph, device: torch.device, self_loops: bool = False) -> None:
         self.part = part
@@ -181,14 +186,14 @@ class _Copies:
             self._add_loops()
 
     def _add_loops(self) -> None:
-        """Give every node without incoming edges one from itself."""
+        """Add a self-loop to every node without incoming edges."""
         incoming = torch.bincount(self._ends[1], minlength=len(self._nodes))
         bare = torch.nonzero(incoming == 0).flatten()
         self._ends = torch.cat((self._ends, bare.expand(2, -1)), dim=1)
-        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # any edge: it has no id
+        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # has no index: use any
 
     def graph(self, samples: int) -> Any:
-        """Return as many copies as one graph; the last one made is remembered."""
+        """Return a graph of this many copies; the last one is cached."""
         if self._made[0] != samples:
             self._made = (samples, self._make(samples))
         return self._made[1]
@@ -198,7 +203,7 @@ class _Copies:
         offsets = nodes * torch.arange(samples, device=self._ends.device)
         source, target = (self._ends[:, None, :] + offsets[:, None]).flatten(1)
         graph = dgl.graph((source, target), num_nodes=nodes * samples)
-        # As dgl.batch would, without making every copy a graph first.
+        # As dgl.batch does, but without creating a graph for every copy.
         graph.set_batch_num_nodes(torch.full_like(offsets, nodes))
         graph.set_batch_num_edges(torch.full_like(offsets, len(self._edges)))
         graph.ndata[dgl.NID] = self._nodes.repeat(samples)
@@ -214,11 +219,11 @@ def _dgl() -> Any:
     """Return the dgl package.
 
     Raises:
-        PGMExplainerError: it is not there, or does not load.
+        PGMExplainerError: it is not installed or does not load.
     """
     try:
         return import_module("dgl")
-    except Exception as error:  # a DGL made for another torch fails in many ways
+    except Exception as error:  # a DGL for another version of torch fails in many ways
         raise PGMExplainerError(
             f"DGL does not load ({type(error).__name__}: {error}); with torch 2.13, "
             f"'pip install --no-deps dgl==1.1.3' works, together with networkx, requests, tqdm, "

@@ -1,4 +1,4 @@
-"""Plain functions as black boxes."""
+"""Adapters for plain functions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SUBGRAPH_ARGUMENTS = ("edge_index", "nodes", "edges")
 
 @dataclass(frozen=True)
 class WholeGraphFunction(Predictor):
-    """A function of features alone, ``f(x [B, N, F])``, that has the graph inside it.
+    """A function of features alone, ``f(x [B, N, F])``, which holds the graph itself.
 
-    In an edge task it is ``f(x, pairs)``.
+    In an edge task it is called as ``f(x, pairs=pairs)``.
     """
 
     function: Callable[..., Any]
@@ -37,11 +37,11 @@ class WholeGraphFunction(Predictor):
 
 @dataclass(frozen=True)
 class SubgraphFunction(Predictor):
-    """A function ``f(x [B, n, F], edge_index [2, e])`` that works on any part of the graph.
+    """A function ``f(x [B, n, F], edge_index [2, e])`` that works on any subgraph.
 
-    It may also ask for ``nodes`` (the ids of the part's nodes in the whole graph) and ``edges``
-    (the columns of the caller's ``edge_index`` that the part's edges come from) by those names; in
-    an edge task it is given ``pairs`` too.
+    It may have further arguments ``nodes`` (the indices of the subgraph's nodes in the whole graph)
+    and ``edges`` (the columns of the subgraph's edges in the original ``edge_index``); in an edge
+    task it is also passed ``pairs``.
     """
 
     function: Callable[..., Any]
@@ -49,7 +49,7 @@ class SubgraphFunction(Predictor):
     accepts_subgraph: bool = True
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
-        # Copies: a function that writes to its arguments must not change the graph.
+        # Copies, because the function may modify its arguments.
         inputs = {name: np.array(getattr(part, name)) for name in self.arguments}
         if pairs is not None:
             inputs["pairs"] = np.array(pairs)
@@ -59,13 +59,13 @@ class SubgraphFunction(Predictor):
 def as_predictor(
     model: Any, task: str = "node", inputs: Mapping[str, Any] | None = None
 ) -> Predictor:
-    """Return the black box behind what a user passed as a model.
+    """Return the predictor for a model.
 
-    A predictor is taken as it is, and so is a PyTorch module. A function with an argument called
-    ``edge_index`` is queried on subgraphs, any other function on the whole graph.
+    The model may be a predictor or a PyTorch module. A function with an argument ``edge_index`` is
+    called on subgraphs, any other function on the whole graph.
 
     Raises:
-        InputError: the model cannot be called, or declares something that cannot be.
+        InputError: the model is not callable, or declares an invalid capability.
     """
     if is_torch_module(model):
         from .torch_module import TorchModulePredictor
@@ -74,8 +74,8 @@ def as_predictor(
     if inputs:
         names = ", ".join(map(str, inputs))
         raise InputError(
-            f"inputs ({names}) go to PyTorch modules; a function takes what it needs from where it "
-            f"is defined"
+            f"inputs ({names}) are for PyTorch modules only; for a function, bind them before, for "
+            f"example with functools.partial"
         )
     if isinstance(model, (Predictor, PredictorLike)) and not isinstance(model, type):
         predictor = model if isinstance(model, Predictor) else AdaptedPredictor(model)
@@ -88,8 +88,8 @@ def as_predictor(
     parameters = _parameters(model)
     if task == "edge" and parameters and "pairs" not in parameters:
         raise InputError(
-            f"in an edge task the model takes the pairs of nodes in question by an argument called "
-            f"'pairs'; yours takes {', '.join(parameters)}"
+            f"in an edge task the model must have an argument 'pairs' for the pairs of nodes to "
+            f"score; its arguments are {', '.join(parameters)}"
         )
     if "edge_index" not in parameters:
         return WholeGraphFunction(model)
@@ -101,9 +101,9 @@ def _described(model: Any) -> str:
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
-    """The names of the arguments that are still free."""
+    """Return the names of the arguments that are not bound."""
     bound = set(function.keywords) if isinstance(function, partial) else set()
     try:
         return [name for name in inspect.signature(function).parameters if name not in bound]
-    except (TypeError, ValueError):  # built-ins and C functions do not say
+    except (TypeError, ValueError):  # built-ins and C functions may have no signature
         return []

@@ -1,6 +1,7 @@
-"""Graphs with several kinds of nodes (``HeteroData``), numbered through as one graph.
+"""Adapter for graphs with several node types (``HeteroData``), as one homogeneous graph.
 
-Features of kinds with fewer of them are padded with zeros; the model never sees the padding.
+Features of node types with fewer features are padded with zeros. The padding is not passed to the
+model.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from ..graph import Subgraph
 from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    NOT_THIS_WAY,
-    LastParts,
+    UNSUPPORTED,
+    SubgraphCache,
     as_features,
     count_hops,
     distinct_samples,
     flow_of,
-    same_answers,
+    same_scores,
 )
 
 __all__ = ["HeteroPredictor", "Layout", "flatten"]
@@ -36,11 +37,11 @@ EdgeType = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Layout:
-    """How kinds of nodes and edges are laid out in one numbering.
+    """The order of node and edge types in the homogeneous graph.
 
     Attributes:
-        sizes, widths: how many nodes each kind has, and how many features.
-        edge_types: the kinds of edges, with how many there are of each, in the order of the edges.
+        sizes, widths: the number of nodes and of features of each node type.
+        edge_types: the number of edges of each edge type, in the order of the edges.
     """
 
     sizes: dict[str, int]
@@ -49,11 +50,11 @@ class Layout:
 
     @property
     def kinds(self) -> IntArray:
-        """The number of each node's kind."""
+        """The index of each node's type."""
         return np.repeat(np.arange(len(self.sizes)), list(self.sizes.values()))
 
     def start(self, kind: str) -> int:
-        """Return the number of the first node of a kind."""
+        """Return the index of the first node of a type."""
         names = list(self.sizes)
         return sum(self.sizes[name] for name in names[: names.index(kind)])
 
@@ -62,7 +63,7 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     """Return a ``HeteroData`` object as a layout, padded features and edges of one graph."""
     if not data.node_types or any("x" not in data[kind] for kind in data.node_types):
         missing = [kind for kind in data.node_types if "x" not in data[kind]]
-        raise InputError(f"every kind of node needs features x; {missing} have none")
+        raise InputError(f"every node type needs features x, but {missing} have none")
     features = {kind: check_features(data[kind].x) for kind in data.node_types}
     sizes = {kind: len(x) for kind, x in features.items()}
     widths = {kind: x.shape[1] for kind, x in features.items()}
@@ -78,17 +79,18 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
         for end, row in ((source, pairs[0]), (target, pairs[1])):
             if row.size and row.max() >= sizes[end]:
                 raise InputError(
-                    f"an edge {relation!r} names {end} {row.max()}, but there are {sizes[end]}"
+                    f"an edge {relation!r} contains {end} {row.max()}, but there are only "
+                    f"{sizes[end]} nodes of type {end!r}"
                 )
         edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
     return layout, np.concatenate(padded), np.concatenate(edges, axis=1)
 
 
 class HeteroPredictor(Predictor):
-    """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one kind.
+    """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one type.
 
-    It answers with a tensor for that kind, or with a dictionary of them. The other kinds have no
-    prediction, so that their variables are only about their perturbation.
+    It returns a tensor for that type, or a dictionary of tensors by type. Nodes of other types have
+    no prediction, so their variables only say whether they were perturbed.
     """
 
     accepts_subgraph = True
@@ -97,18 +99,18 @@ class HeteroPredictor(Predictor):
         check_ready(module)
         self.module, self.layout, self.target_type = module, layout, target_type
         self.num_layers, self.flow = count_hops(module), flow_of(module)
-        self._in_blocks: LastParts[bool] = LastParts()
+        self._in_blocks: SubgraphCache[bool] = SubgraphCache()
         self._no_prediction: Tensor | None = None
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Say which nodes are of the kind that is predicted."""
+        """Return which nodes are of the predicted type."""
         return self.layout.kinds[nodes] == list(self.layout.sizes).index(self.target_type)
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        return evaluated(self.module, lambda: self._ask(features, part))
+        return evaluated(self.module, lambda: self._scores(features, part))
 
-    def _ask(self, features: Tensor, part: Subgraph) -> Tensor:
+    def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
         view, samples = _View(self.layout, part), len(features)
         in_blocks = samples > 1 and self._batches(view, part, features[0])
         answer = self._blocks(view, features) if in_blocks else self._single(view, features)
@@ -119,7 +121,7 @@ class HeteroPredictor(Predictor):
         return scores
 
     def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
-        """Say whether the samples of a part can be asked about in blocks; found out once."""
+        """Return whether samples can be batched on a subgraph; determined once."""
         exact = self._in_blocks.get(part)
         if exact is None:
             exact = self._blocks_are_exact(view, distinct_samples(features))
@@ -129,8 +131,8 @@ class HeteroPredictor(Predictor):
     def _blocks_are_exact(self, view: _View, trials: Tensor) -> bool:
         one_by_one = self._single(view, trials)
         try:
-            return same_answers(self._blocks(view, trials), one_by_one)
-        except NOT_THIS_WAY:
+            return same_scores(self._blocks(view, trials), one_by_one)
+        except UNSUPPORTED:
             return False
 
     def _single(self, view: _View, x: Tensor) -> Tensor:
@@ -144,14 +146,14 @@ class HeteroPredictor(Predictor):
         if not isinstance(answer, Tensor) or len(answer) != rows:
             shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
             raise ModelError(
-                f"the model answered with {shape} where {rows} rows were expected, one for each "
-                f"node of kind {self.target_type!r}"
+                f"the model returned {shape} instead of {rows} rows, one for each node of type "
+                f"{self.target_type!r}"
             )
         return answer.reshape(len(x), rows // len(x), -1)
 
 
 class _View:
-    """A part of the graph, taken apart by kinds again."""
+    """A subgraph, split by node and edge types."""
 
     def __init__(self, layout: Layout, part: Subgraph) -> None:
         self._layout = layout
@@ -170,7 +172,7 @@ class _View:
             first += count
 
     def inputs(self, x: Tensor) -> tuple[dict[str, Tensor], dict[EdgeType, Tensor]]:
-        """Return features and edges by kind, of all samples as one graph of separate blocks."""
+        """Return features and edges by type, of all samples as one graph of disconnected copies."""
         features = {
             kind: x[:, torch.from_numpy(members).to(x.device), : self._layout.widths[kind]].flatten(
                 0, 1

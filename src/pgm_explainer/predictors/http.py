@@ -1,7 +1,7 @@
-"""A model behind HTTP as a black box: each batch is one question, however many samples it holds.
+"""Adapter for a model behind HTTP; each batch of samples is one request.
 
-The wire format is NumPy's own and holds plain numbers only; nothing that comes back is ever
-executed. A server needs three lines: ``np.load`` the body, predict, ``np.save`` the scores.
+Requests and responses are NumPy files of plain numbers; pickled objects are never loaded. A server
+needs three lines: ``np.load`` the body, predict, ``np.save`` the scores.
 """
 
 from __future__ import annotations
@@ -30,42 +30,40 @@ _SCHEMES = {"http": HTTPConnection, "https": HTTPSConnection}
 _NPY, _NPZ = "application/x-npy", "application/x-npz"
 _OK = 200
 _PASSING = {502, 503, 504}
-"""What a server or the proxy before it says while the model is starting or overloaded."""
+"""Statuses of a server or proxy while the model is starting or overloaded."""
 
-_AWAY = (OSError, HTTPException)
-"""Refused, dropped, cut short and timed-out connections."""
+_CONNECTION_ERRORS = (OSError, HTTPException)
+"""Refused, dropped, incomplete and timed-out connections."""
 
 _DEADLINE = 4
-"""How many times ``timeout`` a question may take in all, unless said otherwise."""
+"""The default deadline of a request, as a multiple of ``timeout``."""
 _READ_AT_ONCE = 1 << 20
 _QUOTED = 200
 
 
 class HttpPredictor(Predictor):
-    """A model that answers POST requests at one URL.
+    """A model that serves POST requests at one URL.
 
-    The body is the whole batch ``x [B, N, F]`` as an ``.npy`` file; so is the answer, the scores
-    ``[B, N, C]`` or ``[B, C]``. The connection is kept open between calls. Environment variables
-    that name proxies are not followed, and neither are redirects.
+    The request body is the whole batch ``x [B, N, F]`` as an ``.npy`` file. The response is an
+    ``.npy`` file of the scores ``[B, N, C]`` or ``[B, C]``. The connection is kept open between
+    calls. Proxy environment variables and redirects are ignored.
 
     Args:
-        url: where the model listens; http or https.
-        timeout: for how many seconds the server may stay silent.
-        deadline: how many seconds a question may take in all, however little the server stays
-            silent, with every further try and the pauses between them; None for four times
-            ``timeout``. A server that needs long for its answers, or sends large ones over a slow
-            line, needs more.
-        retries: how often a question is asked again while the server is away.
-        backoff: seconds before asking again; twice as many each further time.
+        url: the URL of the model; http or https.
+        timeout: the longest wait for data from the server, in seconds.
+        deadline: the longest time for a request including all retries and pauses, in seconds; None
+            for four times ``timeout``. Raise it for slow servers or large responses.
+        retries: how often a request is repeated if the server is unavailable.
+        backoff: the pause before the first retry in seconds, doubled for each further retry.
         headers: sent with every request, such as ``{"Authorization": "Bearer …"}``.
-        send_graph: ask about the part of the graph around the target instead of the whole graph.
-            The body is then an ``.npz`` file of ``x [B, n, F]``, ``edge_index [2, e]`` in the
-            part's own numbering, and ``nodes [n]``, the part's nodes in the whole graph. (In an
-            edge task it is always an ``.npz`` file, with the ``pairs [2, P]`` in question.)
-        max_answer: the most bytes an answer may have.
+        send_graph: call the model on the subgraph around the target instead of the whole graph.
+            The body is then an ``.npz`` file of ``x [B, n, F]``, ``edge_index [2, e]`` with nodes
+            relabelled from 0, and ``nodes [n]``, their indices in the whole graph. (In an edge task
+            the body is always an ``.npz`` file, which includes the ``pairs [2, P]`` to score.)
+        max_answer: the maximum size of a response in bytes.
 
     Raises:
-        InputError: one of these cannot be used.
+        InputError: invalid argument.
 
     Examples:
         >>> HttpPredictor("ftp://localhost/model")
@@ -88,7 +86,7 @@ class HttpPredictor(Predictor):
         send_graph: bool = False,
         max_answer: int = ANSWER_BYTES,
     ) -> None:
-        # Open connections that nobody uses now: popping one is atomic, so threads never share one.
+        # Idle open connections; list.pop is atomic, so threads never share a connection.
         self._idle: list[HTTPConnection] = []
         _check_url(url)
         headers = {} if headers is None else headers
@@ -100,7 +98,7 @@ class HttpPredictor(Predictor):
         )
         for name, value in (("timeout", self.timeout), ("deadline", self.deadline)):
             if not value:
-                raise InputError(f"{name} must be more than 0 seconds")
+                raise InputError(f"{name} must be more than 0 seconds, not {value!r}")
         if not isinstance(send_graph, bool):
             raise InputError(f"send_graph must be True or False, not {send_graph!r}")
         self.retries = check_whole_number(retries, "retries", at_least=0)
@@ -112,11 +110,11 @@ class HttpPredictor(Predictor):
     def __call__(
         self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None
     ) -> NDArray[Any]:
-        """Ask the server about a batch.
+        """Send a batch to the server and return its scores.
 
         Raises:
-            ModelError: the server stayed away, refused the question, or answered with something
-                that is not an array of numbers.
+            ModelError: the server is unavailable, rejected the request, or did not return an array
+                of numbers.
         """
         further = (
             {"edge_index": part.edge_index, "nodes": part.nodes} if self.accepts_subgraph else {}
@@ -127,7 +125,7 @@ class HttpPredictor(Predictor):
         return self._array(self._post(body, {**self._headers, "Content-Type": kind}))
 
     def close(self) -> None:
-        """Close the connection; the next call opens another."""
+        """Close the connection; the next call opens a new one."""
         while self._idle:
             self._idle.pop().close()
 
@@ -135,10 +133,10 @@ class HttpPredictor(Predictor):
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_idle": []}  # an open connection cannot go to another process
+        return {**self.__dict__, "_idle": []}  # connections cannot be pickled
 
     def _post(self, body: memoryview, headers: dict[str, str]) -> bytes:
-        """Return the body of the server's answer, after as many tries as it takes."""
+        """Return the body of the server's response, after retries if necessary."""
         started, tries = time.monotonic(), 0
         last: Exception | str = "the deadline"
         for attempt in range(self.retries + 1):
@@ -150,26 +148,27 @@ class HttpPredictor(Predictor):
             tries = attempt + 1
             try:
                 status, reason, answer = self._exchange(body, headers, started + self.deadline)
-            except _AWAY as error:
+            except _CONNECTION_ERRORS as error:
                 last = error
                 continue
             if status == _OK:
                 return answer
             last = f"{status} {reason}{_quote(answer)}"
             if status not in _PASSING:
-                raise ModelError(f"the model at {self.url} refused the question: {last}")
+                raise ModelError(f"the model at {self.url} rejected the request: {last}")
         cause = last if isinstance(last, str) else f"{type(last).__name__}: {last}"
         raise ModelUnavailableError(
-            f"the model at {self.url} stayed away after {tries} {'try' if tries == 1 else 'tries'} "
-            f"in {time.monotonic() - started:.1f} s; the last ended with {cause}; is the server "
-            f"running? If it is slow, raise timeout ({self.timeout:g} s) and deadline "
-            f"({self.deadline:g} s), or ask about fewer samples at once (samples_per_call)"
+            f"the model at {self.url} is unavailable after {tries} "
+            f"{'attempt' if tries == 1 else 'attempts'} in {time.monotonic() - started:.1f} s; the "
+            f"last one ended with {cause}; check that the server is running; if it is slow, raise "
+            f"timeout ({self.timeout:g} s) and deadline ({self.deadline:g} s), or lower "
+            f"samples_per_call"
         ) from (last if isinstance(last, Exception) else None)
 
     def _exchange(
         self, body: memoryview, headers: dict[str, str], deadline: float
     ) -> tuple[int, str, bytes]:
-        """Ask once; the connection is kept for the next question unless something went wrong."""
+        """Send one request; the connection is reused unless an error occurred."""
         connection = self._connection()
         try:
             connection.timeout = _patience(self.timeout, deadline)
@@ -177,10 +176,10 @@ class HttpPredictor(Predictor):
                 connection.sock.settimeout(connection.timeout)
             connection.response_class = _responses(self.timeout, deadline)
             connection.request("POST", _path(self.url), body, headers)
-            # One that ends the connection has taken the socket over, and must be closed itself.
+            # A response with "Connection: close" owns the socket and must be closed.
             with closing(connection.getresponse()) as response:
                 answer = self._read(response)
-        except BaseException:  # Ctrl-C too: half an answer must not be taken for the next one
+        except BaseException:  # also Ctrl-C: unread data must not be read as the next response
             connection.close()
             raise
         self._idle.append(connection)
@@ -195,8 +194,8 @@ class HttpPredictor(Predictor):
         return _SCHEMES[address.scheme](address.hostname or "", address.port)
 
     def _read(self, response: HTTPResponse) -> bytes:
-        """Read the body by pieces, and no further than the limit."""
-        declared = response.length  # None if the server does not say
+        """Read the body in pieces, up to the size limit."""
+        declared = response.length  # None without a Content-Length header
         size, pieces = 0, []
         while size <= self.max_answer and (declared or 0) <= self.max_answer:
             piece = response.read(_READ_AT_ONCE)
@@ -206,9 +205,8 @@ class HttpPredictor(Predictor):
             pieces.append(piece)
         else:
             raise ModelError(
-                f"the model at {self.url} answered with {declared or 'more'} bytes; max_answer "
-                f"allows {self.max_answer}: ask about fewer samples at once (samples_per_call) or "
-                f"allow more"
+                f"the response of the model at {self.url} has {declared or 'more'} bytes, but "
+                f"max_answer is {self.max_answer}; lower samples_per_call or raise max_answer"
             )
         if declared is not None and size < declared:
             raise IncompleteRead(b"", declared - size)
@@ -216,17 +214,17 @@ class HttpPredictor(Predictor):
 
     def _array(self, answer: bytes) -> NDArray[Any]:
         try:
-            # What np.load does for .npy files, without its guessing at archives and pickles.
+            # As np.load does for .npy files, but without support for archives and pickles.
             return np.lib.format.read_array(BytesIO(answer), allow_pickle=False)
-        except Exception as error:  # whatever is wrong with the bytes, it is the server's doing
+        except Exception as error:  # invalid bytes may raise anything
             raise ModelError(
-                f"the model at {self.url} answered with {len(answer)} bytes that are not an .npy "
+                f"the model at {self.url} returned {len(answer)} bytes that are not an .npy "
                 f"array of numbers ({error}){_quote(answer)}"
             ) from error
 
 
 class _UntilDeadline(RawIOBase):
-    """Reads from a socket until a deadline: each byte that comes would reset a timeout."""
+    """Reads from a socket until a deadline; a timeout alone restarts with every byte received."""
 
     def __init__(self, source: socket.socket, timeout: float, deadline: float) -> None:
         self._socket, self._raw = source, source.makefile("rb", buffering=0)
@@ -245,7 +243,7 @@ class _UntilDeadline(RawIOBase):
 
 
 def _responses(timeout: float, deadline: float) -> type[HTTPResponse]:
-    """Return responses that are read until a deadline; what is endless in them ends there too."""
+    """Return a class of responses that are read until a deadline."""
 
     class Response(HTTPResponse):
         def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
@@ -257,7 +255,7 @@ def _responses(timeout: float, deadline: float) -> type[HTTPResponse]:
 
 
 def _patience(timeout: float, deadline: float) -> float:
-    """Return for how many seconds to wait now."""
+    """Return the timeout in seconds for the next operation."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError("the deadline has passed")
@@ -265,7 +263,7 @@ def _patience(timeout: float, deadline: float) -> float:
 
 
 def _packed(x: FloatArray, further: Mapping[str, Any]) -> tuple[str, memoryview]:
-    """Return a file of these arrays and its content type; the features alone need no archive."""
+    """Return the content type and body of a request: ``.npy`` for features alone, else ``.npz``."""
     file = BytesIO()
     if further:
         np.savez(file, x=x, **further)
@@ -290,20 +288,20 @@ def _check_url(url: str) -> None:
     except ValueError as error:
         raise InputError(f"url {url!r} cannot be read: {error}") from error
     if not named:
-        raise InputError(f"url must name a host, and a port that exists, but it is {url!r}")
-    if "@" in address.netloc:  # errors name the url, and a password has no place in them
-        raise InputError("url must not hold a user name or password; pass them in headers")
+        raise InputError(f"url must have a host and a valid port, but it is {url!r}")
+    if "@" in address.netloc:  # errors show the url, but must not show a password
+        raise InputError("url must not contain a user name or password; pass them in headers")
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     if not isinstance(headers, Mapping):
         raise InputError(
-            f"headers must be a mapping from names to texts, such as "
+            f"headers must be a mapping from names to strings, such as "
             f"{{'Authorization': 'Bearer …'}}, not {headers!r}"
         )
     for name, value in headers.items():
         if not isinstance(name, str) or not isinstance(value, str):
-            raise InputError(f"header {name!r} must be a text with a text, not {value!r}")
+            raise InputError(f"header {name!r} must be a string with a string value, not {value!r}")
         line = f"{name}: {value}"
         if not (line.isascii() and line.isprintable() and name.strip() and ":" not in name):
             raise InputError(f"header {name!r} must be one line of ASCII text")
@@ -316,5 +314,5 @@ def _check_seconds(value: float, what: str) -> float:
 
 
 def _quote(answer: bytes) -> str:
-    """The beginning of what a server said, if it said anything, on one line."""
+    """Return the beginning of a response on one line, for messages."""
     return f": {answer[:_QUOTED].decode(errors='replace')!r}" if answer else ""

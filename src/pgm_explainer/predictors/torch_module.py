@@ -1,8 +1,8 @@
-"""PyTorch and PyTorch Geometric modules as black boxes, as they are.
+"""Adapter for PyTorch and PyTorch Geometric modules.
 
-Many perturbed copies of a graph go through the module in one call where that gives the same
-answers as one by one: stacked ``[B, n, F]`` if its layers take that, else as one graph of separate
-blocks, else one at a time. Which of them is found by trying, on the module itself.
+A batch of samples is passed in one call if this gives the same scores as one sample at a time:
+stacked as ``[B, n, F]`` if the layers support it, else as one graph of disconnected copies, else
+one sample at a time. The way of batching is determined by trial calls of the module.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..graph import Subgraph
 from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
-    NOT_THIS_WAY,
-    LastParts,
+    UNSUPPORTED,
+    SubgraphCache,
     as_features,
     count_hops,
     distinct_samples,
     first_tensor,
     flow_of,
-    same_answers,
+    same_scores,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
@@ -45,15 +45,16 @@ class TorchModulePredictor(Predictor):
     """A module ``model(x, edge_index, **inputs)``, ``model(data)`` or ``model(x)``.
 
     Args:
-        module: the model; its mode is restored after each call, its parameters are never touched.
+        module: the model; its training mode is restored after each call, and its parameters are
+            never modified.
         task: ``node``, ``graph`` or ``edge``.
         inputs: further keyword inputs, such as ``edge_weight`` or ``edge_attr``. Those with a row
-            per edge or per node are cut to the part of the graph that is asked about.
-        output: picks the scores from what the module returns; by default the first tensor.
-        batching: ``auto`` to find out, or one of ``stacked``, ``blocks``, ``single``.
+            per edge or per node are cut to the subgraph.
+        output: selects the scores from the module's output; by default the first tensor.
+        batching: ``auto`` to determine it, or one of ``stacked``, ``blocks``, ``single``.
 
     Attributes:
-        used: the way of batching found for the last part of the graph.
+        used: the way of batching used for the last subgraph.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class TorchModulePredictor(Predictor):
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's answer, not {output!r}")
+            raise InputError(f"output must be a function of the model's output, not {output!r}")
         check_ready(module)
         self.module = module
         self.task = task
@@ -85,51 +86,52 @@ class TorchModulePredictor(Predictor):
         self.num_layers = count_hops(module)
         self.flow = flow_of(module)
         self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
-        self._ways: LastParts[str] = LastParts()
+        self._batchings: SubgraphCache[str] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        question = _Question.about(part, self.task, pairs, self.inputs, features)
+        request = _Request.on(part, self.task, pairs, self.inputs, features)
 
-        def ask() -> Tensor:
-            way = "single"
+        def call() -> Tensor:
+            batching = "single"
             if len(features) > 1:
-                way = self.used = self._choose(part, question, features[0])
-            return _WAYS[way](self._call, question, features)
+                batching = self.used = self._choose(part, request, features[0])
+            return _CALLS[batching](self._call, request, features)
 
-        scores = evaluated(self.module, ask)
+        scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" else scores
 
-    def _choose(self, part: Subgraph, question: _Question, features: Tensor) -> str:
-        """Return the first way whose answers are those of asking one by one; once for a part."""
+    def _choose(self, part: Subgraph, request: _Request, features: Tensor) -> str:
+        """Return the first way of batching that gives the scores of single samples; cached."""
         if self.batching != "auto":
             return self.batching
-        way = self._ways.get(part)
-        if way is None:
-            way = self._find_way(question, features)
-            self._ways.remember(part, way)
-        return way
+        batching = self._batchings.get(part)
+        if batching is None:
+            batching = self._find_batching(request, features)
+            self._batchings.remember(part, batching)
+        return batching
 
-    def _find_way(self, question: _Question, features: Tensor) -> str:
+    def _find_batching(self, request: _Request, features: Tensor) -> str:
         trials = distinct_samples(features)
-        truth = _one_by_one(self._call, question, trials.clone())
-        for way in BATCHINGS[:-1]:
+        expected = _one_by_one(self._call, request, trials.clone())
+        for batching in BATCHINGS[:-1]:
             try:
-                answer = _WAYS[way](self._call, question, trials.clone())
-            except NOT_THIS_WAY:
+                scores = _CALLS[batching](self._call, request, trials.clone())
+            except UNSUPPORTED:
                 continue
-            if same_answers(answer, truth):
-                return way
+            if same_scores(scores, expected):
+                return batching
         return "single"
 
 
 @dataclass(frozen=True)
-class _Question:
-    """A part of the graph as tensors, with what else the module needs to know of it.
+class _Request:
+    """A subgraph and further inputs as tensors.
 
     Attributes:
-        rows: how many predictions one sample has.
-        per_node, per_edge, shared: further inputs, by what their rows stand for.
+        rows: the number of predictions per sample.
+        per_node, per_edge, shared: further inputs with a row per node, with a row per edge, and
+            others.
     """
 
     edge_index: Tensor
@@ -141,14 +143,14 @@ class _Question:
     shared: Mapping[str, Tensor]
 
     @classmethod
-    def about(
+    def on(
         cls,
         part: Subgraph,
         task: str,
         pairs: IntArray | None,
         inputs: Mapping[str, Tensor],
         like: Tensor,
-    ) -> _Question:
+    ) -> _Request:
         device = like.device
         sorted_inputs: dict[str, dict[str, Tensor]] = {"node": {}, "edge": {}, "": {}}
         index = {"node": torch.from_numpy(part.nodes), "edge": torch.from_numpy(part.edges)}
@@ -160,11 +162,11 @@ class _Question:
             cut = value[index[kind].to(value.device)] if kind else value
             sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
         nodes = len(part.nodes)
-        asked = 0 if pairs is None else pairs.shape[1]
+        num_pairs = 0 if pairs is None else pairs.shape[1]
         return cls(
             torch.from_numpy(part.edge_index).to(device),
             nodes,
-            {"node": nodes, "graph": 1, "edge": asked}[task],
+            {"node": nodes, "graph": 1, "edge": num_pairs}[task],
             None if pairs is None else torch.from_numpy(pairs).to(device),
             sorted_inputs["node"],
             sorted_inputs["edge"],
@@ -175,15 +177,15 @@ class _Question:
     def inputs(self) -> dict[str, Tensor]:
         return {**self.per_node, **self.per_edge, **self.shared}
 
-    def repeated(self, samples: int) -> _Question:
-        """The question about one graph of as many separate copies."""
+    def repeated(self, samples: int) -> _Request:
+        """Return the request on one graph of this many disconnected copies."""
         device = self.edge_index.device
         offsets = torch.arange(samples, device=device) * self.nodes
         batch = self.per_node.get("batch", torch.zeros(self.nodes, dtype=torch.long, device=device))
         graphs = int(batch.max()) + 1
         copies = torch.arange(samples, device=device).repeat_interleave(self.nodes)
         per_node = {name: _copies(value, samples) for name, value in self.per_node.items()}
-        return _Question(
+        return _Request(
             _shifted(self.edge_index, offsets),
             self.nodes * samples,
             self.rows * samples,
@@ -214,63 +216,66 @@ class _Call:
         if only and not unspecific and "edge_index" not in self._names:
             self.style = "features" if only in _FEATURE_NAMES else "data"
 
-    def __call__(self, x: Tensor, question: _Question) -> Tensor:
-        inputs = question.inputs
+    def __call__(self, x: Tensor, request: _Request) -> Tensor:
+        inputs = request.inputs
         if self._needs_batch and self.style == "graph" and "batch" not in inputs:
             inputs["batch"] = torch.zeros(
-                question.nodes, dtype=torch.long, device=question.edge_index.device
+                request.nodes, dtype=torch.long, device=request.edge_index.device
             )
-        if question.pairs is not None:
+        if request.pairs is not None:
             name = next((each for each in _PAIR_NAMES if each in self._names), _PAIR_NAMES[0])
-            inputs[name] = question.pairs
+            inputs[name] = request.pairs
         if self.style == "features":
             answer = self._module(x)
         elif self.style == "data":
             from torch_geometric.data import Data
 
-            answer = self._module(Data(x=x, edge_index=question.edge_index, **inputs))
+            answer = self._module(Data(x=x, edge_index=request.edge_index, **inputs))
         else:
             wanted = {name: value for name, value in inputs.items() if self._takes(name)}
-            answer = self._module(x, question.edge_index, **wanted)
+            answer = self._module(x, request.edge_index, **wanted)
         scores = self._output(answer)
         if not isinstance(scores, Tensor):
-            raise ModelError(f"the model answered with a {type(scores).__name__}, not a tensor")
+            raise ModelError(
+                f"the model returned a {type(scores).__name__}, not a tensor; wrap it in a "
+                f"TorchModulePredictor with output, a function that selects the scores"
+            )
         return scores
 
-    def alone(self, x: Tensor, question: _Question) -> Tensor:
-        """Ask about one sample ``x [n, F]``; a module of features may be made for one, or many."""
+    def alone(self, x: Tensor, request: _Request) -> Tensor:
+        """Return the output for one sample ``x [n, F]``; a module of features may need a batch."""
         if self.style != "features":
-            return self(x, question)
+            return self(x, request)
         try:
-            return self(x[None], question)[0]
-        except NOT_THIS_WAY:
-            return self(x, question)
+            return self(x[None], request)[0]
+        except UNSUPPORTED:
+            return self(x, request)
 
     def check_inputs(self, inputs: Mapping[str, Any], task: str) -> None:
-        """Refuse inputs that the module does not take, and the lack of those that it must have."""
+        """Raise an InputError for unknown inputs, and for missing required ones."""
         if self.style != "graph":
             return
         unknown = [name for name in inputs if not (name in self._names or self._takes_anything)]
-        ours = {"batch", *(_PAIR_NAMES if task == "edge" else ())}
-        missing = [name for name in self._required[2:] if name not in inputs and name not in ours]
+        added = {"batch", *(_PAIR_NAMES if task == "edge" else ())}
+        missing = [name for name in self._required[2:] if name not in inputs and name not in added]
         if unknown or missing:
             problem = f"does not take {unknown}" if unknown else f"also needs {missing}"
             raise InputError(
-                f"the model {problem}; its forward takes {', '.join(sorted(self._names))}, "
-                f"and inputs= holds {sorted(inputs)}"
+                f"the model {problem}; the arguments of its forward are "
+                f"{', '.join(sorted(self._names))}, and inputs= has {sorted(inputs)}"
             )
 
     def names_input(self, name: str) -> bool:
-        """Say whether the module names this input, or takes a data object with anything in it."""
+        """Return whether the module has an argument of this name, or takes a data object."""
         return self.style == "data" or name in self._names
 
     def _takes(self, name: str) -> bool:
-        # A batch vector is ours to add; anything else was given by the user and must be taken.
+        # Only the batch vector is optional; all other inputs were passed by the user.
         return name in self._names or self._takes_anything or name != "batch"
 
 
 def _parameters(module: nn.Module) -> list[inspect.Parameter]:
-    """The arguments of a module's forward; TorchScript has its own way to tell them."""
+    """Return the arguments of a module's forward; for TorchScript from its schema."""
     if not isinstance(module, torch.jit.ScriptModule):
         return list(inspect.signature(module.forward).parameters.values())
     forward: Any = module.forward
@@ -284,56 +289,58 @@ def _parameters(module: nn.Module) -> list[inspect.Parameter]:
     ]
 
 
-def _stacked(call: _Call, question: _Question, x: Tensor) -> Tensor:
-    answer = call(x, question)
-    if answer.dim() == 2 and question.rows > 1:  # one score per prediction
+def _stacked(call: _Call, request: _Request, x: Tensor) -> Tensor:
+    answer = call(x, request)
+    if answer.dim() == 2 and request.rows > 1:  # one score per prediction
         answer = answer.unsqueeze(-1)
     if answer.dim() == 2:
         answer = answer.unsqueeze(1)
-    if answer.dim() != 3 or answer.shape[:2] != (len(x), question.rows):
-        raise _misshapen(answer, question)
+    if answer.dim() != 3 or answer.shape[:2] != (len(x), request.rows):
+        raise _misshapen(answer, request)
     return answer
 
 
-def _blocks(call: _Call, question: _Question, x: Tensor) -> Tensor:
-    answer = call(x.flatten(0, 1), question.repeated(len(x)))
-    if answer.dim() not in (1, 2) or len(answer) != len(x) * question.rows:
-        raise _misshapen(answer, question)
-    return answer.reshape(len(x), question.rows, -1)
+def _blocks(call: _Call, request: _Request, x: Tensor) -> Tensor:
+    answer = call(x.flatten(0, 1), request.repeated(len(x)))
+    if answer.dim() not in (1, 2) or len(answer) != len(x) * request.rows:
+        raise _misshapen(answer, request)
+    return answer.reshape(len(x), request.rows, -1)
 
 
-def _one_by_one(call: _Call, question: _Question, x: Tensor) -> Tensor:
+def _one_by_one(call: _Call, request: _Request, x: Tensor) -> Tensor:
     answers = []
     for each in x:
-        answer = call.alone(each, question)
+        answer = call.alone(each, request)
         if answer.dim() == 0:
             answer = answer[None]
         if answer.dim() == 1:  # one score per prediction, or the scores of the only prediction
-            answer = answer.reshape(question.rows, -1) if question.rows > 1 else answer[None]
-        if answer.dim() != 2 or len(answer) != question.rows:
-            raise _misshapen(answer, question)
+            answer = answer.reshape(request.rows, -1) if request.rows > 1 else answer[None]
+        if answer.dim() != 2 or len(answer) != request.rows:
+            raise _misshapen(answer, request)
         answers.append(answer)
     return torch.stack(answers)
 
 
-_WAYS: dict[str, Callable[[_Call, _Question, Tensor], Tensor]] = {
+_CALLS: dict[str, Callable[[_Call, _Request, Tensor], Tensor]] = {
     "stacked": _stacked,
     "blocks": _blocks,
     "single": _one_by_one,
 }
 
 
-def _misshapen(answer: Tensor, question: _Question) -> ModelError:
+def _misshapen(answer: Tensor, request: _Request) -> ModelError:
     one_row = answer.dim() == 2 and len(answer) == 1
-    hint = "; one row for a whole graph is for task='graph'" if one_row else ""
+    hint = ""
+    if one_row:
+        hint = "; for a model with one row of scores for a whole graph, set task='graph'"
     return ModelError(
-        f"the model answered with shape {list(answer.shape)}; for {question.nodes} nodes this task "
-        f"needs one row of scores for each of {question.rows} prediction(s){hint}"
+        f"the model returned scores of shape {list(answer.shape)}; for {request.nodes} nodes this "
+        f"task needs one row of scores for each of {request.rows} prediction(s){hint}"
     )
 
 
 def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
-    """Say what the rows of an input stand for; the name decides where the sizes leave it open."""
+    """Return whether an input has rows per ``node`` or ``edge``; in doubt its name decides."""
     length = len(value) if value.dim() else -1
     if name in _PER_EDGE and value.dim() and length != part.whole_edges:
         raise InputError(
@@ -345,7 +352,7 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
 
 
 def _as_input(name: str, value: Any) -> Any:
-    """Arrays as tensors; anything else, such as a flag, as it is."""
+    """Return an array as a tensor; other values, such as flags, are returned unchanged."""
     if not isinstance(value, (Tensor, list)) and not hasattr(value, "__array__"):
         return value
     try:
@@ -365,7 +372,7 @@ def _shifted(pairs: Tensor, offsets: Tensor) -> Tensor:
 
 
 def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
-    """Return what else a data object holds that the model takes: weights, attributes, a batch."""
+    """Return the further inputs in a data object, such as edge weights, that the model takes."""
     found = {name: value for name, value in data.to_dict().items() if isinstance(value, Tensor)}
     for name in ("x", "edge_index", "y", *(n for n in found if n.endswith("_mask"))):
         found.pop(name, None)

@@ -1,4 +1,4 @@
-"""The state that a module is in while it is asked, and that it is left in afterwards."""
+"""Evaluation of a module without side effects on its state."""
 
 from __future__ import annotations
 
@@ -15,53 +15,52 @@ from ..errors import InputError, ModelError
 
 __all__ = ["check_ready", "evaluated"]
 
-Answer = TypeVar("Answer")
+Output = TypeVar("Output")
 
 
-class _Turns:
-    """Threads take turns: one lock for all modules, which can share layers, and for torch's state.
+class _GlobalLock:
+    """One lock for all modules, because modules can share layers and torch has global state.
 
-    A forked process gets a new one, because a thread that held the old one is not there to
-    release it.
+    A forked process gets a new lock, because the thread that held the old one does not exist there.
     """
 
     lock = threading.RLock()
 
     @classmethod
-    def begin_anew(cls) -> None:
+    def renew(cls) -> None:
         cls.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Turns.begin_anew)
+    os.register_at_fork(after_in_child=_GlobalLock.renew)
 
 
-def evaluated(module: nn.Module, ask: Callable[[], Answer]) -> Answer:
-    """Return ``ask()``, called while a module is in evaluation mode, without gradients or caches.
+def evaluated(module: nn.Module, call: Callable[[], Output]) -> Output:
+    """Return ``call()``, with a module in evaluation mode, without gradients or caches.
 
-    Modes, caches, torch's random state and the gradient mode are put back, also after an error or
-    an interrupt at any point. Threads take turns, so that none of them sees a module that another
-    one has changed, and a module that keeps something between two of its lines works too. What
-    other threads draw from torch's global generators meanwhile is put back along with the rest.
+    Training modes, caches, torch's random state and the gradient mode are restored, also after an
+    error or an interrupt. Calls from several threads are serialised, because they share the
+    module's state. Random numbers that other threads draw from torch's global generators meanwhile
+    are undone too.
     """
-    with _Turns.lock:
-        return _evaluated(module, ask)
+    with _GlobalLock.lock:
+        return _evaluated(module, call)
 
 
-def _evaluated(module: nn.Module, ask: Callable[[], Answer]) -> Answer:
-    before = _Before(module)
+def _evaluated(module: nn.Module, call: Callable[[], Output]) -> Output:
+    state = _SavedState(module)
     try:
         try:
-            before.change()
-            return ask()
+            state.change()
+            return call()
         finally:
-            before.put_back()
+            state.restore()
     finally:
-        before.put_back()  # does nothing unless the first one was interrupted
+        state.restore()  # does nothing unless the first one was interrupted
 
 
-class _Before:
-    """The state of a module and of torch that is changed while the module is asked."""
+class _SavedState:
+    """The state of a module and of torch that is changed during evaluation."""
 
     def __init__(self, module: nn.Module) -> None:
         parts = list(module.modules())
@@ -73,28 +72,28 @@ class _Before:
         ]
         self._gradients = torch.is_grad_enabled()
         self._random = _random_states()
-        self._is_back = False
+        self._restored = False
 
     def change(self) -> None:
         torch.set_grad_enabled(False)
         for part, _ in self._modes:
-            # Not by eval(), which a module may define so that it changes more than the mode.
+            # Not with eval(), which a module may override to change more than the mode.
             part.training = False
         for part, kept in self._caches:
-            # A layer that remembers its first graph, or even its features, answers for no other.
+            # A layer that caches its first graph or features would return them for all others.
             vars(part).update({name: False if name == "cached" else None for name in kept})
 
-    def put_back(self) -> None:
-        """Undo :meth:`change`; may be called again."""
-        if self._is_back:
+    def restore(self) -> None:
+        """Undo :meth:`change`; may be called several times."""
+        if self._restored:
             return
         for part, mode in self._modes:
             part.training = mode
         for part, kept in self._caches:
             vars(part).update(kept)
         torch.set_grad_enabled(self._gradients)
-        _put_back_random(self._random)
-        self._is_back = True
+        _restore_random(self._random)
+        self._restored = True
 
 
 def _is_cache(name: str) -> bool:
@@ -102,13 +101,13 @@ def _is_cache(name: str) -> bool:
 
 
 def _random_states() -> list[Tensor]:
-    """The states of torch's global generators: the CPU's first, and those of CUDA in use."""
+    """Return the states of torch's global generators: CPU first, then CUDA if in use."""
     in_use = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     return [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if in_use else [])]
 
 
-def _put_back_random(states: list[Tensor]) -> None:
-    # Most models draw nothing, and setting what is there already could undo another thread's draws.
+def _restore_random(states: list[Tensor]) -> None:
+    # Only if changed: most models draw nothing, and setting it could undo another thread's draws.
     if not torch.equal(torch.get_rng_state(), states[0]):
         torch.set_rng_state(states[0])
     if len(states) > 1:
@@ -116,11 +115,11 @@ def _put_back_random(states: list[Tensor]) -> None:
 
 
 def check_ready(module: nn.Module) -> None:
-    """Refuse what is no module, and lazy parameters: the first call would give them their sizes.
+    """Check that a model is a module without lazy parameters, which a first call would initialise.
 
     Raises:
-        InputError: it is no module.
-        ModelError: it has such parameters.
+        InputError: the model is not a module.
+        ModelError: the model has lazy parameters.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"model must be a torch.nn.Module, not {module!r:.100}")
@@ -128,6 +127,6 @@ def check_ready(module: nn.Module) -> None:
     lazy = [name for name, tensor in tensors if is_lazy(tensor)]
     if lazy:
         raise ModelError(
-            f"the model has lazy parameters that have no size yet ({', '.join(lazy[:3])}); run "
-            f"one forward pass first, or load its weights"
+            f"the model has uninitialised lazy parameters ({', '.join(lazy[:3])}); run one forward "
+            f"pass first, or load its weights"
         )

@@ -1,4 +1,4 @@
-"""What all adapters of PyTorch models need."""
+"""Tools shared by the adapters for PyTorch models."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..errors import ModelError
 from ..graph import FLOWS, Subgraph
 
 __all__ = [
-    "NOT_THIS_WAY",
-    "LastParts",
+    "UNSUPPORTED",
+    "SubgraphCache",
     "as_features",
     "count_hops",
     "distinct_samples",
     "first_tensor",
     "flow_of",
-    "same_answers",
+    "same_scores",
     "some_parameter",
 ]
 
@@ -34,7 +34,7 @@ _STEPS_WITHIN_LAYER = ("K", "num_layers")
 _LAYER, _BOTH_WAYS = "MessagePassing", "DirGNNConv"
 
 
-NOT_THIS_WAY = (
+UNSUPPORTED = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -45,42 +45,42 @@ NOT_THIS_WAY = (
     TypeError,
     ValueError,
 )
-"""What a layer may raise on a shape that it was not made for."""
+"""Errors that a layer may raise for a shape that it does not support."""
 
 
-class LastParts(Generic[Found]):
-    """What was found out about the last few parts of the graph, for as long as they exist.
+class SubgraphCache(Generic[Found]):
+    """A cache with one value for each of the last few subgraphs, as long as these exist.
 
-    There are several, because threads that share a predictor each ask about a part of their own.
+    It has several entries, because threads that share a predictor have different subgraphs.
     """
 
     def __init__(self) -> None:
         self._found: tuple[tuple[weakref.ref[Subgraph], Found], ...] = ()
 
     def get(self, part: Subgraph) -> Found | None:
-        """Return what was found out about a part; None if nothing is remembered."""
+        """Return the value of a subgraph; None if it is not cached."""
         return next((found for known, found in self._found if known() is part), None)
 
     def remember(self, part: Subgraph, found: Found) -> None:
-        """Remember a part's; a part that is gone, or was looked at long ago, makes room."""
+        """Store the value of a subgraph; the oldest entries are dropped."""
         alive = [each for each in self._found if each[0]() is not None]
         self._found = (*alive[1 - _REMEMBERED :], (weakref.ref(part), found))
 
-    def __reduce__(self) -> tuple[type[LastParts[Found]], tuple[()]]:
-        return LastParts, ()  # in another process, or in a copy, everything is found out again
+    def __reduce__(self) -> tuple[type[SubgraphCache[Found]], tuple[()]]:
+        return SubgraphCache, ()  # a copy, also in another process, is empty
 
 
 def count_hops(module: nn.Module) -> int | None:
-    """Return how far messages travel: the layers that pass them, and their steps where they say.
+    """Return the number of message-passing steps of a module; None if it has no such layers.
 
-    Layers for different kinds of edges, kept in one dictionary, work side by side and count once.
-    None if there is no layer of PyTorch Geometric's to count.
+    Layers of PyTorch Geometric are counted, with several steps for layers that have them. Layers in
+    one dictionary, for different edge types, run in parallel and count once.
     """
     return _hops(module) or None
 
 
 def flow_of(module: nn.Module) -> str:
-    """Return which way the layers of a module pass messages, one of :data:`~.graph.FLOWS`."""
+    """Return the direction of messages in a module, one of :data:`~.graph.FLOWS`."""
     parts = list(module.modules())
     flows = {str(getattr(part, "flow", FLOWS[0])) for part in parts if _is_a(part, _LAYER)}
     if len(flows) > 1 or any(_is_a(part, _BOTH_WAYS) for part in parts):
@@ -89,7 +89,7 @@ def flow_of(module: nn.Module) -> str:
 
 
 def _is_a(module: nn.Module, name: str) -> bool:
-    """Recognise a class of PyTorch Geometric without importing it, which need not be installed."""
+    """Return whether a module is of a PyTorch Geometric class, without importing the package."""
     return any(each.__name__ == name for each in type(module).__mro__)
 
 
@@ -103,10 +103,10 @@ def _hops(module: nn.Module) -> int:
 
 
 def distinct_samples(features: Tensor) -> Tensor:
-    """Return samples that differ wherever they can, in their means too, so that mixing them shows.
+    """Return samples that differ as much as possible, so that mixing them changes the scores.
 
-    Every value lies between 0 and one of the same column, so that a feature that is an index into
-    a table stays one.
+    Every value is between 0 and a value of the same column, so that a feature that is an index of
+    an embedding stays valid.
     """
     generator = torch.Generator().manual_seed(0)
     rows = torch.randint(len(features), (_TRIALS - 1, len(features)), generator=generator)
@@ -115,15 +115,15 @@ def distinct_samples(features: Tensor) -> Tensor:
     return torch.cat((features[None], (features[rows.to(features.device)] + empty) * share))
 
 
-def same_answers(one: Tensor, other: Tensor) -> bool:
-    """Say whether two answers agree up to rounding; not if either holds a NaN."""
+def same_scores(one: Tensor, other: Tensor) -> bool:
+    """Return whether two outputs agree up to rounding; False if either has a NaN."""
     if one.shape != other.shape:
         return False
     return bool((one - other).abs().max() <= _SAME_WITHIN * other.abs().max())
 
 
 def first_tensor(answer: Any) -> Any:
-    """Return the scores in what a model returns: itself, or the first tensor of a collection."""
+    """Return the output of a model if it is a tensor, or the first tensor of a collection."""
     if isinstance(answer, Mapping):
         answer = tuple(answer.values())
     if isinstance(answer, (tuple, list)):
@@ -132,13 +132,13 @@ def first_tensor(answer: Any) -> Any:
 
 
 def as_features(x: FloatArray, module: nn.Module) -> Tensor:
-    """Return features as a tensor where, and of the precision that, the module computes."""
+    """Return features as a tensor with the device and precision of the module."""
     where = some_parameter(module)
     features = torch.from_numpy(x)
     return features if where is None else features.to(where.device, where.dtype)
 
 
 def some_parameter(module: nn.Module) -> Tensor | None:
-    """Return a parameter or buffer that tells the module's device and precision."""
+    """Return a floating-point parameter or buffer, which has the module's device and precision."""
     tensors = (*module.parameters(), *module.buffers())
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)

@@ -44,7 +44,7 @@ def explained_classes(
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
         raise InputError(
             f"explained_class must be from 0 to {before.shape[1] - 1}, "
-            f"not {list(chosen) if isinstance(chosen, tuple) else chosen}"
+            f"not {np.asarray(chosen).tolist()}"
         )
     return classes.astype(np.int64)
 

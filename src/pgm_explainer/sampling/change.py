@@ -242,7 +242,10 @@ class LargeFall(Described):
 
 @dataclass(frozen=True)
 class LargeMove(LargeFall):
-    """Changed: the explained class's probability rose or fell far, as in :class:`LargeFall`."""
+    """Changed: the explained class's probability rose or fell far.
+
+    How far is determined as in :class:`~pgm_explainer.LargeFall`.
+    """
 
     name: str = field(default="large_move", init=False)
 

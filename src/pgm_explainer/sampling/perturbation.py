@@ -110,7 +110,7 @@ class _Permute(Described):
     """The features of another node, drawn at random, as in permutation importance.
 
     Rare values stay rare, so that the model sees the features that it was trained on. The other
-    node may have the same features, and then nothing changes.
+    node may have the same features; then nothing changes.
     """
 
     name: str = "permute"

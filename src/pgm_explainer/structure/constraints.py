@@ -1,4 +1,4 @@
-"""What a searched-for network must and must not contain."""
+"""Constraints on the structure of a network."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Constraints"]
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Limits on a search.
+    """Constraints on a structure search.
 
     Attributes:
-        required: edges that must be there.
-        allowed: ``allowed[u, v]`` tells whether the edge (u, v) may be there.
-        max_parents: the most parents a variable may have.
+        required: edges that the network must have.
+        allowed: ``allowed[u, v]`` is whether the network may have the edge (u, v).
+        max_parents: the maximum number of parents of a variable.
     """
 
     required: DAG
@@ -37,11 +37,11 @@ class Constraints:
         forbidden: Iterable[Iterable[int]] = (),
         required: Iterable[Iterable[int]] = (),
     ) -> Constraints:
-        """Check the constraints against each other.
+        """Return validated constraints.
 
         Raises:
             InputError: an edge is both required and forbidden, required edges form a cycle, or
-                a variable would need more parents than it may have.
+                a variable has more required parents than ``max_parents``.
         """
         must = DAG(num_variables, required)
         most = max(num_variables - 1, 0) if max_parents is None else max_parents
@@ -51,7 +51,7 @@ class Constraints:
         if listed is None:
             raise InputError(f"forbidden must be a list of edges, not {forbidden!r}")
         for edge in listed:
-            # Checked one at a time: forbidden edges may well form a cycle together.
+            # Checked one at a time, because forbidden edges may form a cycle.
             (pair,) = DAG(num_variables, [edge]).edges
             allowed[pair] = False
         for parent, child in must.edges:

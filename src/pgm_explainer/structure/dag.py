@@ -20,10 +20,10 @@ _MOST_VARIABLES = 1_000_000
 
 @dataclass(frozen=True)
 class DAG:
-    """A directed acyclic graph; its edges are pairs (parent, child), kept sorted.
+    """A directed acyclic graph; its edges are sorted pairs (parent, child).
 
     Raises:
-        InputError: an edge leaves the variables, or the edges form a cycle.
+        InputError: an edge has an unknown variable, or the edges form a cycle.
 
     Examples:
         >>> dag = DAG(3, [(2, 1), (0, 1)])
@@ -68,11 +68,11 @@ class DAG:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The variables with every parent before its children, the smallest first among equals."""
+        """A topological order of the variables; ties are in ascending order."""
         waiting = [len(parents) for parents in self._parents]
         ready = [variable for variable, count in enumerate(waiting) if count == 0]
         done = []
-        while ready:  # ascending, and so a heap from the start
+        while ready:  # a sorted list is a valid heap
             variable = heappop(ready)
             done.append(variable)
             for child in self._children[variable]:
@@ -97,11 +97,11 @@ class DAG:
             return lists[at]
         except (IndexError, TypeError):
             raise InputError(
-                f"{variable!r} is not a variable; they are numbered 0 to {self.num_variables - 1}"
+                f"{variable!r} is not a variable; variables are 0 to {self.num_variables - 1}"
             ) from None
 
     def markov_blanket(self, variable: int) -> tuple[int, ...]:
-        """Return parents, children and the children's other parents, ascending."""
+        """Return the parents, children and other parents of the children, ascending."""
         blanket = set(self.parents(variable)) | set(self.children(variable))
         for child in self.children(variable):
             blanket |= set(self.parents(child))

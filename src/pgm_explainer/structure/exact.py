@@ -1,4 +1,4 @@
-"""Exact search: the best network of all, by dynamic programming over orders."""
+"""Exact structure search by dynamic programming over subsets of variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .families import FamilyScores, VariableSet, family_scores
 __all__ = ["MAX_EXACT_VARIABLES", "exact_search"]
 
 MAX_EXACT_VARIABLES = 20
-"""Beyond this, the table of all subsets no longer fits an ordinary machine."""
+"""With more variables, the table of all subsets needs too much memory."""
 
 
 def exact_search(
@@ -31,19 +31,19 @@ def exact_search(
     forbidden: Iterable[Iterable[int]] = (),
     required: Iterable[Iterable[int]] = (),
 ) -> DAG:
-    """Return a network that no other network scores higher than.
+    """Return a network of maximum score.
 
-    Every network has a variable without children, so the best one over a set of variables is the
-    best over the set without some last variable, plus that variable's best parents within it.
-    Parent sets whose penalty alone exceeds the score of a smaller set are never scored, which for
-    BIC leaves few. Of networks that score the same, ties go to the last variable with the larger
-    number and to fewer, smaller parents.
+    Every network has a variable without children. So the best network of a set of variables is the
+    best network without some last variable, plus the best parents of that variable in the rest.
+    Parent sets whose penalty alone exceeds the score of a subset are not scored, which leaves few
+    of them for BIC. Ties are broken in favour of the larger last variable, and of fewer and smaller
+    parents.
 
     Args:
         data: states ``[n, V]`` as small integers.
         cardinalities: number of states of each variable.
         score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
-        max_parents: the most parents a variable may have; None for no limit but the score's own.
+        max_parents: the maximum number of parents of a variable; None for no limit.
         forbidden, required: pairs (parent, child).
 
     Raises:
@@ -53,8 +53,8 @@ def exact_search(
     size = families.num_variables
     if size > MAX_EXACT_VARIABLES:
         raise InputError(
-            f"exact search takes at most {MAX_EXACT_VARIABLES} variables, not {size}: it looks at "
-            f"2**{size} subsets; use hill_climb, or explain with a smaller max_nodes"
+            f"exact search supports at most {MAX_EXACT_VARIABLES} variables, not {size}, as it "
+            f"needs memory for 2**{size} subsets; use hill_climb or a smaller max_nodes"
         )
     if size < 2:
         return DAG(size)
@@ -68,7 +68,7 @@ def exact_search(
 
 
 def _legal(limits: Constraints, size: int) -> NDArray[np.bool_]:
-    """Which sets of parents each variable may have, as ``[child, bit mask]``."""
+    """Return which sets of parents each variable may have, as ``[child, bit mask]``."""
     masks = np.arange(1 << size)
     bits = 1 << np.arange(size)
     required = np.array([_mask(limits.required.parents(child)) for child in range(size)])
@@ -101,8 +101,8 @@ def _parent_sets(
     for extra in range(min(len(optional), limits.max_parents - len(required)) + 1):
         promising = []
         for chosen in combinations(optional, extra):
-            # The best score among its subsets, which a set must beat to be of any use; the fit
-            # is never better than perfect, so the penalty alone may show that it cannot.
+            # A set is useful only if it scores higher than all its subsets. The fit is at most 0,
+            # so a large penalty rules a set out without scoring it.
             subsets = (chosen[:at] + chosen[at + 1 :] for at in range(extra))
             to_beat = bests[chosen] = max((bests[each] for each in subsets), default=-np.inf)
             parents = tuple(sorted((*required, *chosen)))
@@ -130,7 +130,7 @@ def _best_dag(families: NDArray[np.float64]) -> DAG:
     for layer in _layers(size):
         values = total[layer.before] + within[children, layer.before]
         values[~layer.has] = -np.inf
-        # The last of equals: where it makes no difference, later variables are children.
+        # The last maximum, so that later variables become children in ties.
         best = size - 1 - values[::-1].argmax(axis=0)
         total[layer.masks] = values[best, layer.columns]
         last[layer.masks] = best
@@ -139,7 +139,7 @@ def _best_dag(families: NDArray[np.float64]) -> DAG:
 
 @dataclass(frozen=True)
 class _Layer:
-    """All sets of one size: their masks, and for each variable whether and what is left without."""
+    """All sets of one size: their masks, whether each has a variable, and the masks without it."""
 
     masks: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -158,7 +158,7 @@ def _layers(size: int) -> list[_Layer]:
 
 
 def _best_subsets(families: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each child the best score of any of the subsets of a set of parents."""
+    """Return for each child and set the best score of any parents within the set."""
     best = families.copy()
     for bit in range(len(families)):
         halves = best.reshape(len(families), -1, 2, 1 << bit)
@@ -184,7 +184,7 @@ def _trace_back(
 
 @lru_cache(maxsize=32)
 def _members(size: int) -> NDArray[np.int64]:
-    """How many variables each bit mask holds."""
+    """Return the number of variables in each bit mask."""
     counts = np.zeros(1, dtype=np.int64)
     for _ in range(size):
         counts = np.concatenate((counts, counts + 1))

@@ -1,6 +1,6 @@
-"""Scores of families on one data set.
+"""Scores of families (a variable with its parents) on a data set.
 
-It is *sets* of variables that are counted and remembered, and one set serves many families.
+Counts are cached for *sets* of variables, because each set is part of many families.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VariableSet = tuple[int, ...]
 
 
 class FamilyScores(ABC):
-    """What each family of some variables scores."""
+    """The scores of the families of some variables."""
 
     def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
         self.cardinalities = cardinalities
@@ -43,21 +43,21 @@ class FamilyScores(ABC):
 
     @abstractmethod
     def toggled(self, child: int, parents: VariableSet) -> NDArray[np.float64]:
-        """Return the family's score with each variable added to the parents, or taken from them.
+        """Return the family's score with each variable added to or removed from the parents.
 
-        The child's own entry means nothing.
+        The entry of the child is undefined.
         """
 
     @abstractmethod
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        """Get ready for families made of these sets, all at once."""
+        """Count these sets in one batch, for later use."""
 
     def every_family(self) -> NDArray[np.float64] | None:
-        """Return the scores of all families, as ``[child, bit mask of parents]``, if at hand."""
+        """Return the scores ``[child, bit mask of parents]`` of all families, if available."""
         return None
 
     def configurations(self, variables: Iterable[int]) -> int:
-        """Return how many joint states the variables have."""
+        """Return the number of joint states of the variables."""
         return prod(self.cardinalities[variable] for variable in variables)
 
     def penalty(self, child: int, parents: VariableSet) -> float:
@@ -74,22 +74,22 @@ class FamilyScores(ABC):
 
 
 def are_few(cardinalities: Iterable[int]) -> bool:
-    """Say whether all families of such variables can be counted at once."""
+    """Return whether all families of these variables can be counted at once."""
     return prod(int(size) + 1 for size in cardinalities) <= _FEW_CELLS
 
 
 def family_scores(data: ArrayLike, cardinalities: ArrayLike, score: Any = "bic") -> FamilyScores:
-    """Return the scores of families on a data set, in the form that suits its size."""
+    """Return the scores of families on a data set, with the implementation for its size."""
     codes, sizes = check_data(data, cardinalities)
     form = FewFamilies if are_few(sizes) else ManyFamilies
     return form(codes, sizes, as_score(score))
 
 
 class FewFamilies(FamilyScores):
-    """All families of few variables at once, from one count of their joint states.
+    """All families of a few variables, from one table of their joint states.
 
-    Every axis of the joint table gets one more entry, the sum over the others: so the table holds
-    the counts of every set of variables. Their values are then summed along each axis in the same
+    Every axis of the table has an additional entry for the sum over the axis, so the table has the
+    counts of every set of variables. The terms of the score are summed along each axis in the same
     way. A set is a bit mask.
     """
 
@@ -110,7 +110,7 @@ class FewFamilies(FamilyScores):
         return self._families[child, mask ^ _bits(self.num_variables)]
 
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        """Nothing is left to count."""
+        """Do nothing, as everything is counted already."""
 
     def every_family(self) -> NDArray[np.float64]:
         return self._families
@@ -134,7 +134,7 @@ def _values_of_all_sets(
 
 @lru_cache(maxsize=256)
 def _cells_of_sets(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
-    """For every entry of the extended joint table, how many joint states its set has."""
+    """Return the number of joint states of the set of each entry of the extended table."""
     cells = np.ones((1,) * len(cardinalities), dtype=np.int64)
     for axis, size in enumerate(cardinalities):
         shape = [1] * len(cardinalities)
@@ -145,7 +145,7 @@ def _cells_of_sets(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=256)
 def _configurations(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
-    """How many joint states each set has, by its bit mask."""
+    """Return the number of joint states of each set, by its bit mask."""
     counts = np.ones(1, dtype=np.int64)
     for size in cardinalities:
         counts = np.concatenate((counts, counts * size))
@@ -158,7 +158,7 @@ def _bits(count: int) -> NDArray[np.int64]:
 
 
 class ManyFamilies(FamilyScores):
-    """Families of any number of variables: every set that is asked for is counted once."""
+    """Families of any number of variables; every required set is counted once."""
 
     def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
         super().__init__(codes, cardinalities, score)
@@ -170,8 +170,8 @@ class ManyFamilies(FamilyScores):
 
     def family(self, child: int, parents: VariableSet) -> float:
         """Return the score of a child with its parents."""
-        together = self._value(tuple(sorted((*parents, child))))
-        return together - self._value(parents) - self.penalty(child, parents)
+        joint = self._value(tuple(sorted((*parents, child))))
+        return joint - self._value(parents) - self.penalty(child, parents)
 
     def toggled(self, child: int, parents: VariableSet) -> NDArray[np.float64]:
         scores = self._with_each_other_parent(child, parents)
@@ -180,11 +180,11 @@ class ManyFamilies(FamilyScores):
         return scores
 
     def _with_each_other_parent(self, child: int, parents: VariableSet) -> NDArray[np.float64]:
-        """Return the family's score with each variable as one more parent, where it is not one."""
-        together = self._with_each_other(tuple(sorted((*parents, child))))
+        """Return the family's score with each other variable added to the parents."""
+        joint = self._with_each_other(tuple(sorted((*parents, child))))
         configurations = self.configurations(parents) * self._sizes
         penalty = self.score.penalty(configurations, self.cardinalities[child], self.num_samples)
-        return np.asarray(together - self._with_each_other(parents) - penalty)
+        return np.asarray(joint - self._with_each_other(parents) - penalty)
 
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
         new = [each for each in sets if each not in self._values]
@@ -193,14 +193,14 @@ class ManyFamilies(FamilyScores):
         for sizes, group in alike:
             cells = prod(sizes)
             if cells > _DENSE * self.num_samples:
-                continue  # few of their states are ever seen: better one at a time
+                continue  # few of the joint states occur: faster one at a time
             members = list(group)
             at_once = max(1, _CELLS_AT_ONCE // (cells + self.num_samples))
             for start in range(0, len(members), at_once):
                 self._count_alike(members[start : start + at_once], sizes)
 
     def _count_alike(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
-        """Value sets whose members have the same numbers of states."""
+        """Compute the values of sets whose variables have the same numbers of states."""
         each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
         columns = (self._columns[variables] for variables in np.array(sets).T)
         codes, total = joint_states((each, *columns), (len(sets), *sizes))
@@ -221,7 +221,7 @@ class ManyFamilies(FamilyScores):
         return known
 
     def _with_each_other(self, variables: VariableSet) -> NDArray[np.float64]:
-        """Value a set with each variable added to it, by one count for all of them."""
+        """Return the values of a set with each variable added to it, from one count."""
         known = self._extended.get(variables)
         if known is not None:
             return known
@@ -238,8 +238,8 @@ class ManyFamilies(FamilyScores):
         return answer
 
     def _joint_codes(self, variables: VariableSet) -> tuple[Counts, int]:
-        """Number the joint states; only those seen, when there are many more than samples."""
-        # No variables at all have one joint state, which every sample is in.
+        """Encode the joint states; only those that occur, if there are many more than samples."""
+        # The empty set has one joint state.
         first = np.zeros(self.num_samples, dtype=np.int64)
         columns = (first, *(self._columns[variable] for variable in variables))
         sizes = (1, *(self.cardinalities[variable] for variable in variables))
@@ -257,7 +257,7 @@ def network_score(
 def bic_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]] = ()
 ) -> float:
-    """Return the paper's equation (4), natural logarithm: the fit minus log(n)/2 a parameter.
+    """Return the BIC score, equation (4) of the paper, with natural logarithms.
 
     Examples:
         >>> data = np.array([[0, 0], [1, 1], [0, 0], [1, 1]])

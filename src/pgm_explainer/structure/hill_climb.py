@@ -1,4 +1,4 @@
-"""Greedy search with a memory: hill climbing, then a tabu walk out of the local optimum."""
+"""Greedy structure search: hill climbing with a tabu list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .families import FamilyScores, family_scores
 __all__ = ["hill_climb"]
 
 _TIE = 1e-9
-"""Gains this close (relative) are equal: score-equivalent moves differ only by rounding."""
+"""Relative tolerance of ties, as gains of score-equivalent moves differ by rounding."""
 
 Move = tuple[str, int, int]
 _KINDS = {"add": 0, "remove": 1, "reverse": 2}
@@ -39,23 +39,24 @@ def hill_climb(
 ) -> DAG:
     """Search for a high-scoring network by adding, removing and reversing one edge at a time.
 
-    The best move is taken while it gains; at the top the search walks on for ``patience`` steps
-    without undoing any of the last ``tabu_length`` moves (unless that leads higher than ever), and
-    climbs again if it finds a higher place. Moves that gain the same are preferred in the order
-    add, remove, reverse, then by the smaller parent, then by the smaller child, so the result is
-    the same on every run.
+    The best move is made while it improves the score. At a local optimum the search continues for
+    ``patience`` steps without undoing any of the last ``tabu_length`` moves (unless that gives a
+    new best score), and climbs again if it finds a better network. Ties are broken in the order
+    add, remove, reverse, then by the smaller parent, then by the smaller child, so the search is
+    deterministic.
 
     Args:
         data: states ``[n, V]`` as small integers.
         cardinalities: number of states of each variable.
         score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
-        max_parents: the most parents a variable may have; None for no limit but the score's own.
+        max_parents: the maximum number of parents of a variable; None for no limit.
         forbidden, required: pairs (parent, child).
-        tabu_length: how many of the last moves are not to be undone.
-        patience: how many steps to walk on at a top; None lets it grow with the number of
-            variables, from 5 to 100.
-        restarts: how often to start again from the best network with a few random changes.
-        seed: for the restarts.
+        tabu_length: the number of last moves that must not be undone.
+        patience: the number of steps without improvement; None for a number from 5 to 100 that
+            grows with the number of variables.
+        restarts: the number of restarts from the best network with a few random changes.
+        max_steps: the maximum number of moves of each climb.
+        seed: seed of the restarts.
 
     Returns:
         The best network found.
@@ -96,30 +97,30 @@ def _climb(
     patience: int,
     max_steps: int,
 ) -> tuple[DAG, float]:
-    place = _Place(families, limits, start)
+    state = _State(families, limits, start)
     best, best_gain, gain = start.edges, 0.0, 0.0
-    undoing: deque[Move] = deque(maxlen=min(tabu_length, max_steps))
-    fruitless = 0
+    tabu: deque[Move] = deque(maxlen=min(tabu_length, max_steps))
+    without_gain = 0
     for _ in range(max_steps):
-        found = place.best_move(undoing, best_gain - gain)
+        found = state.best_move(tabu, best_gain - gain)
         if found is None:
             break
         move, its_gain = found
-        if its_gain <= 0 and fruitless >= patience:
+        if its_gain <= 0 and without_gain >= patience:
             break
-        place.make(move)
-        undoing.extend(_undoing(move))
+        state.make(move)
+        tabu.extend(_inverse(move))
         gain += its_gain
         if gain > best_gain + _TIE * max(1.0, abs(best_gain)):
-            best, best_gain, fruitless = place.edges(), gain, 0
+            best, best_gain, without_gain = state.edges(), gain, 0
         else:
-            fruitless += 1
+            without_gain += 1
     dag = DAG(families.num_variables, best)
     return dag, families.network(dag)
 
 
-def _undoing(move: Move) -> list[Move]:
-    """The moves that would take a move back, which are tabu for a while."""
+def _inverse(move: Move) -> list[Move]:
+    """Return the moves that would undo a move."""
     kind, parent, child = move
     if kind == "add":
         return [("remove", parent, child)]
@@ -129,21 +130,21 @@ def _undoing(move: Move) -> list[Move]:
 
 
 def _shaken(dag: DAG, families: FamilyScores, limits: Constraints, rng: np.random.Generator) -> DAG:
-    """Make a few random legal moves, so that a new climb starts elsewhere."""
-    place = _Place(families, limits, dag)
+    """Return a network after a few random legal moves."""
+    state = _State(families, limits, dag)
     for _ in range(max(2, dag.num_variables // 2)):
-        moves = place.legal_moves()
+        moves = state.legal_moves()
         if moves:
-            place.make(moves[rng.integers(len(moves))])
-    return DAG(dag.num_variables, place.edges())
+            state.make(moves[rng.integers(len(moves))])
+    return DAG(dag.num_variables, state.edges())
 
 
-class _Place:
-    """Where the search stands: the edges, and what each possible move would gain.
+class _State:
+    """The state of the search: the edges, and the gain of each possible move.
 
-    ``_gain[u, v]`` is the gain of adding the edge (u, v), or of removing it if it is there. Scores
-    decompose, so a move changes only the gains into the child it touches, and a reversal gains what
-    removing the edge and adding it the other way round would gain together.
+    ``_gain[u, v]`` is the gain of adding the edge (u, v), or of removing it if it exists. Scores
+    decompose, so a move changes only the gains of edges into its child, and the gain of a reversal
+    is the sum of the gains of removing the edge and adding the reversed one.
     """
 
     def __init__(self, families: FamilyScores, limits: Constraints, start: DAG) -> None:
@@ -191,10 +192,10 @@ class _Place:
         return tuple(_KINDS)[kind], *divmod(edge, self._size)
 
     def _gains(self, tabu: Iterable[Move], enough: float) -> NDArray[np.float64]:
-        """What every move gains, -inf where it is not legal, in the order ties are settled."""
+        """Return the gain of every move, -inf if it is illegal, in the order of preference."""
         edge, allowed = self._edge, self._limits.allowed
         loose = edge & ~self._fixed
-        # Adding u -> v closes a cycle if v reaches u; reversing it does if another way leads on.
+        # Adding u -> v closes a cycle if v reaches u; reversing it does if there is another path.
         can_add = allowed & ~(edge | self._reaches.T)
         can_reverse = loose & allowed.T & ~self._roundabout
         if self._limits.max_parents < self._size - 1:
@@ -214,13 +215,13 @@ class _Place:
 
     def _update_gains(self, child: int) -> None:
         parents = tuple(np.flatnonzero(self._edge[:, child]).tolist())
-        if (child, parents) not in self._known:  # a walk comes back to the same families
+        if (child, parents) not in self._known:  # cached, as the search returns to families
             now = self._families.family(child, parents)
             self._known[child, parents] = self._families.toggled(child, parents) - now
         self._gain[:, child] = self._known[child, parents]
 
     def _update_paths(self) -> None:
-        """Which variable leads to which, and which edges have a way around them."""
+        """Update which variables reach which, and which edges have an alternative path."""
         edge = self._edge.astype(np.float32)
         reaches = edge
         for _ in range(int(self._edge.any(axis=0).sum()).bit_length()):

@@ -1,8 +1,8 @@
-"""Decomposable scores of a network: the paper's BIC, and AIC, BDeu and the bare likelihood.
+"""Decomposable scores of a network: BIC, as in the paper, AIC, BDeu and the log-likelihood.
 
-A network's score is the sum of the scores of its families (a variable with its parents). Each of
-these scores makes a family's the difference of two values: one of the counts of child and parents
-together, one of the counts of the parents alone. Such a value is a sum over the joint states.
+The score of a network is the sum of the scores of its families (a variable with its parents). The
+score of a family is the difference of two values, minus a penalty: one of the joint counts of child
+and parents, and one of the counts of the parents. Each value is a sum over joint states.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ Counts = NDArray[np.int64]
 
 
 class Score(Choice, Protocol):
-    """A score whose families are differences of values of sets, less a penalty.
+    """A decomposable score: the difference of the values of two sets, minus a penalty.
 
-    Where the penalty is above 0, that difference must be at most 0, as a log-likelihood is: exact
-    search relies on it to leave hopeless families out.
+    If the penalty is positive, the difference must be at most 0, like a log-likelihood. Exact
+    search relies on this for pruning.
     """
 
     @property
     def name(self) -> str: ...
 
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
-        """Return what each joint state adds to the value of its set; nothing if never seen.
+        """Return the contribution of each joint state to the value of its set; 0 for a count of 0.
 
         Args:
-            counts: how often each joint state was seen, in any shape.
-            cells: how many joint states its set has; one number, or one for each.
+            counts: the count of each joint state, in any shape.
+            cells: the number of joint states of the set; one number, or one for each count.
         """
         ...
 
     def penalty(self, configurations: Any, states: Any, samples: int) -> Any:
-        """Return what a family pays for its parents' configurations and its child's states.
+        """Return the penalty for the numbers of parents' configurations and child's states.
 
-        These may be arrays, and then so is the answer.
+        For arrays, it is an array too.
         """
         ...
 
 
 @dataclass(frozen=True)
 class PenalisedLikelihood(Described):
-    """Log-likelihood at its maximum, minus a price for every free parameter.
+    """Maximum log-likelihood, minus a penalty for every free parameter.
 
     Attributes:
-        per_parameter: the fixed price of a parameter (AIC: 1).
-        per_log_n: the price in units of log n (BIC: 1/2).
+        per_parameter: the constant part of the penalty per parameter (AIC: 1).
+        per_log_n: the part of the penalty in units of log n (BIC: 1/2).
     """
 
     name: str
@@ -74,7 +74,7 @@ class PenalisedLikelihood(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise InputError(f"the name of a score must be a text, not {self.name!r}")
+            raise InputError(f"the name of a score must be a string, not {self.name!r}")
         check_not_negative(self.per_parameter, "per_parameter")
         check_not_negative(self.per_log_n, "per_log_n")
 
@@ -88,7 +88,7 @@ class PenalisedLikelihood(Described):
 
 @dataclass(frozen=True)
 class BDeuScore(Described):
-    """Bayesian Dirichlet score with a uniform prior worth ``equivalent_samples`` samples."""
+    """Bayesian Dirichlet score with a uniform prior of weight ``equivalent_samples``."""
 
     equivalent_samples: float = 10.0
     name: str = "bdeu"
@@ -108,8 +108,8 @@ class BDeuScore(Described):
 
 
 @dataclass(frozen=True)
-class _OwnScore(UserDefined):
-    """A score of the user's own, whose answers are checked."""
+class _CustomScore(UserDefined):
+    """A custom score with validated outputs."""
 
     score: Any
 
@@ -125,18 +125,18 @@ class _OwnScore(UserDefined):
     def penalty(self, configurations: Any, states: Any, samples: int) -> Any:
         usage = "penalty(configurations, states, samples) -> numbers, one for each configuration"
         shape = np.broadcast_shapes(np.shape(configurations), np.shape(states))
-        asked = (configurations, states, samples)
-        return self._numbers(self.score.penalty, *asked, usage=usage, shape=shape)
+        arguments = (configurations, states, samples)
+        return self._numbers(self.score.penalty, *arguments, usage=usage, shape=shape)
 
     def _numbers(
         self, method: Any, *arguments: Any, usage: str, shape: tuple[int, ...]
     ) -> NDArray[np.float64]:
         called = f"the score {self.name!r}"
         answer = call_own(method, *arguments, what=called, usage=usage)
-        numbers = as_array(answer, f"{called}'s answer")
+        numbers = as_array(answer, f"the output of {called}")
         if numbers.shape not in ((), shape) or not np.isfinite(numbers).all():
             raise InputError(
-                f"{called} answered with {numbers!r:.60}; it is called as {usage}, all finite"
+                f"{called} returned {numbers!r:.60}; it is called as {usage}, all finite"
             )
         return np.broadcast_to(numbers.astype(np.float64), shape)
 
@@ -145,7 +145,7 @@ _tables: dict[str, NDArray[np.float64]] = {}
 
 
 def _n_log_n(largest: int) -> NDArray[np.float64]:
-    """Return n log n for n = 0, 1, 2, …: counts are whole numbers, and a look-up is fast."""
+    """Return a table of n log n for n = 0, 1, 2, …, as a look-up is faster than computing it."""
     table = _tables.get("n log n")
     if table is None or len(table) <= largest:
         numbers = np.arange(max(1024, 2 * largest))
@@ -162,7 +162,7 @@ SCORES: dict[str, Score] = {
 
 
 def as_score(choice: Any) -> Score:
-    """Return the score meant by a name or an instance."""
+    """Return the score for a name or an instance."""
     named = resolve(choice, "score", SCORES)
     if named is not None:
         return named
@@ -172,20 +172,20 @@ def as_score(choice: Any) -> Score:
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
             f"terms and penalty, not {choice!r}"
         )
-    if type(choice) in (PenalisedLikelihood, BDeuScore, _OwnScore):
+    if type(choice) in (PenalisedLikelihood, BDeuScore, _CustomScore):
         return choice
-    return _OwnScore(choice)
+    return _CustomScore(choice)
 
 
 def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple[int, ...]]:
-    """Return data ``[n, V]`` and cardinalities as checked integers."""
+    """Return validated data ``[n, V]`` and cardinalities as integers."""
     codes = as_array(data, "data")
     sizes = as_array(cardinalities, "cardinalities")
     if codes.ndim != 2 or len(codes) == 0:
         raise InputError(f"data must be a matrix [samples, variables], not {codes.shape}")
     if sizes.shape != codes.shape[1:] or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise InputError(
-            f"cardinalities must give a positive whole number for each of the "
+            f"cardinalities must be a positive whole number for each of the "
             f"{codes.shape[1]} variables, not {cardinalities!r}"
         )
     if codes.dtype.kind not in "biu":
@@ -202,7 +202,7 @@ def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple
 
 
 def family_score(counts: Counts, score: Score) -> float:
-    """Return the score of one family from its counts, the child's states on the last axis."""
+    """Return the score of a family from its counts, with the child's states on the last axis."""
     states, samples = counts.shape[-1], int(counts.sum())
     parents = counts.sum(axis=-1)
     fit = score.terms(counts, counts.size).sum() - score.terms(parents, parents.size).sum()

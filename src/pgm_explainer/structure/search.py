@@ -1,4 +1,4 @@
-"""Structure searches behind their names, and searches of the user's own."""
+"""Structure searches by name, and custom searches."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def search(
     score: str | Score = "bic",
     max_parents: int | None = None,
 ) -> DAG:
-    """Search exactly where that is the cheaper way, for a few variables, else by hill climbing."""
+    """Search exactly for a few variables, where this is fast, and by hill climbing for more."""
     sizes = as_array(cardinalities, "cardinalities")
     few = sizes.ndim == 1 and sizes.dtype.kind in "iu" and are_few(sizes)
-    how = exact_search if few else hill_climb  # which check the data
+    how = exact_search if few else hill_climb  # both validate the data
     return how(data, cardinalities, score=score, max_parents=max_parents)
 
 
@@ -43,13 +43,13 @@ SEARCHES: dict[str, Callable[..., DAG]] = {
 
 
 class StructureSearch(Choice, Protocol):
-    """Finds the structure of a network."""
+    """A search for the structure of a network."""
 
     @property
     def name(self) -> str: ...
 
     def __call__(self, data: Any, cardinalities: Any, score: Score, max_parents: int | None) -> Any:
-        """Return a :class:`DAG`; what a user's own function returns is checked by the caller."""
+        """Return a :class:`DAG`; the caller validates the result of a custom function."""
         ...
 
 
@@ -65,7 +65,7 @@ class NamedSearch(Described):
 
 @dataclass(frozen=True)
 class CustomSearch(UserDefined):
-    """A user's own ``function(data [n, variables], cardinalities) -> DAG``."""
+    """A custom ``function(data [n, variables], cardinalities) -> DAG``."""
 
     function: Callable[..., Any]
 
@@ -83,7 +83,7 @@ _NAMED: dict[str, StructureSearch] = {name: NamedSearch(name) for name in SEARCH
 
 
 def as_search(choice: Any) -> StructureSearch:
-    """Return the search meant by a name or a user's own function."""
+    """Return the search for a name or a custom function."""
     named = resolve(choice, "structure", _NAMED)
     if named is not None:
         return named
