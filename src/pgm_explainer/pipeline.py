@@ -139,8 +139,8 @@ class Pipeline:
     ) -> Iterator[SelectionResult]:
         """Estimate effects and choose the nodes of each target's network."""
         probability = self.settings.sampling.perturb_probability
-        found = zip(neighbourhoods, dependents, strict=True)
-        for block in effect_blocks(found, samples.table.num_samples):
+        pairs = zip(neighbourhoods, dependents, strict=True)
+        for block in effect_blocks(pairs, samples.table.num_samples):
             problems = [
                 EffectProblem(
                     np.union1d(each.candidates, self.model.task.ends(each.target)),
