@@ -194,7 +194,7 @@ def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
     assert [each.what for each in view.kinds] == ["author"]
     assert view.causes[0].what[0] == "author"
     assert explain_dataset(made, [("paper", 1)], tmp_path / "one")[1].target == ("paper", 1)
-    with pytest.raises(InputError, match="no prediction of"):
+    with pytest.raises(InputError, match="no prediction to explain"):
         explain_dataset(made, [("author", 1)], tmp_path / "two")
 
 
