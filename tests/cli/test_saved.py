@@ -51,13 +51,15 @@ def test_query_tells_before_and_after(saved, shell):
     assert answer["support"] == explanation.support(known)
     assert answer["warning"] is None
     words = shell("query", "one.json", *given)[1]
-    assert f"{explanation.query():.1%}  when nothing is known" in words
+    assert f"{explanation.query():.1%}  without evidence" in words
     assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
 
 
 def test_query_says_how_many_samples_are_behind_an_answer(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
-    said = f"by the network, this is so in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
+    said = (
+        f"by the network, this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
+    )
     words = shell("query", "one.json", "--given", "Bob=kept")[1]
     assert f"({said} of 200 samples)" in words
     assert "was so" not in words
@@ -77,7 +79,7 @@ def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
 def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
     explanation = load_explanations(saved[0])[0]
     words = " ".join(shell("query", "one.json", "--given", "Bob=kept")[1].split())
-    assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. How li")
+    assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. Probab")
     effect = next(each for each in explanation.effects if each.node == "Bob")
     size = f"{-100 * effect.effect:.1f} percentage points"
     assert f"Perturbing node Bob lowers the probability of class 1 by {size} (95%" in words

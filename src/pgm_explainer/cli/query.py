@@ -87,8 +87,8 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     from ..report import text
 
     print(text.paragraph(text.predicted(explanation)))
-    print("How likely does the prediction hold?")
-    print(f"  {before:6.1%}  when nothing is known")
+    print("Probability that the prediction holds:")
+    print(f"  {before:6.1%}  without evidence")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)
