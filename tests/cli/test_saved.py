@@ -95,15 +95,15 @@ def test_several_facts_may_follow_one_given(saved, shell):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["query", "all.json"], "5 explanations; say which one by --target: Ann, Bob, 'Cid, Jr'"),
+        (["query", "all.json"], "5 explanations; choose one with --target: Ann, Bob, 'Cid, Jr'"),
         (["query", "all.json", "--target", "Zed"], "there is no explanation in all.json of 'Zed'"),
         (["query", "one.json", "--given", "Bib=kept"], "did you mean Bob?"),
-        (["query", "one.json", "--given", "Bob"], "say NODE=WHAT, such as 300=kept"),
+        (["query", "one.json", "--given", "Bob"], "not of the form NODE=WHAT, such as 300=kept"),
         (["query", "one.json", "--given", "Bob=odd"], "'odd' cannot be said of 'Bob'"),
         (["query", "one.json", "--given", "Bob=kept,changed"], "contradicts itself"),
         (["query", "no.json"], "no.json cannot be read"),
         (["show", "people.csv"], "not JSON"),
-        (["show", "empty.json"], "holds no explanation"),
+        (["show", "empty.json"], "contains no explanations"),
         (["show", "all.json", "--output", "all.png"], "a picture shows one explanation"),
     ],
 )
@@ -192,4 +192,4 @@ def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypa
     (folder / "empty").mkdir()
     assert "no data set" in shell("show", "empty")[2]
     monkeypatch.setattr("pgm_explainer.cli.saved._MOST_AT_ONCE", 4)
-    assert "say which one by --target" in shell("show", "people", "--json")[2]
+    assert "choose one with --target" in shell("show", "people", "--json")[2]
