@@ -200,7 +200,7 @@ def test_a_module_that_fails_is_named(folder, explain):
         ({"x": VISITS, "edge_index": EDGES + 9}, "names node 13"),
         ({"x": VISITS, "edge_index": EDGES, "names": ["a"] * 5}, "1 different names for 5 nodes"),
         ({"x": VISITS, "edge_index": EDGES, "names": VISITS}, "must be a list of strings"),
-        ({"x": VISITS.astype(object), "edge_index": EDGES}, "it holds Python objects"),
+        ({"x": VISITS.astype(object), "edge_index": EDGES}, "it contains Python objects"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

@@ -18,7 +18,7 @@ __all__ = ["nodes_to_pandas", "table_to_pandas"]
 
 _DEPENDENCE = ("statistic", "dof", "log_p", "effect_size", "significant")
 _MISSING_IN = {"rank": "Int64", "dof": "Int64", "significant": "boolean"}
-"""Types that can hold a missing value, as numbers with a point can."""
+"""Column types that allow missing values."""
 
 
 def nodes_to_pandas(effects: Effects, ranking: Ranking) -> pd.DataFrame:
@@ -53,6 +53,6 @@ def table_to_pandas(table: ConditionalTable | NoisyOr) -> pd.DataFrame:
     states = [parent.states for parent in table.parents]
     names = [parent.id for parent in table.parents]
     index = pd.MultiIndex.from_product(states, names=names)
-    if len(names) == 1:  # an index of its own kind is then the simpler one
+    if len(names) == 1:  # a plain index is simpler than a MultiIndex of one level
         index = index.get_level_values(0)
     return pd.DataFrame(rows, index=index, columns=columns)
