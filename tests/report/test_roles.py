@@ -34,7 +34,7 @@ def test_a_node_that_the_network_ties_to_nothing_adds_nothing():
     (tied,) = explanation.markov_blanket
     (loose,) = set(explanation.nodes) - {tied}
     assert idle_nodes(explanation) == [loose]
-    assert f"On its own, {loose} does not change its probability." in " ".join(
+    assert f"Evidence about {loose} alone does not change the probability" in " ".join(
         str(explanation).split()
     )
 
@@ -44,7 +44,7 @@ def test_nothing_is_said_where_no_node_is_tied_at_all():
     assert set(idle_nodes(explanation)) == {CAUSE, SIBLING}
     words = " ".join(str(explanation).split())
     assert "In it, the prediction depends on none of them." in words
-    assert "On its own" not in words
+    assert "alone does not change" not in words
 
 
 def answer(explanation, node, word):

@@ -208,8 +208,11 @@ def network_words(explanation: Explanation) -> Iterator[str]:
         said.append("The prediction depends on each of them even when the others are known.")
     idle = idle_nodes(explanation)
     if idle and blanket:
-        alone, do = ("its", "does") if len(idle) == 1 else ("their", "do")
-        said.append(f"On {alone} own, {_names(idle)} {do} not change its probability.")
+        one = "" if len(idle) == 1 else "any one of "
+        said.append(
+            f"Evidence about {one}{_names(idle)} alone does not change the probability that it "
+            f"holds."
+        )
     yield " ".join([*said, *as_texts(explanation, left_out_sentences(explanation))])
 
 

@@ -2,7 +2,7 @@
 
 Told which nodes are perturbed, and nothing of any prediction, an explanation's network says how
 likely the target's prediction changes. So does a logistic regression, which is additive where the
-network is not, and so does the share of changes among the samples, which knows nothing.
+network is not, and so does the share of changes among the samples, which uses no information about the nodes.
 """
 
 from __future__ import annotations
