@@ -24,6 +24,7 @@ format: $(VENV)/test.stamp ## rewrite the sources in the house style
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
 
 types: $(VENV)/test.stamp
 	$(BIN)/mypy

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from pgm_explainer import PGMExplainer
+
 # The same cases on every run and every machine, however slow.
 settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("deterministic")
@@ -51,3 +53,21 @@ def toy() -> Toy:
         return whole(x).mean(axis=1)
 
     return Toy(x, edge_index, whole, part, graph_level)
+
+
+@pytest.fixture(scope="session")
+def on_a_path() -> Callable[..., PGMExplainer]:
+    """Make explainers of a model that sums over the neighbours, on the path 2 - 1 - 0 - 3 - 4."""
+    x = np.array([[1.0], [4.0], [0.0], [2.0], [0.0]])
+    edges = np.array([[0, 0, 1, 3, 1, 3, 2, 4], [1, 3, 2, 4, 0, 0, 1, 3]])
+
+    def total(x: np.ndarray, edge_index: np.ndarray) -> np.ndarray:
+        total = x[..., 0].copy()
+        np.add.at(total.T, edge_index[1], x[:, edge_index[0], 0].T)
+        return np.stack([0 * total, total - 4], axis=-1)
+
+    def make(model=total, copies: int = 1, **options) -> PGMExplainer:
+        chosen = {"num_layers": 1, "num_samples": 200, **options}
+        return PGMExplainer(model, np.tile(x, (copies, 1)), edges, **chosen)
+
+    return make

@@ -147,7 +147,7 @@ def test_features_take_as_many_samples():
 
 
 def test_samples_need_a_number():
-    with pytest.raises(InputError, match="give it a number"):
+    with pytest.raises(InputError, match="set num_samples to a number"):
         explainer().samples([0])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer import ModelError, PGMExplainer, PGMExplainerError
+from pgm_explainer import InputError, ModelError, PGMExplainer, PGMExplainerError
 from pgm_explainer.predictors import WholeGraphFunction
 from pgm_explainer.sampling import Fall
 from pgm_explainer.selection import ChiSquareTest
@@ -60,7 +60,7 @@ BAD_ARGUMENTS = [
     ("x", with_value(-np.inf), "x[2, 1] is -inf"),
     ("x", torch.tensor(with_value(np.inf)), "x[2, 1] is inf"),
     ("x", {"a": 1}, "object"),
-    ("edge_index", None, "edge_index is needed"),
+    ("edge_index", None, "edge_index is missing"),
     ("edge_index", EDGES.T, "(3, 2)"),
     ("edge_index", EDGES[0], "(3,)"),
     ("edge_index", EDGES + 0.5, "float64"),
@@ -115,7 +115,7 @@ BAD_ARGUMENTS = [
     ("scores", 1, "1"),
     ("scores", "probabilities", "probabilities"),
     ("output", -1, "-1"),
-    ("output", 2, "output 2"),
+    ("output", 2, "output=2"),
     ("output", 0.5, "0.5"),
     ("output", "first", "'first'"),
     ("explained_class", 2, "2"),
@@ -289,7 +289,7 @@ def test_only_a_node_task_has_a_class_for_each_node(task):
     "change", ["large_fall", "large_move", "fall", "flip", "levels", "absolute", "top_fraction"]
 )
 def test_values_have_no_changes_of_probabilities(change):
-    with pytest.raises(PGMExplainerError, match=f"'{change}' is about probabilities.*Deviation"):
+    with pytest.raises(PGMExplainerError, match=f"'{change}' applies to probabilities.*Deviation"):
         PGMExplainer(model, X, EDGES, scores="values", change=change)
 
 
@@ -330,3 +330,9 @@ def test_an_error_inside_the_model_is_told_with_its_cause():
     with pytest.raises(ModelError, match=r"shape \[1, 4, 4\]: KeyError: 'weights'") as error:
         PGMExplainer(broken, X, EDGES).explain(3)
     assert isinstance(error.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("targets", [[], 5])
+def test_samples_around_nothing_are_refused(on_a_path, targets):
+    with pytest.raises(InputError, match="targets"):
+        on_a_path().samples(targets)

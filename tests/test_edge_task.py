@@ -154,7 +154,7 @@ def test_queries_take_pairs_as_names_and_move_as_the_planted_rule_says():
     assert network.cpt((0, 1)).values.shape == (2, 2, 2)
     with pytest.raises(QueryError, match=r"\(1, 0\)|1 is not in the network"):
         network.markov_blanket((1, 0))
-    with pytest.raises(QueryError, match="'perturbed' cannot be said"):
+    with pytest.raises(QueryError, match="'perturbed' is no evidence"):
         explanation.query({(0, 1): "perturbed"})
 
 

@@ -24,7 +24,7 @@ from pgm_explainer import (
     PGMExplainerWarning,
     QueryError,
 )
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.sampling import (
     PERTURBATIONS,
     Deviation,
@@ -451,7 +451,7 @@ def test_as_many_hops_as_layers_are_the_default(toy, alone):
 
 
 def test_a_graph_has_no_hops(toy):
-    with pytest.raises(InputError, match="hops=2 is for nodes and pairs"):
+    with pytest.raises(InputError, match="hops=2 does not apply"):
         PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", hops=2)
 
 
@@ -615,7 +615,7 @@ def test_explain_many_warns_once_and_counts(toy):
     weak = sum(bool(each.warnings) for each in many)
     assert len(caught) == 1
     said = str(caught[0].message)
-    assert said.startswith(f"{weak} of 16 explanations are weakened, most often (")
+    assert said.startswith(f"{weak} of 16 explanations have warnings; the most frequent (")
     assert any(text in said for each in many for text in each.warnings)
 
 
@@ -684,7 +684,8 @@ def test_an_option_that_is_set_changes_the_explanation(toy, option, value):
         return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)) - 0.5
 
     def explanation(**options):
-        given = {**OPTIONS, "scores": "logits", "max_nodes": 9, **options}
+        chosen = {"scores": "logits", "max_nodes": 9, "significance": 0.001}
+        given = {**OPTIONS, **chosen, **options}
         return PGMExplainer(normalised, toy.x, toy.edge_index, **given).explain(RICH)
 
     assert explanation(**{option: value}) != explanation()
@@ -905,7 +906,7 @@ def test_evidence_that_is_no_mapping_is_named(evidence):
 
 def test_a_search_that_answers_with_no_dag_is_an_error(toy):
     explainer = explainer_of(toy, structure=lambda data, cardinalities: [(0, 1)])
-    with pytest.raises(InputError, match=r"must answer with a DAG.*\[\(0, 1\)\]"):
+    with pytest.raises(InputError, match=r"must return a DAG.*\[\(0, 1\)\]"):
         explainer.explain(RICH)
 
 

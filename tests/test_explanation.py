@@ -136,7 +136,7 @@ def test_support_counts_the_samples_behind_an_answer(explanation):
 
 
 def test_support_of_nothing_to_ask_is_refused_as_a_query_is(explanation):
-    with pytest.raises(QueryError, match="evidence is a mapping"):
+    with pytest.raises(QueryError, match="evidence must be a mapping"):
         explanation.support([1])
-    with pytest.raises(QueryError, match="no network to ask"):
+    with pytest.raises(QueryError, match="has no network"):
         replace(explanation, network=None).support()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer import PGMExplainer
+from pgm_explainer import InputError, PGMExplainer
 from pgm_explainer.sampling import SampleTable, Variable
 from pgm_explainer.selection import FeatureEffects, GTest, feature_effects
 from pgm_explainer.significance import SignificanceConfig
@@ -119,3 +119,10 @@ def test_of_many_features_the_surest_are_printed():
     assert more == "… and 30 more"
     none = FeatureEffects(np.arange(3), np.arange(50), -log_p / 150, log_p, log_p > 0)
     assert str(none) == "0 of 150 features of the nodes matter (3 nodes × 50 features)."
+
+
+def test_an_explanation_of_another_graph_is_refused(on_a_path):
+    larger = on_a_path(copies=2).explain(0)
+    for wrong in ("x", larger):
+        with pytest.raises(InputError, match="explanation"):
+            on_a_path().explain_features(wrong)

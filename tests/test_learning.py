@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer import PGMExplainer
+from pgm_explainer import InputError, PGMExplainer, QueryError
 from pgm_explainer.learning import Problem, learn_networks
 from pgm_explainer.network import ConditionalTable, NetworkConfig, NoisyOr
 from pgm_explainer.sampling import SampleTable, Variable
@@ -165,3 +165,25 @@ def test_a_network_forecasts_the_model(target_table):
     assert sorted(explanation.network.parents("graph")) == list(range(10))
     for node in range(10):
         assert explanation.query({**everyone, node: "perturbed"}) < 0.05
+
+
+def star(size, **options):
+    edges = np.stack((np.arange(1, size), np.zeros(size - 1, dtype=int)))
+
+    def model(x, edge_index):
+        total = x[..., 0].copy()
+        np.add.at(total.T, edge_index[1], x[:, edge_index[0], 0].T)
+        return np.stack([0 * total, total], axis=-1)
+
+    x = np.random.default_rng(0).normal(size=(size, 1))
+    settings = {"num_samples": 100, "max_nodes": size - 1, "only_significant": False}
+    return PGMExplainer(model, x, edges, num_layers=1, **settings, **options).explain(0)
+
+
+@pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
+def test_tables_that_would_not_fit_into_memory_are_refused():
+    with pytest.raises(InputError, match="set max_parents"):
+        star(40, score="log_likelihood", structure="hill_climb")
+    network = star(40, structure="hill_climb").network
+    with pytest.raises(QueryError, match="ask about fewer"):
+        network.query(network.nodes)

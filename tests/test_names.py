@@ -31,14 +31,14 @@ def test_a_label_of_many_is_there_or_not(toy):
 
 @pytest.mark.parametrize("names", ["abc", [], [1, 2, 3], 5, ["a", None, "c"]], ids=repr)
 def test_names_that_are_no_texts_are_refused(toy, names):
-    with pytest.raises(InputError, match="class_names must be a list of texts"):
+    with pytest.raises(InputError, match="class_names must be a list of strings"):
         explainer(toy, class_names=names)
 
 
 def test_there_must_be_a_name_for_each_class(toy):
     with pytest.raises(InputError, match="2 names, but the model has 3 classes"):
         explainer(toy, class_names=["a", "b"]).explain(14)
-    with pytest.raises(InputError, match="1 names, none for output 2"):
+    with pytest.raises(InputError, match="1 names, but none for output 2"):
         explainer(toy, class_names=["a"], output=2).explain(14)
 
 
@@ -92,3 +92,18 @@ def test_features_of_a_named_explanation_can_be_explained(toy):
     np.testing.assert_array_equal(
         one.explain_features(named).log_p, one.explain_features(explanation).log_p
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a"], "a name for each node"),
+        (5, "a name for each node"),
+        ([[0], [1], [2], [3], [4]], "a name for each node"),
+        (["a", "b", "c", "b", "e"], "more than one node is called 'b'"),
+        ({2: 1, 3: 1}, "more than one node is called 1"),
+    ],
+)
+def test_names_that_cannot_be_used_are_refused(on_a_path, names, message):
+    with pytest.raises(InputError, match=message):
+        on_a_path().explain(0).named(names)

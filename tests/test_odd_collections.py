@@ -5,12 +5,13 @@ from itertools import count
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Batch
 
 from pgm_explainer import BayesianNetwork, InputError, PGMExplainer, explain_dataset
 from pgm_explainer.arrays import as_list
 from pgm_explainer.io import explanation_to_dict
 from pgm_explainer.report.plots import plot_explanation, plot_superpixels
-from pgm_explainer.sampling import Variable
+from pgm_explainer.sampling import Levels, Variable
 from pgm_explainer.structure import DAG, add_leaf, hill_climb
 
 X = np.random.default_rng(0).normal(size=(8, 2))
@@ -58,6 +59,11 @@ def test_a_list_without_end_is_refused(explainer, make, tmp_path):
 def test_a_range_is_not_made_an_array_of_any_size():
     with pytest.raises(InputError, match="cannot be read as an array"):
         PGMExplainer(model, X, RING, change=lambda before, after: range(10**12), **QUICK).explain(3)
+
+
+def test_thresholds_are_counted_before_they_are_read():
+    with pytest.raises(InputError, match="at most 7 thresholds, not 1,000,000,000,000"):
+        Levels(range(10**12))
 
 
 def test_a_list_that_fails_is_told_with_its_cause(explainer):
@@ -131,6 +137,9 @@ DATA = np.random.default_rng(0).integers(0, 2, (30, 3))
         lambda e: add_leaf("no network", [0]),
         lambda e: add_leaf(DAG(2), 0),
         lambda e: hill_climb(DATA, [2, 2, 2], forbidden=1),
+        lambda e: DAG(3, [(0, 2)]).parents(-1),
+        lambda e: DAG(3, [(0, 2)]).children(-3),
+        lambda e: e.named(Batch()),
         lambda e: e.effects.scaled("2"),
         lambda e: e.effects.keeping("one"),
         lambda e: e.ranking.keeping("one"),
@@ -179,3 +188,43 @@ def test_a_frame_is_an_input_like_an_array():
         for value in (weights, pandas.Series(weights, index=range(1, 9)))
     ]
     assert found[0] == found[1]
+
+
+def test_numbers_of_variables_may_be_of_any_type():
+    dag = DAG(3, [(0, 2), (1, 2)])
+    assert dag.markov_blanket(np.array(0)) == (1, 2)
+    assert dag.markov_blanket(Two()) == (0, 1)
+
+
+def test_a_network_of_too_many_variables_is_refused_at_once():
+    with pytest.raises(InputError, match="at most 1,000,000 variables"):
+        DAG(2**64)
+
+
+def test_a_tabu_list_may_be_longer_than_any_search():
+    options = {"cardinalities": [2, 2, 2], "max_steps": 50}
+    assert hill_climb(DATA, tabu_length=2**63, **options) == hill_climb(
+        DATA, tabu_length=50, **options
+    )
+
+
+def test_what_is_no_target_of_a_data_set_is_called_as_it_is(explainer, tmp_path):
+    data = explain_dataset(explainer, [1], tmp_path, names=list("abcdefgh"))
+    nested = []
+    nested.append(nested)
+    assert [data.called(each) for each in (1, "x", -1, 99)] == ["b", "x", -1, 99]
+    assert data.called(nested)[0] is nested
+
+
+def test_the_names_of_a_pair_may_be_an_array():
+    """Before, a number of NumPy was compared with a pair as if both were arrays."""
+
+    def of_pairs(x, pairs):
+        scores = model(x, RING)
+        return scores[:, pairs[0]] * scores[:, pairs[1]]
+
+    explainer = PGMExplainer(of_pairs, X, RING, task="edge", only_significant=False, **QUICK)
+    found = explainer.explain((0, 1))
+    names = np.arange(8)[::-1]
+    assert found.named(names) == found.named(names.tolist())
+    assert str(found.named(names)) == str(found.named(names.tolist()))

@@ -79,10 +79,10 @@ class OwnTest:
 @pytest.mark.parametrize(
     ("answer", "named"),
     [
-        (lambda shape: np.full(shape, np.nan), "answered with nan"),
-        (lambda shape: np.full(shape, np.inf), "answered with inf"),
-        (lambda shape: np.full(shape, -1.0), "answered with -1.0"),
-        (lambda shape: 3.0, "answered with shape ()"),
+        (lambda shape: np.full(shape, np.nan), "returned nan"),
+        (lambda shape: np.full(shape, np.inf), "returned inf"),
+        (lambda shape: np.full(shape, -1.0), "returned -1.0"),
+        (lambda shape: 3.0, "returned an array of shape ()"),
         (lambda shape: None, "must hold real numbers"),
     ],
     ids=["nan", "inf", "negative", "one number", "nothing"],
@@ -117,11 +117,11 @@ class OwnChange:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (OwnChange(severe=lambda fall: fall[0]), "must give one finite number"),
-        (OwnChange(severe=lambda fall: fall * np.nan), "must give one finite number"),
+        (OwnChange(severe=lambda fall: fall[0]), "must return one finite number"),
+        (OwnChange(severe=lambda fall: fall * np.nan), "must return one finite number"),
         (OwnChange(severe=lambda fall: 1 / 0), "ZeroDivisionError"),
         (OwnChange(graded=lambda severity: 7 + 0 * severity), "from 7.0 to 7.0"),
-        (OwnChange(graded=lambda severity: severity[:1]), "must give one finite number"),
+        (OwnChange(graded=lambda severity: severity[:1]), "must return one finite number"),
         (OwnChange(graded=lambda severity: "all"), "must hold real numbers"),
         (OwnChange(levels=1), "at least 2"),
         (OwnChange(levels="two"), "'two'"),
@@ -193,7 +193,9 @@ def test_a_score_of_ones_own_works():
 
 
 def test_scores_whose_number_depends_on_the_part_are_an_error():
-    with pytest.raises(ModelError, match=r"scores for each prediction .* and .* about another"):
+    with pytest.raises(
+        ModelError, match=r"scores for each prediction on one subgraph, but .* on another"
+    ):
         explain(lambda x, edge_index: x @ x.swapaxes(1, 2))
 
 
@@ -227,7 +229,7 @@ def test_a_model_that_holds_data_for_each_node_is_told_the_way_out(black_box):
     with pytest.raises(ModelError, match="data for each of the 40 nodes") as raised:
         explain(black_box)
     assert "a function of x alone" in str(raised.value)
-    assert "nodes that cuts its data" in str(raised.value)
+    assert "nodes that selects the data" in str(raised.value)
 
 
 def test_the_ways_out_work():
@@ -246,7 +248,7 @@ def test_the_ways_out_work():
 
 
 def test_a_data_object_without_nodes_is_named():
-    with pytest.raises(InputError, match="holds no nodes"):
+    with pytest.raises(InputError, match="has no nodes"):
         PGMExplainer(WithBuffer(), HeteroData())
 
 
@@ -257,11 +259,11 @@ def test_a_data_object_without_nodes_is_named():
     ("options", "way_out"),
     [
         ({"change": "fall(0.1, 0.2)"}, "unknown change .*; choose one of: auto, large_fall"),
-        ({"perturb_probability": "0.1"}, "such as 0.1.*not '0.1'; .*leave out the quotes"),
+        ({"perturb_probability": "0.1"}, "such as 0.1.*not '0.1'; .*remove the quotes"),
         ({"significance": 5}, "significance must be a number between 0 and 1, such as 0.1"),
         ({"num_samples": 10**30}, "at most"),
         ({"progress": "yes"}, "progress must be True, False or None"),
-        ({"class_names": {"a", "b"}}, "a list of texts"),
+        ({"class_names": {"a", "b"}}, "a list of strings"),
     ],
     ids=str,
 )

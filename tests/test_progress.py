@@ -111,7 +111,7 @@ def test_the_explainer_passes_it_on(toy, monkeypatch):
         stream = io.StringIO()
         monkeypatch.setattr(sys, "stderr", stream)
         PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, progress=show).explain(14)
-        assert ("asking the model" in stream.getvalue()) == show
+        assert ("calling the model" in stream.getvalue()) == show
         assert ("learning networks" in stream.getvalue()) == show
 
 
@@ -149,4 +149,4 @@ def test_an_explanation_that_will_take_long_says_so(toy, caplog, clock):
     )
     explainer.explain(14)
     (record,) = caplog.records
-    assert record.message.startswith("asking the model: 20 of 400 done after 20 s, about 6 min")
+    assert record.message.startswith("calling the model: 20 of 400 done after 20 s, about 6 min")

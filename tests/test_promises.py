@@ -13,13 +13,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TOOLS = {
     "hatchling",
+    "import-linter",
     "ipykernel",
     "mypy",
     "nbclient",
     "pgmpy",
     "playwright",
     "ruff",
-}  # of ours, not of users
+}  # for developers, not for users
 
 
 def promised():

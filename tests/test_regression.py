@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError, PGMExplainer
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.sampling import Deviation, TopDeviation
 
 NUM_NODES, TARGET, STRONG, WEAK = 9, 4, 1, 6

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgm_explainer import FileError, PGMExplainer, holding, scratch
-from pgm_explainer.scratch import Scratch, Shelf
+from pgm_explainer import FileError, PGMExplainer, batching, scratch
+from pgm_explainer.scratch import ArrayStore, Scratch
 
 OPTIONS = {"num_layers": 2, "num_samples": 200, "perturb_probability": 0.25}
 
@@ -22,7 +22,7 @@ OPTIONS = {"num_layers": 2, "num_samples": 200, "perturb_probability": 0.25}
 def in_files(monkeypatch, tmp_path):
     """As if the smallest array were too large for memory."""
     monkeypatch.setattr(scratch, "_SMALL", 0)
-    monkeypatch.setattr(scratch, "_WORTH_STORING", 1)
+    monkeypatch.setattr(scratch, "_SMALLEST_STORED", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -35,35 +35,35 @@ def is_in_file(array):
 
 def test_what_fits_is_in_memory_and_the_rest_in_files(in_files):
     given = Scratch(limit=100, what="samples")
-    rooms = [given.room(1, size, np.uint8) for size in (60, 50, 40, 1)]
-    assert [room.in_file for room in rooms] == [False, True, False, True]
-    assert not any(room.run(0, 1).any() for room in rooms)
+    matrices = [given.zeros(1, size, np.uint8) for size in (60, 50, 40, 1)]
+    assert [matrix.in_file for matrix in matrices] == [False, True, False, True]
+    assert not any(matrix.read(0, 1).any() for matrix in matrices)
 
 
 def test_small_arrays_are_in_memory_whatever_the_bound():
-    assert not Scratch(limit=1, what="samples").room(1000, 1000, np.float64).in_file
+    assert not Scratch(limit=1, what="samples").zeros(1000, 1000, np.float64).in_file
 
 
 @pytest.mark.parametrize("limit", [0, 2**20])
 def test_rows_are_read_as_they_were_written(in_files, limit):
-    room = Scratch(limit, what="samples").room(50, 7, np.float32)
-    assert room.in_file == (limit == 0)
+    matrix = Scratch(limit, what="samples").zeros(50, 7, np.float32)
+    assert matrix.in_file == (limit == 0)
     written = np.random.default_rng(0).random((50, 7)).astype(np.float32)
-    room.put(20, written[20:])
-    room.put(0, written[:20].astype(np.float64))
-    np.testing.assert_array_equal(room.run(3, 30), written[3:30])
+    matrix.write(20, written[20:])
+    matrix.write(0, written[:20].astype(np.float64))
+    np.testing.assert_array_equal(matrix.read(3, 30), written[3:30])
     for chosen in ([4], [7, 8, 9, 3, 3, 49, 0, 1], [], range(50)):
-        rows = room.rows(np.array(chosen, dtype=np.int64))
+        rows = matrix.take(np.array(chosen, dtype=np.int64))
         np.testing.assert_array_equal(rows, written[list(chosen)])
         assert rows.dtype == np.float32
 
 
-def test_files_have_no_name_and_are_closed_with_the_room(in_files):
+def test_files_have_no_name_and_are_closed_with_the_matrix(in_files):
     before = _open_files()
-    room = Scratch(limit=0, what="samples").room(5, 5, np.uint8)
+    matrix = Scratch(limit=0, what="samples").zeros(5, 5, np.uint8)
     assert list(in_files.iterdir()) == []
     assert _open_files() == before + 1
-    del room
+    del matrix
     assert _open_files() == before
 
 
@@ -72,13 +72,13 @@ def _open_files():
 
 
 def test_a_copy_in_another_process_is_in_its_memory(in_files):
-    room = Scratch(limit=0, what="samples").room(1, 3, np.int64)
-    room.put(0, np.array([[1, 2, 3]]))
-    copy = pickle.loads(pickle.dumps(room))
-    assert copy.run(0, 1).tolist() == [[1, 2, 3]]
+    matrix = Scratch(limit=0, what="samples").zeros(1, 3, np.int64)
+    matrix.write(0, np.array([[1, 2, 3]]))
+    copy = pickle.loads(pickle.dumps(matrix))
+    assert copy.read(0, 1).tolist() == [[1, 2, 3]]
     assert not copy.in_file
-    copy.put(0, np.array([[4, 5, 6]]))
-    assert room.run(0, 1).tolist() == [[1, 2, 3]]
+    copy.write(0, np.array([[4, 5, 6]]))
+    assert matrix.read(0, 1).tolist() == [[1, 2, 3]]
 
 
 def test_a_full_disk_is_told_before_anything_is_written(in_files, monkeypatch):
@@ -87,7 +87,7 @@ def test_a_full_disk_is_told_before_anything_is_written(in_files, monkeypatch):
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(FileError, match=rf"3\.0 GB of samples .*{in_files}.*No space left.*TMPDIR"):
-        Scratch(limit=0, what="samples").room(3, 2**30, np.uint8)
+        Scratch(limit=0, what="samples").zeros(3, 2**30, np.uint8)
 
 
 def test_no_folder_for_temporary_files_is_told(in_files, monkeypatch):
@@ -97,23 +97,23 @@ def test_no_folder_for_temporary_files_is_told(in_files, monkeypatch):
     monkeypatch.setattr(tempfile, "gettempdir", nowhere)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: nowhere())
     with pytest.raises(FileError, match="No usable temporary directory"):
-        Scratch(limit=0, what="samples").room(1, 3, np.uint8)
+        Scratch(limit=0, what="samples").zeros(1, 3, np.uint8)
 
 
 @pytest.mark.parametrize(("size", "level"), [(10, "INFO"), (2**30, "WARNING")])
 def test_going_to_a_file_is_logged_and_a_large_one_is_shown(in_files, caplog, size, level):
     with caplog.at_level("INFO", "pgm_explainer"):
-        Scratch(limit=0, what="samples").room(1, size, np.uint8)
+        Scratch(limit=0, what="samples").zeros(1, size, np.uint8)
     (record,) = caplog.records
     assert record.levelname == level
     assert f"of samples are kept in a temporary file in {in_files}" in record.message
 
 
-def test_a_shelf_stores_copies_in_files(in_files, monkeypatch):
+def test_an_array_store_stores_copies_in_files(in_files, monkeypatch):
     monkeypatch.setattr(scratch, "_CHUNK", 100)
-    shelf, rng = Shelf(limit=0, what="rankings"), np.random.default_rng(0)
+    store, rng = ArrayStore(limit=0, what="rankings"), np.random.default_rng(0)
     arrays = [rng.random(9), rng.random(3) < 0.5, rng.random((50, 2)), rng.integers(0, 9, 8)]
-    copies = [shelf.store(array) for array in arrays]
+    copies = [store.store(array) for array in arrays]
     for array, copy in zip(arrays, copies, strict=True):
         np.testing.assert_array_equal(copy, array)
         assert copy.dtype == array.dtype
@@ -121,15 +121,15 @@ def test_a_shelf_stores_copies_in_files(in_files, monkeypatch):
     assert list(in_files.iterdir()) == []
 
 
-def test_a_shelf_leaves_in_memory_what_fits_and_what_is_tiny():
-    shelf = Shelf(limit=2**25, what="rankings")
-    assert [shelf.leaves(size) for size in (2**24, 2**24, 1, 1)] == [True, True, False, False]
+def test_an_array_store_leaves_in_memory_what_fits_and_what_is_tiny():
+    store = ArrayStore(limit=2**25, what="rankings")
+    assert [store.fits(size) for size in (2**24, 2**24, 1, 1)] == [True, True, False, False]
     tiny = np.arange(5)
-    assert shelf.store(tiny) is tiny
+    assert store.store(tiny) is tiny
 
 
-def test_files_of_a_shelf_go_with_the_last_array(in_files):
-    copies = [Shelf(limit=0, what="rankings").store(np.arange(5)) for _ in range(2)]
+def test_files_of_an_array_store_go_with_the_last_array(in_files):
+    copies = [ArrayStore(limit=0, what="rankings").store(np.arange(5)) for _ in range(2)]
     assert _mapped(in_files) == 2
     del copies[0]
     assert _mapped(in_files) == 1
@@ -195,7 +195,7 @@ def test_nor_do_the_effects_of_features(toy, in_files):
 
 
 def test_explanations_that_will_be_large_are_told_beforehand(toy, in_files, caplog, monkeypatch):
-    monkeypatch.setattr(holding, "_LARGE", 100)
+    monkeypatch.setattr(batching, "_LARGE", 100)
     asked = []
 
     def watched(x):
@@ -204,5 +204,5 @@ def test_explanations_that_will_be_large_are_told_beforehand(toy, in_files, capl
 
     PGMExplainer(watched, toy.x, toy.edge_index, max_memory=1, **OPTIONS).explain_many([3, 8])
     assert asked[0].levelname == "WARNING"
-    assert "2 explanations with 6 candidates in all will take about 900 B" in asked[0].message
+    assert "2 explanations with 6 candidates in total will take about 900 B" in asked[0].message
     assert "explain_dataset()" in asked[0].message

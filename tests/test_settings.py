@@ -13,7 +13,7 @@ import pytest
 from pgm_explainer import InputError, PGMExplainer
 from pgm_explainer.choices import Recorded
 from pgm_explainer.execution import ExecutionConfig
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 from pgm_explainer.model_config import ModelConfig
 from pgm_explainer.network import NetworkConfig
 from pgm_explainer.sampling import Fall, SamplingConfig
@@ -223,7 +223,7 @@ def test_options_of_the_network_do_not_apply_without_one(given):
 
 
 def test_configurations_that_do_not_fit_each_other_are_refused():
-    with pytest.raises(InputError, match="needs the target to be a leaf"):
+    with pytest.raises(InputError, match="requires the target to be a leaf"):
         explainer(no_child=False, target_table="noisy_or")
     with pytest.raises(InputError, match="about probabilities"):
         Settings(model=ModelConfig(scores="values"))
@@ -263,7 +263,7 @@ def test_an_explanation_keeps_functions_by_name_and_can_be_pickled():
     explanation = explainer(perturbation=halved, **options).explain(0)
     assert explanation.settings.sampling.perturbation == Recorded("halved")
     assert pickle.loads(pickle.dumps(explanation)) == explanation
-    with pytest.raises(InputError, match="of the perturbation 'halved' only the name is known"):
+    with pytest.raises(InputError, match="perturbation 'halved' is a custom function"):
         explainer(**explanation.settings.options())
     again = {**explanation.settings.options(), "perturbation": halved}
     assert explainer(**again).explain(0).settings == explanation.settings

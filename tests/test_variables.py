@@ -107,8 +107,8 @@ def test_an_unknown_word_lists_those_that_may_be_said():
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"id": [1]}, "called by a whole number, a text or a tuple"),
-        ({"id": (1, [2])}, "called by a whole number, a text or a tuple"),
+        ({"id": [1]}, "an integer, a string or a tuple"),
+        ({"id": (1, [2])}, "an integer, a string or a tuple"),
         ({"perturbable": "yes"}, "perturbable must be True or False, not 'yes'"),
         ({"levels": 0}, "levels must be at least 1, not 0"),
         ({"levels": "two"}, "levels must be a whole number, not 'two'"),

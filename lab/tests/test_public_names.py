@@ -68,8 +68,8 @@ def test_only_public_names_are_used(path):
     "source",
     [
         "import pgm_explainer",
-        "import pgm_explainer.io.files as files",
-        "from pgm_explainer.io.files import write_text",
+        "import pgm_explainer.storage.files as files",
+        "from pgm_explainer.storage.files import write_text",
         "from pgm_explainer.sampling import generate",
         "def late():\n    from pgm_explainer import _private",
         "explainer._sampling.seed",

@@ -1,11 +1,22 @@
-"""PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks."""
+"""PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks.
+
+Every name that a script needs can be imported from here. More names, for those who build on single
+steps, are in ``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
+``pgm_explainer.structure``, ``pgm_explainer.network``, ``pgm_explainer.report.plots`` and
+``pgm_explainer.io``. ``pgm_explainer.predictors.dgl`` holds the adapter for DGL and
+``pgm_explainer.pyg`` the algorithm for ``torch_geometric.explain``; both need these packages.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .dataset import ExplanationDataset, explain_dataset
+from .engines import Engine, LocalEngine, ProcessEngine, RayEngine
 from .errors import (
     FileError,
     InputError,
     JobError,
     ModelError,
+    ModelUnavailableError,
     PerturbationError,
     PGMExplainerError,
     PGMExplainerWarning,
@@ -13,25 +24,77 @@ from .errors import (
 )
 from .explainer import PGMExplainer
 from .explanation import Explanation
+from .io import load_explanations, save_explanations
 from .network import BayesianNetwork
+from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
 from .report.html import to_html
+from .sampling import (
+    Absolute,
+    Change,
+    Deviation,
+    Fall,
+    Flip,
+    LargeFall,
+    LargeMove,
+    Levels,
+    Perturbation,
+    TopDeviation,
+    TopFraction,
+)
+from .selection import ChiSquareTest, FeatureEffects, GTest
+from .versions import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from .predictors.http import HttpPredictor
 
 __all__ = [
+    "Absolute",
     "BayesianNetwork",
+    "Change",
+    "ChiSquareTest",
+    "Deviation",
+    "Engine",
     "Explanation",
     "ExplanationDataset",
+    "Fall",
+    "FeatureEffects",
     "FileError",
+    "Flip",
+    "GTest",
+    "HttpPredictor",
     "InputError",
     "JobError",
+    "LargeFall",
+    "LargeMove",
+    "Levels",
+    "LocalEngine",
     "ModelError",
+    "ModelUnavailableError",
     "PGMExplainer",
     "PGMExplainerError",
     "PGMExplainerWarning",
+    "Perturbation",
     "PerturbationError",
+    "Predictor",
+    "ProcessEngine",
     "QueryError",
+    "RayEngine",
+    "SubgraphFunction",
+    "TopDeviation",
+    "TopFraction",
+    "WholeGraphFunction",
     "__version__",
     "explain_dataset",
+    "load_explanations",
+    "save_explanations",
     "to_html",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what few scripts need when it is first used: the standard library's HTTP takes time."""
+    if name == "HttpPredictor":
+        from .predictors.http import HttpPredictor
+
+        return HttpPredictor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
-"""What the caller hands over, turned into checked NumPy arrays.
+"""Validation of user input, and conversion to NumPy arrays.
 
-Nothing here copies unless it must, and nothing here writes: the caller's arrays stay as they were.
+Arrays are copied only if necessary, and the caller's arrays are never modified.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _SHORT.maxother = _SHORT.maxstring = 200
 
 
 def as_array(value: Any, what: str) -> NDArray[Any]:
-    """Return ``value`` as a NumPy array; tensors are detached and brought to the CPU first.
+    """Return ``value`` as a NumPy array; tensors are detached and moved to the CPU.
 
     Raises:
-        InputError: ``value`` cannot be read as an array of numbers.
+        InputError: ``value`` cannot be converted to an array of numbers.
 
     Examples:
         >>> as_array([[1, 2], [3, 4]], "x").shape
@@ -65,7 +65,7 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
     try:
         if hasattr(value, "detach"):  # a torch tensor, recognised without importing torch
             value = value.detach().cpu()
-            if "bfloat16" in str(value.dtype):  # NumPy has no such type
+            if "bfloat16" in str(value.dtype):  # not supported by NumPy
                 value = value.float()
             value = value.numpy()
         if isinstance(value, range) and len(value) > LISTED:
@@ -79,17 +79,17 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """Return what a collection holds; None for what is no collection, such as an array ``()``.
+    """Return the items of a collection; None if it is no collection, such as an array ``()``.
 
     Raises:
-        InputError: it holds too many items, or fails while it is read.
+        InputError: it has too many items, or iterating over it fails.
     """
     if not isinstance(value, Iterable):
         return None
     try:
         size = len(value) if isinstance(value, Sized) else 0
         found = list(islice(value, LISTED + 1)) if size <= LISTED else []
-    except (NotImplementedError, TypeError):  # says that it can be iterated over, but cannot
+    except (NotImplementedError, TypeError):  # declares itself iterable, but is not
         return None
     except Exception as error:  # a generator of the caller may raise anything
         raise InputError(
@@ -107,12 +107,12 @@ def check_features(x: Any) -> FloatArray:
     array = as_array(x, "x")
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(
-            f"x must be a matrix [nodes, features] with at least one of each, "
+            f"x must be a matrix [nodes, features] with at least one node and one feature, "
             f"but its shape is {array.shape}"
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32)
-    # By blocks of rows, so that checking a large matrix takes no memory of its size.
+    # In blocks of rows, so that no temporary array is as large as the matrix.
     for start in range(0, len(array), _ROWS_PER_CHECK):
         finite = np.isfinite(array[start : start + _ROWS_PER_CHECK])
         if not finite.all():
@@ -125,7 +125,7 @@ def check_features(x: Any) -> FloatArray:
 
 
 def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
-    """Return edges as integers ``[2, E]``, the source row first, all within the graph."""
+    """Return edges as integers ``[2, E]``, the source row first."""
     array = as_array(edge_index, "edge_index")
     if array.size == 0 and array.shape in ((0,), (2, 0), (0, 2)):
         return np.zeros((2, 0), dtype=np.int64)
@@ -138,13 +138,13 @@ def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
     if low < 0 or high >= num_nodes:
         bad = low if low < 0 else high
         raise InputError(
-            f"edge_index names node {bad}, but x has rows for nodes 0 to {num_nodes - 1} only"
+            f"edge_index contains node {bad}, but x has rows for nodes 0 to {num_nodes - 1} only"
         )
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def check_whole_number(value: Any, what: str, at_least: int) -> int:
-    """Return ``value`` as an int no smaller than ``at_least``; a bool or a fraction is refused."""
+    """Return ``value`` as an int of at least ``at_least``; bools and fractions are errors."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -157,12 +157,12 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a real number, of whatever type; a bool is not."""
+    """Return whether a value is a real number of any type except bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_fraction(value: Any, what: str) -> None:
-    """Refuse anything but a number between 0 and 1.
+    """Raise an InputError unless a value is a number between 0 and 1.
 
     Examples:
         >>> check_fraction("0.1", "perturb_probability")
@@ -171,7 +171,7 @@ def check_fraction(value: Any, what: str) -> None:
         pgm_explainer.errors.InputError: perturb_probability must be a number between 0 and 1, ...
     """
     if not is_number(value) or not 0 < value < 1:
-        way_out = "; a text is no number: leave out the quotes" if isinstance(value, str) else ""
+        way_out = "; remove the quotes" if isinstance(value, str) else ""
         raise InputError(
             f"{what} must be a number between 0 and 1, such as 0.1 (both excluded), "
             f"not {value!r}{way_out}"
@@ -193,7 +193,7 @@ def check_flag(value: Any, what: str) -> bool:
 
 
 def check_not_negative(value: Any, what: str) -> None:
-    """Refuse anything but a number from 0 up to what can be counted with."""
+    """Raise an InputError unless a value is a number of at least 0 and below 2**31."""
     if not is_number(value) or not 0 <= value < _LARGEST:
         raise InputError(f"{what} must be a number of at least 0, not {value!r}")
 
@@ -215,26 +215,26 @@ def call_own(
     usage: str,
     error: type[PGMExplainerError] = InputError,
 ) -> Any:
-    """Call a function of the user's own; whatever it raises becomes an error of ours.
+    """Call a custom function; any exception becomes an error of this package.
 
     Args:
-        function: to be called with ``arguments``.
-        what: what to call it in the error.
-        usage: how it is called, such as ``(x, rng) -> x``.
+        function: called with ``arguments``.
+        what: the name of the function in the error.
+        usage: the signature of the call, such as ``(x, rng) -> x``.
         error: the class of the error.
     """
     try:
         return function(*arguments)
     except PGMExplainerError:
         raise
-    except Exception as cause:  # a function of the user's own may raise anything
+    except Exception as cause:  # a custom function may raise anything
         raise error(
             f"{what} failed: {type(cause).__name__}: {cause}; it is called as {usage}"
         ) from cause
 
 
 def own_name(function: Callable[..., Any], known: Container[str]) -> str:
-    """Return what a user's own function is called, told apart from ours of that name.
+    """Return the name of a custom function, marked if a built-in choice has the same name.
 
     Examples:
         >>> def zero(x, rng): ...
@@ -246,7 +246,7 @@ def own_name(function: Callable[..., Any], known: Container[str]) -> str:
 
 
 def described(value: Any) -> str:
-    """Return what a function or object of the user's own is called, the same in every process.
+    """Return the name of a custom function or object, the same in every process.
 
     Examples:
         >>> def zero(x, rng): ...
@@ -269,17 +269,17 @@ def _shown(value: Any) -> str:
 
 
 def without_address(text: str) -> str:
-    """Return how a value shows itself, without its place in memory, which no process shares."""
+    """Return a representation without memory addresses, which differ between processes."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def resolve(choice: Any, what: str, known: Mapping[str, Chosen]) -> Chosen | None:
-    """Look a name up among the known ones; return None for anything that is not a name.
+    """Look up a name; return None if the choice is not a string.
 
-    What is :class:`~pgm_explainer.choices.Recorded` stays as it is.
+    A :class:`~pgm_explainer.choices.Recorded` is returned unchanged.
 
     Raises:
-        InputError: a name that is not known; the error lists those that are.
+        InputError: the name is unknown; the error lists the known ones.
     """
     if isinstance(choice, Recorded):
         return cast(Chosen, choice)

@@ -1,6 +1,6 @@
-"""Choices such as a change indicator or a test: objects that can describe themselves.
+"""Options that are objects, such as a change indicator or a test, and their descriptions.
 
-Text and JSON are made from a :class:`Description` in ``io`` and ``report`` only.
+A :class:`Description` is converted to text and JSON in ``explanation/formats`` and ``report`` only.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar, cast
 
-__all__ = ["Choice", "Described", "Description", "Recorded", "as_recorded"]
+__all__ = ["Choice", "Described", "Description", "Recorded", "UserDefined", "as_recorded"]
 
 Chosen = TypeVar("Chosen", bound="Choice")
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a choice is.
+    """The name and parameters of a choice.
 
     Attributes:
-        name: what it is called.
+        name: the name of the choice.
         parameters: its parameters by name, as plain values.
-        own: whether it is a function or an object of the user's own, which its name alone does
-            not give back.
+        own: whether it is a custom function or object, which cannot be restored from its name.
     """
 
     name: str
@@ -31,41 +30,47 @@ class Description:
 
 
 class Choice(Protocol):
-    """Anything that can describe itself."""
+    """An object with a ``describe()`` method."""
 
     def describe(self) -> Description: ...
 
 
 class Described:
-    """Base of dataclasses that are described by a name and their other fields."""
+    """Base class of dataclasses whose description is their name and their other fields."""
 
     name: str
 
     def describe(self) -> Description:
-        """Return the name and the parameters, from which the same object can be made again."""
+        """Return the name and the parameters, from which the object can be restored."""
         own: Any = self
         parameters = [each.name for each in fields(own) if each.init and each.name != "name"]
         return Description(self.name, {each: getattr(own, each) for each in parameters})
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """A choice of the user's own of which only the name is known, as in a file.
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
 
-    It stands where the function or object was, and cannot be used.
-    """
 
-    name: str
+class UserDefined:
+    """Base of functions and objects of the user's, which are described by their names only."""
 
-    def describe(self) -> Description:
-        """Return its name."""
+    def describe(self: _Named) -> Description:
+        """Return the name, from which the object cannot be made again."""
         return Description(self.name, own=True)
 
 
-def as_recorded(choice: Chosen) -> Chosen:
-    """Return a choice as an explanation keeps it: one of the user's own by its name only.
+@dataclass(frozen=True)
+class Recorded(UserDefined):
+    """A placeholder for a custom function or object of which only the name was saved."""
 
-    So an explanation can be pickled and saved, and keeps nothing of the user's alive.
+    name: str
+
+
+def as_recorded(choice: Chosen) -> Chosen:
+    """Return a choice as stored in an explanation: custom functions by name only.
+
+    So an explanation can be pickled and saved, and holds no references to objects of the caller.
     """
     description = choice.describe()
     return cast(Chosen, Recorded(description.name)) if description.own else choice

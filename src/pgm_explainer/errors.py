@@ -1,4 +1,4 @@
-"""Every error and warning this package raises on purpose."""
+"""The errors and warnings that this package raises."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = [
 
 
 class PGMExplainerError(Exception):
-    """Parent of all errors below: catch this one to catch them all."""
+    """Base class of all errors of this package."""
 
 
 class FileError(PGMExplainerError, ValueError):
-    """A file that cannot be read, or written; says which, where in it, and why."""
+    """A file cannot be read or written."""
 
 
 class InputError(PGMExplainerError, ValueError):
@@ -28,24 +28,24 @@ class InputError(PGMExplainerError, ValueError):
 
 
 class JobError(PGMExplainerError, RuntimeError):
-    """A job over many targets that cannot start, or cannot go on; what it has finished is safe."""
+    """A job over many targets cannot start or continue; its finished results are kept."""
 
 
 class ModelError(PGMExplainerError, RuntimeError):
-    """The explained model answered with something that cannot be used."""
+    """The explained model failed or returned an invalid output."""
 
 
 class ModelUnavailableError(ModelError):
-    """The explained model, somewhere else, cannot be reached or does not answer in time."""
+    """A remote model cannot be reached or does not respond in time."""
 
 
 class PerturbationError(PGMExplainerError, RuntimeError):
-    """The perturbation changes nothing, so nothing could be learnt from it."""
+    """The perturbation failed or changes no features."""
 
 
 class QueryError(PGMExplainerError, ValueError):
-    """A question the network cannot answer, such as evidence of probability zero."""
+    """A query that the network cannot answer, such as evidence with probability zero."""
 
 
 class PGMExplainerWarning(UserWarning):
-    """Something weakens an answer without making it wrong."""
+    """An explanation may be unreliable."""

@@ -1,4 +1,4 @@
-"""How the work is done: options that cannot change an explanation."""
+"""Execution options, which cannot change an explanation."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _BYTES_PER_CELL = 64
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionConfig:
-    """Memory, batches and progress; not part of an explanation's settings or a job's identity.
+    """Memory, batch and progress options; not part of an explanation's settings.
 
     Attributes:
-        max_memory: bytes, or a text such as ``"2GB"``, that samples in flight may take; None for a
-            quarter of what is free. Half of them are for the samples that the model is called on
-            at once, a quarter for what is recorded; beyond that, records go to temporary files.
-        samples_per_call: how many samples the model is called on at once; None lets ``max_memory``
-            decide.
-        progress: whether to show a progress bar; None for only in a terminal or a notebook.
+        max_memory: memory for samples, in bytes or as a string such as ``"2GB"``; None for a
+            quarter of the free memory. Half of it is for the batch that the model is called on, a
+            quarter for recorded samples. Records beyond that go to temporary files.
+        samples_per_call: how many samples the model is called on at once; None to derive it from
+            ``max_memory``.
+        progress: whether to show a progress bar; None shows it only in a terminal or notebook.
 
     Raises:
-        InputError: a value that cannot be used.
+        InputError: invalid value.
     """
 
     max_memory: int | str | None = None
@@ -45,7 +45,7 @@ class ExecutionConfig:
 
     @cached_property
     def memory(self) -> int:
-        """The bound in bytes; measured once where none was given."""
+        """The memory limit in bytes; measured once if none was given."""
         return check_memory(self.max_memory)
 
     @property

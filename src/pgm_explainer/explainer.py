@@ -1,4 +1,4 @@
-"""The explainer: what a user calls, and the one list of all options."""
+"""The explainer class and the full list of its options."""
 
 from __future__ import annotations
 
@@ -43,81 +43,84 @@ __all__ = ["PGMExplainer"]
 
 
 class PGMExplainer:
-    """Explains the predictions of any graph neural network by Bayesian networks.
+    """Explain the predictions of any graph neural network with Bayesian networks.
 
-    The model is only ever asked; it and the arrays passed here are never changed.
+    The model is treated as a black box. It and the arrays passed here are never modified.
 
     Args:
         model: a PyTorch module, called as ``model(x, edge_index)`` or ``model(data)``; or a
-            function of features ``x [B, N, F]`` that gives scores ``[B, N, C]`` (node task),
+            function of features ``x [B, N, F]`` that returns scores ``[B, N, C]`` (node task),
             ``[B, C]`` (graph task) or ``[B, P, C]`` (edge task, with an argument
-            ``pairs [2, P]``). A function with an argument called ``edge_index`` is asked about the
-            part of the graph around the target only; any other about the whole graph.
+            ``pairs [2, P]``). A function with an argument ``edge_index`` is called on the subgraph
+            around the target; any other function is called on the whole graph.
         x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
-            PyTorch Geometric, and then no ``edge_index``.
+            PyTorch Geometric, without ``edge_index``.
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
-        inputs: what else a PyTorch module takes, by name, such as ``edge_weight``.
-        target_type: in a ``HeteroData`` graph, the kind of node that is predicted.
+        inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
+        target_type: for a ``HeteroData`` graph, the node type that is predicted.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
-        num_layers: L, the number of message-passing layers: how far a target can see. None counts
-            those of a PyTorch Geometric module, and is 3 for any other model. A graph task needs
-            none: there every node is a candidate.
-        hops: how far from the target a node may be to explain it; None for ``num_layers``. The
-            model still sees all it needs.
-        num_samples: n, how many perturbed graphs the model is called on. ``auto`` draws 500, and
-            twice as many again until the five strongest effects are known to within a fifth of
-            the strongest one (or one percentage point), up to 8,000.
+        num_layers: L, the number of message-passing layers, which bounds the receptive field. None
+            counts the layers of a PyTorch Geometric module and means 3 for any other model. Not
+            used by a graph task, where every node is a candidate.
+        hops: the largest distance of a candidate from the target; None for ``num_layers``. The
+            model is still called on its full receptive field.
+        num_samples: n, the number of perturbed graphs the model is called on. ``auto`` starts with
+            500 and doubles until the five strongest effects are known to within a fifth of the
+            strongest one (or one percentage point), up to 8,000.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
             have the same features.
-        perturb_probability: p, how likely each node is perturbed in each sample.
+        perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb; None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
-            ``Fall(0.1)``, a number (the threshold of a fall), a list of them (of levels), or a
-            function. ``auto`` is ``LargeFall()``, a fall that is large among the prediction's own
-            falls, and for values
-            ``TopDeviation(0.5)``.
-        scores: what the model answers with: ``logits``, ``probabilities``, ``log_probabilities``,
-            ``values`` (a regression), or ``auto`` to find out which of the first three.
-        output: the one score to explain where a model gives several independent ones: a label of
-            many, or a value of many.
+            ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
+            (thresholds of levels), or a function. ``auto`` is ``large_fall``, a fall that is large
+            relative to the other falls of the same prediction; for a regression it is
+            ``pgm_explainer.TopDeviation(0.5)``.
+        scores: what the model returns: ``logits``, ``probabilities``, ``log_probabilities``,
+            ``values`` (a regression), or ``auto`` to detect which of the first three.
+        output: the index of the output to explain, for a model with several independent outputs
+            (multi-label classification or multi-output regression).
         explained_class: the class to explain, or one for each node; None for the predicted one.
-        class_names: what to call the classes, in their order (the labels, or the values, of a model
-            that gives those); their numbers by default.
-        test: of dependence: ``g`` (likelihood ratio) or ``chi_square`` (Pearson), which rejects far
-            too often where tables are sparse, as they are with rare perturbations.
-        significance: the p-value below which variables are dependent.
-        correction: ``benjamini_hochberg`` holds the share of false discoveries among the
-            significant nodes to the significance level, however many candidates there are; ``none``
-            is the paper's plain test.
-        max_nodes: M, the most nodes of the network, not counting the target; None for no limit.
-            Those that change the prediction come first, by strength; then those that depend on it.
-        only_significant: if False, nodes that are not significant fill up what room is left.
+        class_names: the names of the classes in order (of the labels or values, for a multi-label
+            model or a regression); by default their numbers.
+        test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). The
+            latter rejects far too often on sparse tables, which rare perturbations lead to.
+        significance: the significance level, a threshold on p-values.
+        correction: for multiple testing. ``benjamini_hochberg`` bounds the false discovery rate by
+            the significance level; ``none`` is the uncorrected test of the paper.
+        max_nodes: M, the maximum number of nodes in the network, not counting the target; None for
+            no limit. Nodes that change the prediction come first, by strength, followed by nodes
+            that depend on it.
+        only_significant: if False, nodes that are not significant are added up to ``max_nodes``.
         no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
             the network without that constraint (Algorithm 1).
-        target_table: how the network says what the prediction depends on. ``noisy_or``: each cause
-            may change it by itself, with a chance of its own, so that many causes fit few samples.
-            ``full``: a probability for every combination of its parents, as in the paper. ``auto``
-            is a noisy-or where there can be one: a leaf (``no_child``) that is kept or changed.
+        target_table: the conditional distribution of the prediction. ``noisy_or``: each cause can
+            change the prediction independently of the others, which needs few samples for many
+            causes. ``full``: a probability for every combination of the parents, as in the paper.
+            ``auto`` is ``noisy_or`` where possible: if the target is a leaf (``no_child``) and has
+            two states, kept and changed.
         structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
-            ``auto`` is exact for a few variables, where that is as fast, and hill climbing for
-            more. None learns no network: only which nodes matter; the options of the network
-            (score, max_parents, smoothing, target_table) do not apply then.
+            ``auto`` is ``exact`` for a few variables, where it is as fast, and ``hill_climb`` for
+            more. None learns no network, and the explanation has only effects and a ranking; then
+            ``score``, ``max_parents``, ``smoothing`` and ``target_table`` do not apply.
         score: ``bic`` (also None), ``aic``, ``bdeu`` or ``log_likelihood``.
-        max_parents: the most parents of any variable, the target included; None for no limit.
-        smoothing: added to every count of the tables (Laplace); None for 0.
-        seed: the same seed gives the same explanation.
-        max_memory: bytes, or a text such as ``"2GB"``, that samples in flight may take; None for a
-            quarter of what is free. It does not change the answer.
-        samples_per_call: how many samples the model sees at once; overrides ``max_memory``.
-        progress: whether to show a bar on standard error; None for only in a terminal or a
-            notebook.
+        max_parents: the maximum number of parents of any variable, including the target; None for
+            no limit.
+        smoothing: pseudocount added to every count of the tables (Laplace); None for 0.
+        seed: seed of all random numbers; the same seed gives the same explanation.
+        max_memory: memory for samples, in bytes or as a string such as ``"2GB"``; None for a
+            quarter of the free memory. It does not change the explanation.
+        samples_per_call: how many samples the model is called on at once; overrides
+            ``max_memory``.
+        progress: whether to show a progress bar on standard error; None shows it only in a
+            terminal or notebook.
 
     Raises:
-        PGMExplainerError: in one of its forms, for anything that cannot be used.
+        PGMExplainerError: an argument cannot be used; a subclass says why.
 
     Examples:
         A model with one layer: a node's score for class 1 is the sum of its neighbours' features.
@@ -195,7 +198,7 @@ class PGMExplainer:
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
         self.population = Population(source.x, source.kinds)
         columns = check_columns(features, source.x.shape[1])
-        # With "auto" the model is sampled by stages until there are samples enough.
+        # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
             self.stages: tuple[int, ...] = STAGES
@@ -238,34 +241,35 @@ class PGMExplainer:
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
             warnings.warn(
-                f"{weak} of {len(explanations)} explanations are weakened, most often ({count}) "
-                f"like this: {example}; see the 'warnings' of each",
+                f"{weak} of {len(explanations)} explanations have warnings; the most frequent "
+                f"({count} times): {example}; see the 'warnings' of each explanation",
                 PGMExplainerWarning,
                 stacklevel=2,
             )
         return explanations
 
     def within(self, execution: ExecutionConfig) -> PGMExplainer:
-        """Return the same explainer, with the same answers, that works in another way."""
+        """Return a copy of this explainer with other memory, batch and progress options."""
         other = copy.copy(self)
         other.execution = execution
         return other
 
     def candidates(self, target: Any = None) -> IntArray:
-        """Return the numbers of the nodes that may explain a target, ascending."""
+        """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
 
     def predict(self, target: Any = None) -> tuple[float, ...]:
-        """Return the probabilities, or values, that the model gives a target as it is."""
+        """Return the model's probabilities, or values, for a target on unperturbed features."""
         checked = self._checked(target)
         query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
         return tuple(query.model.before[0].tolist())
 
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
-        """Say which features of the explaining nodes, and of the target itself, matter.
+        """Test which features of the explaining nodes and of the target affect the prediction.
 
-        The features of those nodes are perturbed one by one, in as many new samples, and each is
-        tested against the change of the prediction.
+        As many new samples are drawn as for the explanation. In these the features of each node are
+        perturbed independently, and each is tested for dependence with the change of the
+        prediction.
         """
         task = self.settings.model.task
         check_explanation(explanation, self.graph, task)
@@ -276,24 +280,26 @@ class PGMExplainer:
         return self._pipeline(count).features_of(target, explanation)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
-        """Return the samples that explanations of these targets (``[None]``: the graph) rest on."""
+        """Return the samples from which these targets (``[None]``: the graph) are explained."""
         chosen = listed(targets, self.graph.num_nodes)
         if not chosen:
-            raise InputError("there are no targets to sample around")
+            raise InputError("targets is empty; pass at least one target")
         if len(self.stages) > 1:
-            raise InputError("num_samples='auto' draws samples for each target: give it a number")
+            raise InputError(
+                "samples() does not work with num_samples='auto'; set num_samples to a number"
+            )
         self._check_perturbation()
         pipeline = self._pipeline()
         return pipeline.draw(pipeline.neighbourhoods([self._checked(each) for each in chosen]))[1]
 
     @property
     def num_layers(self) -> int:
-        """How many steps away a node can influence a prediction."""
+        """The number of hops over which a node can influence a prediction."""
         return self.settings.model.num_layers or 0
 
     @property
     def predicted(self) -> range:
-        """The numbers of the nodes that are predicted: all, unless nodes have kinds."""
+        """The indices of the predicted nodes: all nodes, or those of the target type."""
         return range(self.graph.num_nodes) if self.names is None else self.names.predicted
 
     def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
@@ -330,7 +336,7 @@ class PGMExplainer:
         )
 
     def _check_perturbation(self) -> None:
-        """Refuse a perturbation that changes nothing anywhere; once, for it may take a while."""
+        """Raise an error if the perturbation changes no node; checked once, as it may be slow."""
         if not self._perturbation_checked:
             config, population = self.settings.sampling, self.population
             columns = config.columns(population.x.shape[1])
@@ -338,6 +344,6 @@ class PGMExplainer:
             self._perturbation_checked = True
 
     def _checked(self, target: Any) -> VariableId:
-        """A target as a variable's name; nodes by number, where they are called by kind too."""
+        """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
         number = target if self.names is None else self.names.number(target)
         return self._graph_model.task.check(number, self.graph)

@@ -1,4 +1,4 @@
-"""The graph messages flow along: who can reach whom, and how to cut a part out of it exactly."""
+"""The graph along which messages are passed, with receptive fields and exact subgraphs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .arrays import IntArray
 __all__ = ["FLOWS", "Graph", "Subgraph"]
 
 FLOWS = ("source_to_target", "target_to_source", "both")
-"""Which way messages go along an edge, as PyTorch Geometric calls it; or both ways."""
+"""The direction of messages along an edge, as named by PyTorch Geometric; or both directions."""
 
 _NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
 class Subgraph:
-    """A part of the graph, with its nodes renumbered from 0 in the order of ``nodes``.
+    """A subgraph, with its nodes relabelled from 0 in the order of ``nodes``.
 
     Attributes:
-        nodes: ids in the whole graph, ascending.
-        edge_index: ``[2, e]``, in the part's own numbering, in the caller's order.
-        edges: for each of those edges, its column in the caller's ``edge_index``.
-        whole_nodes, whole_edges: how many of each the whole graph has.
+        nodes: indices in the whole graph, ascending.
+        edge_index: ``[2, e]``, with relabelled nodes, in the original order.
+        edges: the column of each edge in the ``edge_index`` of the whole graph.
+        whole_nodes, whole_edges: the numbers of nodes and edges in the whole graph.
     """
 
     nodes: IntArray
@@ -38,19 +38,19 @@ class Subgraph:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the part is all of the graph."""
+        """Whether this is the whole graph."""
         return (len(self.nodes), len(self.edges)) == (self.whole_nodes, self.whole_edges)
 
     def positions(self, nodes: IntArray) -> IntArray:
-        """Return the positions in ``self.nodes`` of nodes given by their ids."""
+        """Return the positions in ``self.nodes`` of nodes given by their indices."""
         return np.searchsorted(self.nodes, nodes)
 
 
 @dataclass(frozen=True)
 class _Incidence:
-    """The edges at each node, as one array with an offset per node.
+    """The edges at each node, in compressed sparse row form.
 
-    Of a large graph these are the largest arrays we make, so they take the smallest type that does.
+    These are the largest arrays for a large graph, so they have the smallest sufficient type.
     """
 
     offsets: NDArray[np.integer[Any]]
@@ -64,9 +64,9 @@ class _Incidence:
         return cls(offsets, np.argsort(endpoints, kind="stable").astype(small))
 
     def with_counts(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return all edges at ``nodes``, and how many there are at each.
+        """Return all edges at ``nodes``, and their number at each node.
 
-        The rest of the graph is not touched.
+        The cost does not depend on the size of the graph.
         """
         starts = self.offsets[nodes].astype(np.int64)
         counts = self.offsets[nodes + 1] - starts
@@ -79,14 +79,14 @@ class _Incidence:
 
 
 class Graph:
-    """Directed edges, indexed once, so that asking for a neighbourhood costs only its own size.
+    """A directed graph with an index, so that the cost of a neighbourhood depends on its size only.
 
-    Duplicate edges and self-loops are kept as they are: the model may count them.
+    Duplicate edges and self-loops are kept, as they may affect the model.
 
     Args:
         edge_index: ``[2, E]``, the source row first.
         num_nodes: N.
-        flow: which way messages go, one of :data:`FLOWS`.
+        flow: the direction of messages, one of :data:`FLOWS`.
 
     Examples:
         >>> path = Graph(np.array([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
@@ -103,7 +103,7 @@ class Graph:
 
     @cached_property
     def _messages(self) -> IntArray:
-        """Senders and receivers ``[2, M]``; column m is about edge m modulo E."""
+        """Senders and receivers ``[2, M]``; message m goes along edge m modulo E."""
         if self.flow == "both":
             return np.concatenate((self.edge_index, self.edge_index[::-1]), axis=1)
         return self.edge_index if self.flow == "source_to_target" else self.edge_index[::-1]
@@ -117,30 +117,30 @@ class Graph:
         return _Incidence.of(self._messages[0], self.num_nodes)
 
     def _edges_of(self, messages: IntArray) -> IntArray:
-        """The edges, ascending, that messages go along."""
+        """Return the edges that messages go along, ascending."""
         return np.unique(messages % max(1, self.edge_index.shape[1]))
 
     @property
     def in_neighbours(self) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32]]:
-        """Who sends to each node: where its senders begin, and all senders."""
+        """The senders to each node in compressed sparse row form: offsets and senders."""
         senders: NDArray[np.int32] = self._messages[0].astype(np.int32)[self._incoming.edges]
         return self._incoming.offsets, senders
 
     @property
     def in_degrees(self) -> IntArray:
-        """How many messages each node receives."""
+        """The number of messages that each node receives."""
         return np.diff(self._incoming.offsets)
 
     def senders(self, node: int) -> IntArray:
-        """Return who sends to a node, once for each message."""
+        """Return the senders to a node, one for each message."""
         return self._messages[0, self._incoming.at(np.array([node]))]
 
     def within_hops(self, nodes: IntArray, hops: int) -> IntArray:
-        """Return, ascending, every node whose messages reach ``nodes`` in at most ``hops`` steps.
+        """Return the nodes whose messages reach ``nodes`` in at most ``hops`` steps, ascending.
 
-        The nodes themselves are among them.
+        They include ``nodes``.
         """
-        # A fresh array of zeros costs only the pages that are touched, so this stays local.
+        # np.zeros allocates only the pages that are written, so the cost stays local.
         seen = np.zeros(self.num_nodes, dtype=bool)
         frontier = np.unique(nodes)
         seen[frontier] = True
@@ -155,22 +155,22 @@ class Graph:
         return np.sort(np.concatenate(reached))
 
     def visits(self, start: IntArray, nodes: IntArray, steps: int) -> NDArray[np.float64]:
-        """Return how often walks, one from each of ``start``, come by each of ``nodes`` on average.
+        """Return the expected number of visits to each of ``nodes`` by random walks from ``start``.
 
-        A walk goes from a node along any of the edges that lead to it, all as likely, against the
-        messages; it begins with a visit.
+        One walk starts at each node of ``start``, which counts as a visit. Each step goes against
+        the direction of messages along a uniformly chosen edge.
 
         Args:
-            start: where walks begin.
-            nodes: ascending; with ``start``, all that lie within so many steps of it.
-            steps: how long walks are.
+            start: the first nodes of the walks.
+            nodes: ascending; with ``start``, all nodes within ``steps`` of it.
+            steps: the length of walks.
 
         Examples:
             >>> path = Graph(np.array([[0, 1, 2, 1], [1, 2, 3, 3]]), num_nodes=4)
             >>> path.visits(np.array([3]), np.array([0, 1, 2]), steps=2).tolist()
             [0.5, 1.0, 0.5]
         """
-        around = np.sort(np.concatenate((nodes, start)))  # whoever is there twice is found first
+        around = np.sort(np.concatenate((nodes, start)))  # searchsorted finds the first duplicate
         here = np.zeros(len(around))
         here[np.searchsorted(around, start)] = 1
         visits = here.copy()
@@ -186,14 +186,14 @@ class Graph:
         return visits[np.searchsorted(around, nodes)]
 
     def cut(self, nodes: IntArray, hops: int) -> Subgraph:
-        """Cut out what a model of ``hops`` layers needs to predict ``nodes`` as it would in full.
+        """Return the subgraph on which a model of ``hops`` layers predicts ``nodes`` exactly.
 
-        The part holds every edge that touches a node within ``hops`` of ``nodes``, at either end:
-        the outermost nodes are there only so that everyone further in keeps its degree. If that is
-        nearly all of the graph, it is the whole graph.
+        The subgraph has all edges with an end within ``hops`` of ``nodes``. The outermost nodes are
+        included only to preserve the degrees of the others. If this is nearly the whole graph, the
+        whole graph is returned.
         """
         inner = self.within_hops(nodes, hops)
-        if len(inner) > _NEARLY_ALL * self.num_nodes:  # then cutting saves less than it costs
+        if len(inner) > _NEARLY_ALL * self.num_nodes:  # cutting would cost more than it saves
             return self.whole
         touching = np.concatenate((self._incoming.at(inner), self._outgoing.at(inner)))
         edges = self._edges_of(touching)
@@ -202,13 +202,13 @@ class Graph:
         return self._part(kept, np.searchsorted(kept, ends), edges)
 
     def outside(self, part: Subgraph) -> IntArray:
-        """Return one node that is not in a part; none if the part holds them all."""
+        """Return one node that is not in a subgraph; empty if it has all nodes."""
         gaps = np.flatnonzero(part.nodes != np.arange(len(part.nodes)))
         first = gaps[:1] if len(gaps) else np.array([len(part.nodes)])
         return first[first < self.num_nodes]
 
     def induced(self, nodes: IntArray) -> Subgraph:
-        """Return ``nodes`` (ascending) and the edges among them."""
+        """Return the subgraph induced by ``nodes`` (ascending)."""
         edges = self._edges_of(self._incoming.at(nodes))
         ends = self.edge_index[:, edges]
         inside = np.isin(ends, nodes).all(axis=0)
@@ -216,7 +216,7 @@ class Graph:
 
     @cached_property
     def whole(self) -> Subgraph:
-        """The graph as a part of itself; a copy, since the edges here are the caller's."""
+        """The whole graph as a subgraph, with a copy of the caller's edges."""
         everything: NDArray[np.int64] = np.arange(self.num_nodes)
         edges = np.arange(self.edge_index.shape[1])
         return self._part(everything, np.array(self.edge_index), edges)

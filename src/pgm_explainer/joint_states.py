@@ -1,4 +1,4 @@
-"""Joint states of discrete variables, numbered."""
+"""Integer codes of the joint states of discrete variables."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _DENSE = 4
 def joint_states(
     columns: Iterable[NDArray[np.integer]], sizes: Iterable[int], *, only_seen: bool = False
 ) -> tuple[NDArray[np.int64], int]:
-    """Number the joint states of some variables, the state of the last varying fastest.
+    """Encode the joint states of some variables as integers; the last variable varies fastest.
 
     Args:
-        columns: the states of each variable, arrays of one shape, at least one.
-        sizes: how many states each variable has.
-        only_seen: where there are many more joint states than samples, number those that occur,
-            in the same order. So numbers stay small however many variables there are.
+        columns: the states of each variable, arrays of the same shape; at least one.
+        sizes: the number of states of each variable.
+        only_seen: if there are many more joint states than samples, encode only those that occur,
+            in the same order, so that codes stay small.
 
     Returns:
-        The number of each sample's joint state, and how many numbers there are.
+        The code of each sample's joint state, and the number of codes.
 
     Examples:
         >>> joint_states([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3])

@@ -1,4 +1,4 @@
-"""Step 3 of the paper: from selected variables to Bayesian networks."""
+"""Step 3 of the paper: learn Bayesian networks of the selected variables."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Codes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Problem:
-    """A target, and the nodes (most important first) to explain it by.
+    """A target and the nodes of its network, most important first.
 
     Attributes:
-        causes: those of them whose perturbing changes the prediction. They enter a noisy-or by
-            their perturbation; the others, which only move along, by their own prediction.
+        causes: the nodes whose perturbation changes the prediction. In a noisy-or they are active
+            when perturbed; the other nodes are active when their own prediction changed.
     """
 
     target: VariableId
@@ -46,8 +46,8 @@ def learn_networks(
 ) -> Iterator[BayesianNetwork]:
     """Learn the network of each target, in the given order.
 
-    The target is the last variable, so that where the data leave an arrow's direction open it
-    points to the target rather than away from it.
+    The target is the last variable: if the data do not determine the direction of an edge, it then
+    points to the target.
     """
     step = _Learning(table, config, selection, significance)
     widest = max((len(problem.nodes) + 1 for problem in problems), default=1)
@@ -58,7 +58,7 @@ def learn_networks(
 
 @dataclass(frozen=True)
 class _Learning:
-    """What is the same for all targets."""
+    """Samples and options, which are the same for all targets."""
 
     table: SampleTable
     config: NetworkConfig
@@ -66,7 +66,7 @@ class _Learning:
     significance: SignificanceConfig
 
     def learn(self, problems: Sequence[Problem]) -> Iterator[BayesianNetwork]:
-        """Learn some networks; those whose parents are tested, all at once."""
+        """Learn the networks of some targets."""
         table = self.table
         columns = [
             [table.column(each) for each in (*problem.nodes, problem.target)]
@@ -105,8 +105,8 @@ class _Learning:
     def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[tuple[NoisyOr, list[int]]]:
         """Fit the distributions of targets and find their parents.
 
-        They are the causes, the most important first, and then nodes that only change along with
-        the target where the score gains; at most ``max_parents`` in all.
+        Parents are the causes, the most important first, followed by other nodes that improve the
+        score; at most ``max_parents`` in total.
         """
         smoothing, score, most = self.config.smoothing, self.config.score, self.config.max_parents
 
@@ -123,10 +123,10 @@ class _Learning:
                 trial = fit(leaf, larger)
                 if trial.score(score) > best.score(score):
                     best, parents = trial, larger
-            counting = [
+            effective = [
                 at for at, chance in zip(parents, best.chances, strict=True) if chance.any()
             ]
-            yield (best, parents) if counting == parents else (fit(leaf, counting), counting)
+            yield (best, parents) if effective == parents else (fit(leaf, effective), effective)
 
     def _with_full_tables(
         self, variables: list[Variable], codes: Codes, parents: list[int] | None
@@ -138,7 +138,7 @@ class _Learning:
         return BayesianNetwork.fit(variables, dag, codes, self.config.smoothing, self.config.score)
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
-        """The parents of each target, which come from tests; None where the search finds them."""
+        """Return the parents of each target from independence tests; None without ``no_child``."""
         if not self.selection.no_child:
             return [None] * len(codes)
         problems = [(each[:, :-1], each[:, -1]) for each in codes]
@@ -158,14 +158,14 @@ class _Learning:
         dag = config.structure(codes, cardinalities, config.score, config.max_parents)
         if not isinstance(dag, DAG) or dag.num_variables != len(cardinalities):
             raise InputError(
-                f"the structure search must answer with a DAG of {len(cardinalities)} variables, "
+                f"the structure search must return a DAG of {len(cardinalities)} variables, "
                 f"not {dag!r}"
             )
         return dag
 
 
 class _Leaf:
-    """A target whose distribution is to be a noisy-or, and the variables that may be parents."""
+    """A target with a noisy-or distribution, and its possible parents."""
 
     def __init__(self, problem: Problem, variables: list[Variable], codes: Codes) -> None:
         *self._others, self._target = variables
@@ -183,7 +183,7 @@ class _Leaf:
         return [at for at, is_cause in enumerate(self._is_cause) if not is_cause]
 
     def data(self, parents: list[int]) -> NoisyOrData:
-        """Return what the distribution given these parents is learnt from."""
+        """Return the data to fit the distribution given these parents."""
         for at in parents:
             if at not in self._active:
                 self._active[at] = _active_states(
@@ -200,18 +200,18 @@ class _Leaf:
 def _active_states(
     variable: Variable, codes: Codes, changed: NDArray[np.bool_], is_cause: bool
 ) -> NDArray[np.bool_]:
-    """The states that may change the prediction: those in which it changes more often.
+    """Return which states are active, that is, in which the prediction changes more often.
 
-    They are the perturbed ones of a cause, and those with a changed prediction of what only moves
-    along; or the others, where these make the prediction steadier.
+    For a cause these are the perturbed states, for other nodes those with a changed prediction; or
+    the opposite, if the target's prediction changes less often in these.
     """
     perturbed, level = np.divmod(np.arange(variable.cardinality), variable.levels)
     states = perturbed > 0 if is_cause or variable.levels == 1 else level > 0
-    there = states[codes]
-    in_them, all_changes = np.count_nonzero(there), np.count_nonzero(changed)
-    elsewhere = len(there) - in_them
-    if not in_them or not elsewhere:
+    inside = states[codes]
+    num_inside, num_changed = np.count_nonzero(inside), np.count_nonzero(changed)
+    num_outside = len(inside) - num_inside
+    if not num_inside or not num_outside:
         return np.asarray(states)
-    changes = np.count_nonzero(changed[there])
-    steadier = changes / in_them < (all_changes - changes) / elsewhere
-    return np.asarray(~states if steadier else states)
+    changed_inside = np.count_nonzero(changed[inside])
+    inverted = changed_inside / num_inside < (num_changed - changed_inside) / num_outside
+    return np.asarray(~states if inverted else states)

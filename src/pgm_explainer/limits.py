@@ -1,8 +1,7 @@
-"""Every limit on what comes from outside; ``SECURITY.md`` says what each of them is for.
+"""Limits on untrusted input; see ``SECURITY.md`` for the purpose of each.
 
-Files, answers of servers and typed text may come from anyone. What exceeds a limit is refused with
-an error that names it, before memory is taken for it. The limits are far above what this package
-writes and what people type.
+Input that exceeds a limit is rejected with an error that names the limit, before memory is
+allocated for it. The limits are far above normal use.
 """
 
 from __future__ import annotations
@@ -27,47 +26,47 @@ __all__ = [
 _MB, _GB = 1 << 20, 1 << 30
 
 DOCUMENT_BYTES = _GB
-"""Of a file that is read whole: JSON, CSV, a list of targets, the journal of a data set."""
+"""Size of a file that is read at once: JSON, CSV, a list of targets, the journal of a data set."""
 
 NETWORK_BYTES = 8 * _MB
-"""Of a network in BIF or XMLBIF."""
+"""Size of a network file in BIF or XMLBIF."""
 
 NETWORK_VARIABLES = 10_000
-"""In a network in BIF or XMLBIF."""
+"""Number of variables of a network in BIF or XMLBIF."""
 
 LISTED = 10_000_000
-"""Items of a list or an iterator: targets, names, edges. An array may hold more."""
+"""Number of items of a list or iterator (targets, names, edges). An array may have more."""
 
 NESTING = 8
-"""Of lists in a name or a setting, and of elements in XMLBIF."""
+"""Nesting depth of lists in a name or a setting, and of elements in XMLBIF."""
 
 SHARD_BYTES = 2 * _GB
-"""Of one Parquet file of a data set."""
+"""Size of a Parquet file of a data set."""
 
 SHARD_ROWS = 1_000_000
-"""In one Parquet file of a data set."""
+"""Number of rows in a Parquet file of a data set."""
 
 EXPANSION = 100
-"""How much larger the content of a compressed file may be than the file, beyond EXPANDED_BYTES."""
+"""Ratio of the uncompressed to the compressed size of a file, above EXPANDED_BYTES."""
 
 EXPANDED_BYTES = 256 * _MB
-"""What any compressed file or repeated tensor may expand to, however small it is."""
+"""Uncompressed size of a file, or size of an expanded tensor, that is always allowed."""
 
 ARRAYS_SHARE_OF_MEMORY = 0.5
-"""Of the memory that is free, what the arrays of one file may take."""
+"""Share of the free memory that the arrays of one file may take."""
 
 ANSWER_BYTES = _GB
-"""Of one answer of a model behind HTTP, unless the caller allows more."""
+"""Size of one response of a model behind HTTP, unless the caller allows more."""
 
 DIGITS = 600
-"""Of a number that is typed; Python itself refuses to read some thousands."""
+"""Number of digits of a number in text; Python itself rejects several thousand."""
 
 SHOWN = 60
-"""Characters of a wrong value that an error repeats."""
+"""Number of characters of an invalid value that an error message shows."""
 
 
 def as_size(count: float) -> str:
-    """Return a number of bytes in words.
+    """Return a number of bytes as text.
 
     Examples:
         >>> as_size(3 * 2**30), as_size(2.5 * 2**20), as_size(12)

@@ -1,4 +1,4 @@
-"""How much memory may be used, and how many samples fit into it."""
+"""Free memory and memory limits."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def available_memory() -> int:
-    """Return the bytes that can be taken now without swapping, as well as the system tells."""
+    """Return an estimate of the bytes that can be allocated without swapping."""
     if _MEMINFO.exists():
         found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
         if found:
             return int(found[1]) * 1024
-    try:  # other Unixes tell only how much there is
+    try:  # other Unix systems report only the total memory
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
         return 4 * _UNITS["G"]
 
 
 def check_memory(limit: int | str | None) -> int:
-    """Return a memory bound in bytes; None means a quarter of what is free.
+    """Return a memory limit in bytes; None means a quarter of the free memory.
 
     Examples:
         >>> check_memory("2 GB")
@@ -42,12 +42,14 @@ def check_memory(limit: int | str | None) -> int:
     amount = float(found[1]) if found else 0.0
     size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
     if isinstance(limit, bool) or size <= 0:
-        raise InputError(f"max_memory must be bytes or a text such as '2GB', not {limit!r}")
+        raise InputError(
+            f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
+        )
     return size
 
 
 def readable(size: float) -> str:
-    """Write a number of bytes in the unit that suits it.
+    """Return a number of bytes as text in a suitable unit.
 
     Examples:
         >>> readable(2**31), readable(1536), readable(7)

@@ -1,4 +1,4 @@
-"""What the model predicts, and which of its predictions are explained."""
+"""Options about the model: its task, layers and scores, and the explained class."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0}
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """What the model predicts, and which of its predictions are explained.
+    """What the model predicts, and which of its outputs is explained.
 
     Attributes:
         task: ``node``, ``edge`` or ``graph``.
-        num_layers: how many steps away a node can influence a prediction; None if not known yet.
-        hops: how far from the target a candidate may be; None for ``num_layers``.
-        scores: what the model returns; ``auto`` to find out.
-        output: the one score to explain, where a model returns several independent ones.
+        num_layers: the number of message-passing layers; None if not known yet.
+        hops: the largest distance of a candidate from the target; None for ``num_layers``.
+        scores: the kind of scores the model returns; ``auto`` to detect it.
+        output: the index of the score to explain, if the model returns several independent ones.
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: the names of the classes, or of the values of a regression.
 
     Raises:
-        InputError: a value that cannot be used, or an option that does not apply.
+        InputError: invalid value, or an option that does not apply.
     """
 
     task: str = "node"
@@ -51,11 +51,13 @@ class ModelConfig:
                 object.__setattr__(self, option, check_whole_number(value, option, at_least=least))
         if self.hops is not None and self.task == "graph":
             raise InputError(
-                f"hops={self.hops} is for nodes and pairs; any node may explain a whole graph"
+                f"hops={self.hops} does not apply to task='graph', where every node is a "
+                f"candidate; leave it out"
             )
         if self.scores == "values" and self.explained_class is not None:
             raise InputError(
-                f"explained_class={self.explained_class!r} is for classes; a regression has none"
+                f"explained_class={self.explained_class!r} does not apply to scores='values', as a "
+                f"regression has no classes; leave it out"
             )
         object.__setattr__(self, "explained_class", _check_classes(self.explained_class))
         object.__setattr__(self, "class_names", _check_class_names(self.class_names))
@@ -67,26 +69,29 @@ class ModelConfig:
 
     @property
     def reach(self) -> int:
-        """How far from the target a candidate may be."""
+        """The largest distance of a candidate from the target."""
         return (self.num_layers or 0) if self.hops is None else self.hops
 
     def with_layers(self, counted: int) -> ModelConfig:
-        """Return the same with ``num_layers`` and ``hops`` filled in where they were not given.
+        """Return a copy with ``num_layers`` and ``hops`` set if they were None.
 
         Args:
-            counted: how many message-passing layers the model has, as far as known.
+            counted: the detected or assumed number of message-passing layers.
         """
         layers = counted if self.num_layers is None else self.num_layers
         hops = None if self.task == "graph" else (self.hops or layers or None)
         return replace(self, num_layers=layers, hops=hops)
 
     def check_classes(self, num_classes: int) -> None:
-        """Raise an InputError if the names given are not those of so many classes or values."""
+        """Raise an InputError if the number of ``class_names`` is wrong."""
         names = self.class_names
         if names is None:
             return
         if self.output is not None and self.output >= len(names):
-            raise InputError(f"class_names has {len(names)} names, none for output {self.output}")
+            raise InputError(
+                f"class_names has {len(names)} names, but none for output {self.output}; pass a "
+                f"name for each output"
+            )
         if self.output is None and len(names) != num_classes:
             what = "values" if self.is_regression else "classes"
             raise InputError(
@@ -114,5 +119,7 @@ def _check_class_names(names: Any) -> tuple[str, ...] | None:
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         listed = None
     if not listed or not all(isinstance(name, str) for name in listed):
-        raise InputError(f"class_names must be a list of texts, one for each class, not {names!r}")
+        raise InputError(
+            f"class_names must be a list of strings, one for each class, not {names!r}"
+        )
     return tuple(map(str, listed))

@@ -1,4 +1,4 @@
-"""The paper's three steps, in order, for targets that share one set of samples."""
+"""The three steps of the paper, in order, for targets that share one set of samples."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from itertools import tee
 
 import numpy as np
 
-from .diagnosis import weaknesses
-from .effects import EffectProblem, Effects, estimate_effects, told_apart
+from .batching import Neighbourhoods, effect_blocks, memory_blocks, offload
+from .diagnosis import diagnose
+from .effects import EffectProblem, Effects, are_precise, estimate_effects
 from .execution import ExecutionConfig
 from .explanation import Explanation
-from .finding import Finding
-from .holding import Neighbourhoods, in_blocks, kept, together
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .progress import Progress
@@ -27,7 +26,7 @@ from .sampling import (
     draw_attribute_samples,
     draw_samples,
 )
-from .scratch import Shelf
+from .scratch import ArrayStore
 from .selection import (
     Dependents,
     FeatureEffects,
@@ -37,6 +36,7 @@ from .selection import (
     feature_effects,
     select_variables,
 )
+from .selection_result import SelectionResult
 from .settings import Settings
 
 __all__ = ["Pipeline"]
@@ -44,14 +44,14 @@ __all__ = ["Pipeline"]
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A model, its graph, and how its predictions are explained.
+    """The algorithm for a model, its graph and the settings of the explainer.
 
     Attributes:
-        model: with its graph.
+        model: the model and its graph.
         population: the features of all nodes.
-        names: of the nodes, where they are not called by their numbers.
-        settings: what an explanation depends on.
-        execution: what it does not depend on.
+        names: the names of the nodes, if they have names other than their indices.
+        settings: the options that an explanation depends on.
+        execution: memory, batch and progress options, which do not change an explanation.
     """
 
     model: GraphModel
@@ -63,36 +63,42 @@ class Pipeline:
     def explain(
         self, targets: Sequence[VariableId], all_of_them: bool
     ) -> dict[VariableId, Explanation]:
-        """Explain targets from one set of samples: all, or those that it is large enough for."""
+        """Explain targets from one set of samples.
+
+        Args:
+            targets: the targets.
+            all_of_them: if False, leave out the targets for which there are too few samples.
+        """
         if not targets:
             return {}
-        near = self.neighbourhoods(targets)
-        query, samples = self.draw(near)  # step 1
-        related, plain = tee(near)
+        neighbourhoods = self.neighbourhoods(targets)
+        query, samples = self.draw(neighbourhoods)  # step 1
+        for_selection, for_effects = tee(neighbourhoods)
         selection, significance = self.settings.selection, self.settings.significance
         dependents = select_variables(  # step 2
-            samples.table, related, selection, significance, self.execution.cells
+            samples.table, for_selection, selection, significance, self.execution.cells
         )
-        findings = self._find_all(plain, samples, dependents)
-        settled = (each for each in findings if all_of_them or each.is_settled)
+        results = self._select_all(for_effects, samples, dependents)
+        precise = (each for each in results if all_of_them or each.is_precise)
         memory = self.execution.memory
-        done, shelf = {}, Shelf(memory // 4, "rankings")
-        with Progress("learning networks", len(near.targets), self.execution.progress) as progress:
-            for block in in_blocks(settled, memory):
+        done, store = {}, ArrayStore(memory // 4, "rankings")
+        total = len(neighbourhoods.targets)
+        with Progress("learning networks", total, self.execution.progress) as progress:
+            for block in memory_blocks(precise, memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
-                    explanation = self._conclude(each, query, samples, network)
-                    done[each.near.target] = kept(explanation, shelf)
+                    explanation = self._explanation(each, query, samples, network)
+                    done[each.neighbourhood.target] = offload(explanation, store)
                     progress.advance()
         return done
 
     def neighbourhood(self, target: VariableId) -> Neighbourhood:
-        """Return a target with the nodes that may explain it."""
+        """Return a target with its candidates."""
         model, reach = self.model, self.settings.model.reach
         return Neighbourhood(target, model.task.candidates(target, model.graph, reach))
 
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
-        """Return the neighbourhoods of some targets, each once."""
+        """Return the neighbourhoods of some targets, without duplicates."""
         return Neighbourhoods(
             list(dict.fromkeys(targets)),
             self.neighbourhood,
@@ -100,15 +106,15 @@ class Pipeline:
             self.execution.memory,
         )
 
-    def draw(self, near: Neighbourhoods) -> tuple[Query, Samples]:
-        """Sample around some targets."""
-        query = self.model.query(near.targets, near.union)
+    def draw(self, neighbourhoods: Neighbourhoods) -> tuple[Query, Samples]:
+        """Draw samples for some targets."""
+        query = self.model.query(neighbourhoods.targets, neighbourhoods.union)
         self.settings.model.check_classes(query.model.before.shape[1])
         sampling = self.settings.sampling
         return query, draw_samples(query, self.population, sampling, self.execution)
 
     def features_of(self, target: VariableId, explanation: Explanation) -> FeatureEffects:
-        """Test each feature of the nodes of an explanation, from as many new samples."""
+        """Test each feature of the nodes of an explanation, from new samples."""
         settings = self.settings
         nodes = np.union1d(explanation.ranking.selected_nodes, explanation.ends)
         query = self.model.query([target], explanation.ranking.nodes)
@@ -125,15 +131,16 @@ class Pipeline:
             widths=None if self.names is None else self.names.widths_of(nodes),
         )
 
-    def _find_all(
+    def _select_all(
         self,
-        near: Iterable[Neighbourhood],
+        neighbourhoods: Iterable[Neighbourhood],
         samples: Samples,
         dependents: Iterable[Dependents],
-    ) -> Iterator[Finding]:
-        """Bring together what changes each target's prediction and what depends on it."""
+    ) -> Iterator[SelectionResult]:
+        """Estimate effects and choose the nodes of each target's network."""
         probability = self.settings.sampling.perturb_probability
-        for block in together(zip(near, dependents, strict=True)):
+        selected = zip(neighbourhoods, dependents, strict=True)
+        for block in effect_blocks(selected, samples.table.num_samples):
             problems = [
                 EffectProblem(
                     np.union1d(each.candidates, self.model.task.ends(each.target)),
@@ -145,73 +152,76 @@ class Pipeline:
                 samples.table, problems, probability, self.settings.significance
             )
             for (each, its), problem, found in zip(block, problems, effects, strict=True):
-                yield self._find(each, samples, its, found, problem.outcome)
+                yield self._select(each, samples, its, found, problem.outcome)
 
-    def _find(
+    def _select(
         self,
-        near: Neighbourhood,
+        neighbourhood: Neighbourhood,
         samples: Samples,
         dependents: Dependents,
         effects: Effects,
         outcome: Outcome,
-    ) -> Finding:
-        column = samples.table.column(near.target)
+    ) -> SelectionResult:
+        column = samples.table.column(neighbourhood.target)
         levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
         ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
         if levels.any():
             chosen = choose_nodes(effects, dependents, self.settings.selection)
-        else:  # then there is no change that anything could depend on
+        else:  # the prediction never changed, so nothing can depend on it
             ranking = ranking.with_none_significant()
-        settled = told_apart(effects, samples.values.are_probabilities)
+        precise = are_precise(effects, samples.values.are_probabilities)
         selected = ranking.with_selected(chosen)
-        return Finding(near, selected, effects, chosen, levels, outcome, settled)
+        return SelectionResult(neighbourhood, selected, effects, chosen, levels, outcome, precise)
 
     def _learn(
-        self, samples: Samples, findings: Sequence[Finding]
+        self, samples: Samples, results: Sequence[SelectionResult]
     ) -> Iterator[BayesianNetwork | None]:
-        """Learn a network for each target whose prediction ever changed, if networks are wanted."""
+        """Learn a network for each target whose prediction changed; None for the others."""
         settings = self.settings
         if settings.network is None:
-            yield from [None] * len(findings)
+            yield from [None] * len(results)
             return
         problems = [
             Problem(
-                each.near.target, each.chosen.tolist(), frozenset(causes(each.effects).tolist())
+                each.neighbourhood.target,
+                each.chosen.tolist(),
+                frozenset(causes(each.effects).tolist()),
             )
-            for each in findings
+            for each in results
             if each.changed
         ]
         networks = learn_networks(
             samples.table, problems, settings.network, settings.selection, settings.significance
         )
-        for each in findings:
+        for each in results:
             yield next(networks) if each.changed else None
 
-    def _conclude(
+    def _explanation(
         self,
-        finding: Finding,
+        result: SelectionResult,
         query: Query,
         samples: Samples,
         network: BayesianNetwork | None,
     ) -> Explanation:
-        near, model = finding.near, self.model
-        before, explained = samples.prediction(near.target)
+        model, target = self.model, result.neighbourhood.target
+        candidates = result.neighbourhood.candidates
+        before, explained = samples.prediction(target)
         regression = self.settings.model.is_regression
-        ends = model.task.ends(near.target)
-        around = np.union1d(near.candidates, ends)
+        ends = model.task.ends(target)
+        around = np.union1d(candidates, ends)
         explanation = Explanation(
-            target=near.target,
+            target=target,
             explained_class=None if regression else explained,
             probability=None if regression else float(before[explained]),
             values=tuple(before.tolist()),
-            held=float((finding.levels == 0).mean()),
-            ranking=finding.ranking,
-            effects=finding.effects,
+            held=float((result.levels == 0).mean()),
+            ranking=result.ranking,
+            effects=result.effects,
             network=network,
             settings=self._recorded,
             warnings=(
-                *model.beyond_warning(query, [near.target, *near.candidates.tolist()]),
-                *weaknesses(finding, samples, network, self.settings.sampling),
+                *model.receptive_field_warning(query, [target, *candidates.tolist()]),
+                *diagnose(result, samples, network, self.settings.sampling),
             ),
             graph=model.graph,
             ends=ends,

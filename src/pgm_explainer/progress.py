@@ -1,4 +1,4 @@
-"""A bar for anything longer than a second, where someone is looking; elsewhere a log line."""
+"""A progress bar in a terminal or notebook, and a log message elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INTERVAL = 0.1
 
 
 def is_watched(stream: TextIO) -> bool:
-    """Say whether a person sees what is written: in a terminal or in a notebook."""
+    """Return whether a stream is shown to a user, in a terminal or notebook."""
     try:
         if stream.isatty():
             return True
@@ -32,7 +32,7 @@ def is_watched(stream: TextIO) -> bool:
 
 
 def duration(seconds: float) -> str:
-    """Say a time in the two units that matter.
+    """Return a duration as text in its two largest units.
 
     Examples:
         >>> duration(42.4), duration(250), duration(100_000)
@@ -48,16 +48,16 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """One line on standard error that shows how far a task has come; gone when it ends.
+    """A progress bar on standard error, shown after one second and removed at the end.
 
-    Where no bar is shown and the task will take more than a minute, that is logged once, early: as
-    a warning, or as information only where no bar is wanted (``show=False``).
+    If no bar is shown and the task will take more than a minute, the remaining time is logged once:
+    as a warning, or as information with ``show=False``.
 
     Args:
-        what: what is being done.
-        total: how many steps it takes.
-        show: True or False, or None to show it where it is watched.
-        unit: what a step is called, to show how many are done in a second; empty for not to.
+        what: a description of the task.
+        total: the number of steps.
+        show: whether to show the bar; None shows it only in a terminal or notebook.
+        unit: the name of a step, to show the number of steps per second; empty to hide it.
 
     Examples:
         >>> with Progress("explaining", total=3, show=False) as progress:
@@ -69,21 +69,21 @@ class Progress:
         self._stream = sys.stderr
         self._show = is_watched(self._stream) if show is None else show
         self._level = logging.WARNING if show is None else logging.INFO
-        self._told = False
+        self._logged = False
         self._done = 0
         self._started = time.monotonic()
         self._last_shown: float | None = None
 
     def advance(self, steps: int = 1) -> None:
-        """Say that some more steps are done."""
+        """Count finished steps."""
         self._done += steps
         now = time.monotonic()
         due = self._last_shown + _INTERVAL if self._last_shown else self._started + _PATIENCE
         if self._show and now >= due:
             self._last_shown = now
             self._write(self._line(now - self._started))
-        elif not self._show and not self._told and now - self._started >= _PATIENCE:
-            self._say_if_long(now - self._started)
+        elif not self._show and not self._logged and now - self._started >= _PATIENCE:
+            self._log_if_long(now - self._started)
 
     def __enter__(self) -> Progress:
         return self
@@ -98,10 +98,10 @@ class Progress:
             self._write(" " * 79)
             self._write("")
 
-    def _say_if_long(self, elapsed: float) -> None:
+    def _log_if_long(self, elapsed: float) -> None:
         left = elapsed * (self._total / max(self._done, 1) - 1)
         if left >= _LONG:
-            self._told = True
+            self._logged = True
             _logger.log(
                 self._level,
                 "%s: %d of %d done after %s, about %s left",
@@ -119,5 +119,5 @@ class Progress:
         try:
             self._stream.write(f"\r{text[:79].ljust(79) if text else ''}")
             self._stream.flush()
-        except (OSError, ValueError, UnicodeEncodeError):  # nobody can look any more
+        except (OSError, ValueError, UnicodeEncodeError):  # the stream is closed or not writable
             self._show = False

@@ -1,7 +1,7 @@
-"""Large arrays that stay within a memory bound: beyond it they live in temporary files.
+"""Large arrays within a memory limit; beyond it they are stored in temporary files.
 
-The files have no name and are gone with the arrays in them. They lie in the folder that
-:func:`tempfile.gettempdir` names (set ``TMPDIR`` for another), which should be on a disk.
+The files are unlinked and are freed with their arrays. They are created in
+:func:`tempfile.gettempdir` (set ``TMPDIR`` to change it), which should be on a disk.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from .arrays import IntArray
 from .errors import FileError
 from .memory import readable
 
-__all__ = ["Room", "Scratch", "Shelf"]
+__all__ = ["ArrayStore", "Scratch", "ScratchMatrix"]
 
 _logger = logging.getLogger(__name__)
 
 _SMALL = 16 << 20
-"""Bytes that are kept in memory whatever the bound: a file for less is not worth it."""
+"""The least memory limit in bytes: smaller files are not worth it."""
 _LARGE = 1 << 30
-"""Bytes in a file that a user may want to know of."""
+"""Size of a file, in bytes, from which on it is logged as a warning."""
 _CHUNK = 64 << 20
-_WORTH_STORING = 256
-_TOUCHED_AT_ONCE = 8 << 20
+_SMALLEST_STORED = 256
+_RELEASED_AFTER = 8 << 20
 _HAS_FILES = hasattr(os, "posix_fallocate") and hasattr(os, "preadv")
-"""Elsewhere than on Linux everything is kept in memory."""
+"""On systems other than Linux everything stays in memory."""
 
 
-class Room:
-    """A matrix of zeros, in memory or in a file, that is written and read by rows.
+class ScratchMatrix:
+    """A matrix, initially zero, in memory or in a file, that is written and read by rows.
 
-    A file is not mapped but written and read: to touch one byte of a map may take megabytes.
+    The file is not memory-mapped, because touching one byte of a map can take megabytes.
     """
 
     def __init__(self, rows: int, width: int, dtype: DTypeLike, file: int | None = None) -> None:
@@ -53,35 +53,35 @@ class Room:
     def in_file(self) -> bool:
         return self._file is not None
 
-    def put(self, first: int, rows: NDArray[Any]) -> None:
-        """Store rows from ``first`` onward."""
+    def write(self, first: int, rows: NDArray[Any]) -> None:
+        """Write rows from row ``first`` on."""
         if self._file is None:
             self._whole[first : first + len(rows)] = rows
             return
-        data = _octets(np.ascontiguousarray(rows, self._dtype))
+        data = _bytes_of(np.ascontiguousarray(rows, self._dtype))
         at = first * self._row_bytes
         while data:
             written = os.pwrite(self._file, data, at)
             data, at = data[written:], at + written
 
-    def run(self, first: int, stop: int) -> NDArray[Any]:
-        """Return the rows ``first`` to ``stop``, which must not be written to."""
+    def read(self, first: int, stop: int) -> NDArray[Any]:
+        """Return the rows ``first`` to ``stop - 1``, possibly a view: do not write to it."""
         if self._file is None:
             return self._whole[first:stop]
         rows = np.empty((stop - first, self.shape[1]), self._dtype)
-        data, at = _octets(rows), first * self._row_bytes
+        data, at = _bytes_of(rows), first * self._row_bytes
         while data:
             read = os.preadv(self._file, [data], at)
             data, at = data[read:], at + read
         return rows
 
-    def rows(self, chosen: IntArray) -> NDArray[Any]:
+    def take(self, rows: IntArray) -> NDArray[Any]:
         """Return a copy of some rows."""
         if self._file is None:
-            return self._whole[chosen]
-        ends = np.flatnonzero(np.diff(chosen) != 1) + 1  # what lies together is read together
-        runs = np.split(chosen, ends) if len(chosen) else []
-        parts = [self.run(int(run[0]), int(run[-1]) + 1) for run in runs]
+            return self._whole[rows]
+        ends = np.flatnonzero(np.diff(rows) != 1) + 1  # consecutive rows are read at once
+        runs = np.split(rows, ends) if len(rows) else []
+        parts = [self.read(int(run[0]), int(run[-1]) + 1) for run in runs]
         return np.concatenate([np.empty((0, self.shape[1]), self._dtype), *parts])
 
     @property
@@ -94,21 +94,21 @@ class Room:
         return self.shape[1] * self._dtype.itemsize
 
     def __getstate__(self) -> dict[str, Any]:
-        # In the process that it is sent to it is in memory.
-        return {**vars(self), "_array": self.run(0, self.shape[0]), "_file": None}
+        # Unpickled in another process, the matrix is in memory.
+        return {**vars(self), "_array": self.read(0, self.shape[0]), "_file": None}
 
 
 class Scratch:
-    """Gives room to matrices, in memory while they fit together, else in a file each.
+    """Allocates matrices in memory up to a limit, and in a file each beyond it.
 
     Args:
-        limit: how many bytes may be in memory.
-        what: what the matrices hold, for messages.
+        limit: the memory limit in bytes.
+        what: the content of the matrices, for messages.
 
     Examples:
-        >>> room = Scratch(limit=2**30, what="samples").room(2, 3, np.uint8)
-        >>> room.put(1, np.array([[7, 8, 9]]))
-        >>> room.run(0, 2).tolist()
+        >>> matrix = Scratch(limit=2**30, what="samples").zeros(2, 3, np.uint8)
+        >>> matrix.write(1, np.array([[7, 8, 9]]))
+        >>> matrix.read(0, 2).tolist()
         [[0, 0, 0], [7, 8, 9]]
     """
 
@@ -116,76 +116,74 @@ class Scratch:
         self._left = max(limit, _SMALL)
         self._what = what
 
-    def room(self, rows: int, width: int, dtype: DTypeLike) -> Room:
+    def zeros(self, rows: int, width: int, dtype: DTypeLike) -> ScratchMatrix:
         """Return a matrix of zeros.
 
         Raises:
-            FileError: there is no room in a file either.
+            FileError: the disk is full.
         """
         size = rows * width * np.dtype(dtype).itemsize
         if size <= self._left or not _HAS_FILES:
             self._left -= size
-            return Room(rows, width, dtype)
+            return ScratchMatrix(rows, width, dtype)
         level = logging.WARNING if size >= _LARGE else logging.INFO
         _logger.log(
             level,
-            "%s of %s are kept in a temporary file in %s: max_memory leaves no room for them",
+            "%s of %s are kept in a temporary file in %s, as they exceed max_memory",
             *(readable(size), self._what, _folder()),
         )
         with _reserved(size, self._what) as file:
-            return Room(rows, width, dtype, os.dup(file))
+            return ScratchMatrix(rows, width, dtype, os.dup(file))
 
 
-class Shelf:
-    """Keeps arrays in files, once those in memory have reached a limit.
-
-    Arrays in files are mapped, and take memory as they are read.
+class ArrayStore:
+    """Stores arrays in memory-mapped files once a memory limit is reached.
 
     Args:
-        limit: how many bytes may be in memory.
-        what: what the arrays hold, for messages.
+        limit: the memory limit in bytes.
+        what: the content of the arrays, for messages.
     """
 
     def __init__(self, limit: int, what: str) -> None:
         self._left = max(limit, _SMALL)
         self._what = what
         self._pages: mmap.mmap | None = None
-        self._octets = np.empty(0, np.uint8)
-        self._used = self._touched = 0
+        self._chunk = np.empty(0, np.uint8)
+        self._used = self._unreleased = 0
 
-    def leaves(self, size: int) -> bool:
-        """Say whether arrays of so many bytes together can stay in memory; then they count."""
+    def fits(self, size: int) -> bool:
+        """Count arrays of ``size`` bytes, and return whether they can stay in memory."""
         self._left -= size
         return self._left >= 0 or not _HAS_FILES
 
     def store(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy in a file; of an array so small that it is not worth it, the array."""
-        if array.nbytes < _WORTH_STORING:
+        """Return a copy that is in a file; a small array is returned unchanged."""
+        if array.nbytes < _SMALLEST_STORED:
             return array
-        if self._used + array.nbytes > len(self._octets):
+        if self._used + array.nbytes > len(self._chunk):
             self._release()
             with _reserved(max(_CHUNK, array.nbytes), self._what) as file:
                 self._pages = mmap.mmap(file, 0)
-            self._octets, self._used = np.frombuffer(self._pages, np.uint8), 0
-        place = self._octets[self._used : self._used + array.nbytes]
-        copy = place.view(array.dtype).reshape(array.shape)
+            self._chunk, self._used = np.frombuffer(self._pages, np.uint8), 0
+        buffer = self._chunk[self._used : self._used + array.nbytes]
+        copy = buffer.view(array.dtype).reshape(array.shape)
         copy[...] = array
-        self._used += -(-array.nbytes // 8) * 8  # so that the next one begins at a whole word
-        self._touched += array.nbytes
-        if self._touched >= _TOUCHED_AT_ONCE:
+        self._used += -(-array.nbytes // 8) * 8  # aligns the next array to 8 bytes
+        self._unreleased += array.nbytes
+        if self._unreleased >= _RELEASED_AFTER:
             self._release()
         return copy
 
     def _release(self) -> None:
-        """Give the memory of written pages back; what is in them stays in the file."""
-        self._touched = 0
+        """Free the memory of written pages; their content stays in the file."""
+        self._unreleased = 0
         if self._pages is not None:
             self._pages.madvise(mmap.MADV_DONTNEED)
 
 
 @contextmanager
 def _reserved(size: int, what: str) -> Iterator[int]:
-    """Open a file of zeros, for which the disk has the space: no later write can fail for that."""
+    """Open a file of zeros with its disk space allocated, so that later writes cannot fail."""
     try:
         with tempfile.TemporaryFile() as file:
             os.posix_fallocate(file.fileno(), 0, size)
@@ -193,17 +191,17 @@ def _reserved(size: int, what: str) -> Iterator[int]:
     except (OSError, OverflowError) as error:
         raise FileError(
             f"{readable(size)} of {what} do not fit into a temporary file in {_folder()} "
-            f"({error}): make room there, set TMPDIR to a folder on another disk, raise "
-            f"max_memory, or lower num_samples"
+            f"({error}); free disk space there, set TMPDIR to a folder on another disk, raise "
+            f"max_memory or lower num_samples"
         ) from error
 
 
-def _octets(array: NDArray[Any]) -> memoryview:
+def _bytes_of(array: NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
 def _folder() -> str:
     try:
         return tempfile.gettempdir()
-    except OSError:  # there is none that can be written to
+    except OSError:  # no temporary folder is writable
         return "the folder for temporary files"

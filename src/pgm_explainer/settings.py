@@ -1,4 +1,4 @@
-"""All options that an explanation depends on: the configurations of the steps together."""
+"""All options that an explanation depends on, grouped by step."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["CHOICES", "DEFAULT_SAMPLES", "Settings"]
 DEFAULT_SAMPLES = SamplingConfig.num_samples
 
 CHOICES = ("perturbation", "change", "test", "structure", "score")
-"""Options whose values are objects that describe themselves."""
+"""Options whose values are objects with a ``describe()`` method."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How an explanation is, or was, made; enough to make it again.
+    """The configuration of an explanation; enough to reproduce it.
 
     Attributes:
-        model: what is predicted, and what of it is explained.
+        model: what the model predicts and which output is explained.
         sampling: how samples are drawn (step 1).
-        significance: when p-values are significant (effects, and steps 2 and 3).
+        significance: significance level and correction (effects, and steps 2 and 3).
         selection: how variables are selected (step 2).
-        network: how networks are learnt (step 3); None for no network.
+        network: how the network is learned (step 3); None for no network.
 
     Raises:
-        InputError: configurations that do not fit each other.
+        InputError: the configurations are incompatible.
 
     Examples:
         >>> Settings().sampling.num_samples, Settings().significance.significance
@@ -55,18 +55,18 @@ class Settings:
         noisy_or = self.network is not None and self.network.target_table == "noisy_or"
         if noisy_or and not self.selection.no_child:
             raise InputError(
-                "target_table='noisy_or' needs the target to be a leaf: leave no_child=True, or "
-                "choose target_table='full'"
+                "target_table='noisy_or' requires the target to be a leaf; set no_child=True or "
+                "target_table='full'"
             )
 
     def options(self) -> dict[str, Any]:
-        """Return the keyword arguments of ``PGMExplainer`` that give these settings.
+        """Return these settings as keyword arguments of ``PGMExplainer``.
 
-        Without a network that leaves out those of step 3, which do not apply.
+        Without a network, the options of step 3 are left out, as they do not apply.
 
         Examples:
             ``PGMExplainer(model, x, edge_index, **explanation.settings.options())`` makes an
-            explainer like the one that made the explanation.
+            explainer with the same settings as the one that made the explanation.
         """
         steps = [getattr(self, name) for name in _STEPS]
         found = {
@@ -78,7 +78,7 @@ class Settings:
         return found if self.network is not None else {**found, "structure": None}
 
     def recorded(self) -> Settings:
-        """Return the settings as an explanation keeps them: functions of the user's by name."""
+        """Return the settings as stored in an explanation, with custom functions by name only."""
         sampling, selection, network = self.sampling, self.selection, self.network
         return replace(
             self,
@@ -98,12 +98,12 @@ class Settings:
         )
 
     def check_usable(self) -> None:
-        """Raise an InputError if only the name is known of a function that is to be called."""
+        """Raise an InputError if a custom function is known by name only."""
         for name, value in self.options().items():
             if isinstance(value, Recorded):
                 raise InputError(
-                    f"of the {name} {value.name!r} only the name is known, as files keep no "
-                    f"functions; pass the function or object itself"
+                    f"{name} {value.name!r} is a custom function of which only the name was saved; "
+                    f"pass the function or object itself"
                 )
 
 

@@ -1,4 +1,4 @@
-"""Which of many p-values are significant."""
+"""Significance of p-values, with corrections for multiple testing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _uncorrected(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _benjamini_hochberg(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Adjusted log p-values that bound the share of false discoveries."""
+    """Return adjusted log p-values that control the false discovery rate."""
     order = np.argsort(log_p, kind="stable")[::-1]
     steps = np.log(len(log_p) / np.arange(len(log_p), 0, -1))
     adjusted = np.empty_like(log_p)
@@ -32,7 +32,7 @@ CORRECTIONS = {"none": _uncorrected, "benjamini_hochberg": _benjamini_hochberg}
 def significant(
     log_p: NDArray[np.float64], level: float, correction: str = "none"
 ) -> NDArray[np.bool_]:
-    """Return which p-values are below the level, after a correction for their number.
+    """Return which p-values are below the level, after a correction for multiple testing.
 
     Examples:
         >>> p = np.array([0.01, 0.04, 0.5])
@@ -43,20 +43,20 @@ def significant(
     """
     correct = resolve(correction, "correction", CORRECTIONS)
     if correct is None:
-        raise InputError(f"correction must be a name: {', '.join(CORRECTIONS)}")
+        raise InputError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}")
     return np.asarray(correct(log_p) < np.log(level))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignificanceConfig:
-    """When a p-value is significant.
+    """Significance level and correction for multiple testing.
 
     Attributes:
-        significance: the level that a p-value must be below.
-        correction: for the number of p-values: ``benjamini_hochberg`` or ``none``.
+        significance: the threshold on p-values.
+        correction: for multiple testing, ``benjamini_hochberg`` or ``none``.
 
     Raises:
-        InputError: a value that cannot be used.
+        InputError: invalid value.
     """
 
     significance: float = 0.05

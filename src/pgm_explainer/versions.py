@@ -1,4 +1,4 @@
-"""With what an explanation was made."""
+"""The versions that an explanation records."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import platform
 
 import numpy as np
 
-__all__ = ["current_versions"]
+__all__ = ["__version__", "current_versions"]
+
+__version__ = "0.1.0"
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions of this package, NumPy and Python that are running."""
-    from . import __version__  # not above: the package imports this module while it is made
-
+    """Return the versions of this package, NumPy and Python."""
     return {
         "pgm_explainer": __version__,
         "numpy": np.__version__,

@@ -73,7 +73,7 @@ def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
     assert answer["support"] < 5
     assert f"about {answer['support']:.1f} of 200 samples" in words
     assert " ".join(words.split()).endswith(f" Warning: {answer['warning']}.")
-    assert "too few to rely on" in answer["warning"]
+    assert "the answer is unreliable" in answer["warning"]
 
 
 def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
@@ -99,7 +99,7 @@ def test_several_facts_may_follow_one_given(saved, shell):
         (["query", "all.json", "--target", "Zed"], "there is no explanation in all.json of 'Zed'"),
         (["query", "one.json", "--given", "Bib=kept"], "did you mean Bob?"),
         (["query", "one.json", "--given", "Bob"], "not of the form NODE=WHAT, such as 300=kept"),
-        (["query", "one.json", "--given", "Bob=odd"], "'odd' cannot be said of 'Bob'"),
+        (["query", "one.json", "--given", "Bob=odd"], "'odd' is no evidence for 'Bob'"),
         (["query", "one.json", "--given", "Bob=kept,changed"], "contradicts itself"),
         (["query", "no.json"], "no.json cannot be read"),
         (["show", "people.csv"], "not JSON"),
@@ -190,6 +190,6 @@ def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypa
         assert code == 2
         assert "target" in err
     (folder / "empty").mkdir()
-    assert "no data set" in shell("show", "empty")[2]
+    assert "not a data set" in shell("show", "empty")[2]
     monkeypatch.setattr("pgm_explainer.cli.saved._MOST_AT_ONCE", 4)
     assert "choose one with --target" in shell("show", "people", "--json")[2]

@@ -11,7 +11,7 @@ from job_models import NODES, explainer
 
 from pgm_explainer import FileError, InputError, JobError, PGMExplainerError
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset, job
-from pgm_explainer.io.files import PART
+from pgm_explainer.storage.files import PART
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from job_models import (
 from pgm_explainer import FileError, InputError, JobError, PGMExplainer, memory
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset, grouping, job
 from pgm_explainer.engines import Lost, ProcessEngine
-from pgm_explainer.io.files import PART
+from pgm_explainer.storage.files import PART
 
 
 def content(folder):

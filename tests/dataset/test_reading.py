@@ -19,7 +19,7 @@ from pgm_explainer import (
     PGMExplainerError,
 )
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
-from pgm_explainer.io.settings_file import settings_to_dict
+from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import Effects, margin, told_apart
+from pgm_explainer.effects import Effects, are_precise, margin
 
 
 def effects(effect, half_width):
@@ -28,16 +28,16 @@ def test_the_widest_of_the_five_strongest_counts():
 
 
 def test_a_fifth_of_the_strongest_is_precise_enough():
-    assert told_apart(effects([-0.4, 0.1], [0.079, 0.05]), True)
-    assert not told_apart(effects([-0.4, 0.1], [0.081, 0.05]), True)
-    assert not told_apart(effects([-0.4, 0.1], [0.05, 0.081]), True)
+    assert are_precise(effects([-0.4, 0.1], [0.079, 0.05]), True)
+    assert not are_precise(effects([-0.4, 0.1], [0.081, 0.05]), True)
+    assert not are_precise(effects([-0.4, 0.1], [0.05, 0.081]), True)
 
 
 def test_one_point_of_a_probability_is_always_precise_enough():
-    assert told_apart(effects([0.001], [0.009]), True)
-    assert not told_apart(effects([0.001], [0.009]), False)
+    assert are_precise(effects([0.001], [0.009]), True)
+    assert not are_precise(effects([0.001], [0.009]), False)
 
 
-def test_nothing_to_tell_apart_is_told_apart():
-    assert told_apart(effects([], []), True)
-    assert told_apart(effects([0.0, 0.0], [0.0, 0.0]), False)
+def test_nothing_to_tell_apart_is_are_precise():
+    assert are_precise(effects([], []), True)
+    assert are_precise(effects([0.0, 0.0], [0.0, 0.0]), False)

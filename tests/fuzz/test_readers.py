@@ -25,8 +25,8 @@ from readers import READ, no_longer_than, use
 from pgm_explainer import PGMExplainerError
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 from pgm_explainer.io import explanation_to_dict
-from pgm_explainer.io.bif import network_to_bif
-from pgm_explainer.io.xmlbif import network_to_xmlbif
+from pgm_explainer.network.formats.bif import network_to_bif
+from pgm_explainer.network.formats.xmlbif import network_to_xmlbif
 
 MUTATIONS = int(os.environ.get("PGM_EXPLAINER_FUZZ", "1100"))
 SEED = int(os.environ.get("PGM_EXPLAINER_FUZZ_SEED", "0"))

@@ -9,11 +9,11 @@ from pgm_explainer import PGMExplainer
 from pgm_explainer.cli.csv_graph import read_csv_graph
 from pgm_explainer.cli.inputs import read_graph
 from pgm_explainer.dataset.rows import read_table
+from pgm_explainer.explanation.formats.json_file import parse_explanations
 from pgm_explainer.io import explanation_to_dict
-from pgm_explainer.io.array_file import parse_npy
-from pgm_explainer.io.bif import network_from_bif
-from pgm_explainer.io.json_file import parse_explanations
-from pgm_explainer.io.xmlbif import network_from_xmlbif
+from pgm_explainer.network.formats.bif import network_from_bif
+from pgm_explainer.network.formats.xmlbif import network_from_xmlbif
+from pgm_explainer.storage.array_file import parse_npy
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgm_explainer import FileError
+from pgm_explainer.explanation.formats.json_file import parse_explanations
 from pgm_explainer.io import explanation_from_dict, explanation_to_dict
-from pgm_explainer.io.bif import network_from_bif, network_to_bif
-from pgm_explainer.io.json_file import parse_explanations
-from pgm_explainer.io.xmlbif import network_from_xmlbif, network_to_xmlbif
+from pgm_explainer.network.formats.bif import network_from_bif, network_to_bif
+from pgm_explainer.network.formats.xmlbif import network_from_xmlbif, network_to_xmlbif
 from pgm_explainer.report.html.payload import page_payload
 
 ANYTHING = st.recursive(

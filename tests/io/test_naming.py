@@ -5,7 +5,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgm_explainer.io.naming import name_of, state_words, variable_with, word_for, words_for
+from pgm_explainer.network.formats.naming import (
+    name_of,
+    state_words,
+    variable_with,
+    word_for,
+    words_for,
+)
 from pgm_explainer.sampling import Variable
 
 plain = st.one_of(

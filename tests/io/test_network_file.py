@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import BayesianNetwork, FileError
-from pgm_explainer.io import tables
+from pgm_explainer.network.formats import tables
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # both warn while they are imported
@@ -72,7 +72,7 @@ def pyagrum_rows(model, names):
 
 def in_words(network):
     """What other packages call the network's variables and states."""
-    from pgm_explainer.io.naming import state_words, words_for
+    from pgm_explainer.network.formats.naming import state_words, words_for
 
     words = {word: str(name) for name, word in words_for(network.nodes).items()}
     states = {

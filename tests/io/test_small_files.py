@@ -16,9 +16,9 @@ from pgm_explainer import FileError
 from pgm_explainer.cli.inputs import read_graph
 from pgm_explainer.dataset import bounded
 from pgm_explainer.dataset.rows import parquet_bytes, read_table
-from pgm_explainer.io import array_file
-from pgm_explainer.io.array_file import parse_npy
-from pgm_explainer.io.files import read_bytes
+from pgm_explainer.storage import array_file
+from pgm_explainer.storage.array_file import parse_npy
+from pgm_explainer.storage.files import read_bytes
 
 GB = 1 << 30
 

@@ -7,8 +7,8 @@ import pytest
 
 from pgm_explainer import Explanation, FileError
 from pgm_explainer.choices import Recorded
+from pgm_explainer.explanation.formats.version4 import change_from_text
 from pgm_explainer.io import explanation_from_dict
-from pgm_explainer.io.version4 import change_from_text
 from pgm_explainer.network import NetworkConfig
 from pgm_explainer.sampling import (
     PERTURBATIONS,

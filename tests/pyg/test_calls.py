@@ -415,7 +415,7 @@ def test_scores_may_be_picked_from_the_answer(a_graph, node_model, slowly, asser
 
 
 def test_a_graph_classifier_in_a_node_task_suggests_the_graph_task(a_graph, graph_model):
-    with pytest.raises(ModelError, match="one row for a whole graph is for task='graph'"):
+    with pytest.raises(ModelError, match="one row of scores for a whole graph, set task='graph'"):
         PGMExplainer(graph_model(), a_graph.x, a_graph.edge_index).explain(a_graph.target)
 
 
@@ -424,7 +424,7 @@ def test_a_graph_classifier_in_a_node_task_suggests_the_graph_task(a_graph, grap
 )
 def test_an_answer_that_cannot_be_used_is_named(answer, a_graph, node_model):
     model = Answering(node_model(), answer)
-    with pytest.raises(ModelError, match="the model answered with"):
+    with pytest.raises(ModelError, match="the model returned"):
         PGMExplainer(model, a_graph.x, a_graph.edge_index).explain(a_graph.target)
 
 
@@ -644,7 +644,7 @@ def test_a_model_that_sees_further_than_counted_is_told_and_asked_about_everythi
 ):
     model = Thrice()
     assert count_hops(model) == 1
-    with pytest.warns(PGMExplainerWarning, match="sees further than num_layers=1"):
+    with pytest.warns(PGMExplainerWarning, match="receptive field is larger than num_layers=1"):
         found = PGMExplainer(model, a_graph.x, a_graph.edge_index).explain(a_graph.target)
     truth = PGMExplainer(
         slowly(model, a_graph.edge_index), a_graph.x, a_graph.edge_index, num_layers=1
@@ -656,7 +656,7 @@ def test_that_it_sees_further_is_noticed_where_only_edges_are_left_out(slowly, s
     """All nodes are in the part around node 0, but not the edges between 3 and 4."""
     edges = torch.tensor([[1, 2, 3, 4, 3, 4], [0, 1, 2, 2, 4, 3]])
     x, model = 3 * torch.randn(5, FEATURES), Thrice()
-    with pytest.warns(PGMExplainerWarning, match="sees further than num_layers=1"):
+    with pytest.warns(PGMExplainerWarning, match="receptive field is larger than num_layers=1"):
         found = PGMExplainer(model, x, edges).explain(0)
     assert found == PGMExplainer(slowly(model, edges), x, edges, num_layers=1).explain(0)
 

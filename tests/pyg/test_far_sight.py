@@ -11,7 +11,7 @@ from torch_geometric.nn import GCNConv, GPSConv, SAGEConv
 from pgm_explainer import PGMExplainer, PGMExplainerWarning
 
 NODES, FEATURES = 80, 4
-NOTE = "sees further than num_layers"
+NOTE = "receptive field is larger than num_layers"
 TARGETS = list(range(0, NODES, 8))
 
 

@@ -44,7 +44,7 @@ def test_the_neighbours_that_send_are_found(kind):
     usual = PGMExplainer(model(kind, FORTH, FORTH), X, EDGES.flip(0), num_samples=300)
     assert found == usual.explain(20)
     assert set(found.nodes) & {21, 22}
-    assert not any("sees further" in text for text in found.warnings)
+    assert not any("receptive field is larger" in text for text in found.warnings)
     assert explainer.explain_many([20, 40])[0] == found
 
 
@@ -73,7 +73,7 @@ def test_layers_of_both_flows_have_neighbours_on_both_sides(both, slowly):
     assert explainer.num_layers == 2
     assert explainer.candidates(20).tolist() == [18, 19, 21, 22]
     found = explainer.explain(20)
-    assert not any("sees further" in text for text in found.warnings)
+    assert not any("receptive field is larger" in text for text in found.warnings)
     slow = slowly(made, EDGES)
     both_ways = torch.cat((EDGES, EDGES.flip(0)), dim=1)
     truth = PGMExplainer(slow, X, both_ways, num_layers=2, num_samples=300).explain(20)

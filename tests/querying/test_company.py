@@ -102,7 +102,7 @@ def test_that_a_model_sees_further_is_said_of_all_or_none():
     path = np.array([[1, 2, 4, 5, 6, 7], [0, 0, 3, 4, 5, 6]])
     made = explainer(three_steps, [0.1, 0.2, 0.4, 0.3, 0.1, 0.2, 0.3, 0.5], path)
     same_in_company(made)
-    assert any("sees further" in text for text in made.explain_many([3])[0].warnings)
+    assert any("receptive field is larger" in text for text in made.explain_many([3])[0].warnings)
 
 
 def test_a_model_that_fails_in_one_place_is_asked_in_others():

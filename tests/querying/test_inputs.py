@@ -37,7 +37,7 @@ def test_a_number_alone_is_of_the_predicted_kind(number, expected):
 @pytest.mark.parametrize(
     ("bad", "named"),
     [
-        (("editor", 0), "'editor', only author, paper, venue"),
+        (("editor", 0), "'editor'; choose one of: author, paper, venue"),
         (("paper", 3), "3"),
         (("venue", 1), "1"),
         (("author", -1), "-1"),
@@ -88,8 +88,8 @@ def test_a_model_with_a_data_object_is_a_source():
 @pytest.mark.parametrize(
     ("x", "edge_index", "options", "named"),
     [
-        (X, None, {}, "edge_index is needed"),
-        (X, EDGES, {"target_type": "paper"}, "target_type is for graphs with several kinds"),
+        (X, None, {}, "edge_index is missing"),
+        (X, EDGES, {"target_type": "paper"}, "applies to HeteroData graphs only"),
         (X, EDGES, {"inputs": {"edge_weight": 1}}, "edge_weight"),
         (X[0], EDGES, {}, "x must be a matrix"),
     ],
@@ -109,5 +109,5 @@ def test_what_cannot_be_read_is_said(x, edge_index, options, named):
     ids=["one kind", "several kinds"],
 )
 def test_edges_beside_a_data_object_are_not_ignored(data):
-    with pytest.raises(InputError, match="has its own edges: pass it alone"):
+    with pytest.raises(InputError, match="has its own edges; pass the data object alone"):
         read_inputs(lambda x: x, data, np.array([[0], [1]]), "node", None, None)

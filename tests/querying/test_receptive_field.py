@@ -13,7 +13,7 @@ NUM_NODES = 12
 PATH = np.array([np.arange(NUM_NODES - 1), np.arange(1, NUM_NODES)])
 TARGET = NUM_NODES - 1
 X = np.random.default_rng(2).normal(size=(NUM_NODES, 2))
-NOTE = "sees further than num_layers"
+NOTE = "receptive field is larger than num_layers"
 
 
 def layers(count, scale=None):
@@ -53,7 +53,7 @@ def test_a_model_that_sees_further_is_asked_about_the_whole_graph_and_that_is_sa
     assert explanation.values == pytest.approx(whole.explain(TARGET).values)
     assert NOTE in explanation.warnings[0]
     assert explanation.warnings[1:] == whole.explain(TARGET).warnings
-    assert f"Warning: the model {NOTE}" in str(explanation)
+    assert f"Warning: the model's {NOTE}" in str(explanation)
 
 
 @pytest.mark.parametrize(("deep", "stated"), [(0, 0), (1, 1), (2, 2), (1, 3), (3, 3)])

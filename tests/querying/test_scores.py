@@ -112,5 +112,14 @@ def test_the_kind_of_one_output_is_looked_for_in_that_output():
 
 @pytest.mark.parametrize("kind", SCORE_KINDS)
 def test_an_output_that_is_not_there_is_named(kind):
-    with pytest.raises(InputError, match="output 4 is out of range: the model gives 4 scores"):
+    with pytest.raises(InputError, match="output=4 is out of range: the model returns 4 scores"):
         ScoreReader.of(kind, 4, LOGITS)(LOGITS)
+
+
+def test_the_kind_of_one_output_of_several_is_that_of_this_output_alone(on_a_path):
+    def three(x, edge_index):
+        logit = x[..., :1] / 10
+        return np.concatenate([logit, 0.1 + 0 * logit, 0.2 + 0 * logit], axis=-1)
+
+    one = on_a_path(lambda x, edge_index: x[..., :1] / 10)
+    assert on_a_path(three, output=0).predict(1) == one.predict(1)

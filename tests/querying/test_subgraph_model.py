@@ -114,13 +114,13 @@ def test_one_output_of_several_values_is_one_value():
 
 
 def test_an_output_that_the_model_does_not_have_is_named():
-    with pytest.raises(InputError, match="output 3 is out of range: the model gives 3 scores"):
+    with pytest.raises(InputError, match="output=3 is out of range: the model returns 3 scores"):
         observe(nodes, output=3)
 
 
 def test_another_number_of_classes_later_is_an_error():
     model = observe(lambda x: x if len(x) < 4 else x[..., :2])
-    with pytest.raises(ModelError, match="2 classes, after 3"):
+    with pytest.raises(ModelError, match="2 classes, but 3"):
         model(np.zeros((4, 5, 3)))
 
 
@@ -132,7 +132,7 @@ def test_probabilities_that_stop_being_some_later_are_an_error(kind):
 
     model = observe(sometimes, kind=kind)
     model(np.zeros((2, 5, 3)))
-    with pytest.raises(ModelError, match=r"taken for probabilities, but are not.*scores='logits'"):
+    with pytest.raises(ModelError, match=r"scores are not probabilities.*scores='logits'"):
         model(np.full((2, 5, 3), 99.0))
 
 
@@ -218,9 +218,9 @@ def test_an_answer_of_the_wrong_shape_is_named_with_the_right_one(answer, named)
 
 
 def test_one_row_in_a_node_task_suggests_the_graph_task():
-    with pytest.raises(ModelError, match="one row for a whole graph is for task='graph'"):
+    with pytest.raises(ModelError, match="one row of scores for a whole graph, set task='graph'"):
         observe(graph)
-    with pytest.raises(ModelError, match="is it a model of the right task") as caught:
+    with pytest.raises(ModelError, match="check that the model fits the task") as caught:
         observe(lambda x: x[..., 0])
     assert "task='graph'" not in str(caught.value)
 
@@ -232,7 +232,7 @@ def test_a_graph_task_that_gets_nodes_is_named_with_the_right_shape():
 
 @pytest.mark.parametrize("answer", [None, "class 1", {"logits": 1}, np.ones((1, 5, 3)) * 1j])
 def test_an_answer_that_is_no_array_of_numbers_is_an_error(answer):
-    with pytest.raises(ModelError, match="the model's answer"):
+    with pytest.raises(ModelError, match="the model's output"):
         observe(lambda x: answer)
 
 
@@ -243,7 +243,7 @@ def test_a_score_that_is_not_finite_is_named(bad):
         scores[:, 4, 1] = bad
         return scores
 
-    with pytest.raises(ModelError, match=f"answered with {bad}"):
+    with pytest.raises(ModelError, match=f"returned {bad}"):
         observe(broken)
 
 
@@ -275,7 +275,7 @@ def test_a_model_that_answers_differently_the_second_time_is_an_error():
         calls.append(1)
         return x + len(calls)
 
-    with pytest.raises(ModelError, match=r"asked twice.*dropout"):
+    with pytest.raises(ModelError, match=r"in two calls.*dropout"):
         observe(counting)
 
 

@@ -190,3 +190,17 @@ def test_many_nodes_are_counted_not_listed(crowd):
     words = str(found)
     assert f"and {len(found.nodes) - 8} more" in " ".join(words.split())
     assert f"… and {len(found.nodes) - 8} more: see explanation.ranking" in words
+
+
+def test_a_users_function_is_not_described_as_the_built_in_of_that_name(on_a_path):
+    def zero(x, rng):
+        return x + rng.normal(size=x.shape)
+
+    def flip(before, after):
+        return (abs(after - before).max(axis=-1) > 0.1).astype(int)
+
+    explanation = on_a_path(perturbation=zero, change=flip).explain(0)
+    assert "became 0" not in str(explanation)
+    assert "most likely" not in str(explanation)
+    sampling = explanation.settings.sampling
+    assert (sampling.perturbation.name, sampling.change.name) == ("own zero", "own flip")

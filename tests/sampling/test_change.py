@@ -312,7 +312,7 @@ def test_a_name_is_the_indicator_of_that_name(name):
     ids=str,
 )
 def test_a_change_of_probabilities_is_refused_for_values(change):
-    with pytest.raises(InputError, match="is about probabilities; for values use Deviation"):
+    with pytest.raises(InputError, match=r"applies to probabilities only.*Deviation"):
         check_change_fits(as_change(change), "values")
 
 
@@ -406,3 +406,9 @@ def test_a_subclass_of_ones_own_is_described_as_such():
 
     assert as_change(Steep(0.1)).describe() == Description("fall", own=True)
     assert Fall(0.1).describe() == Description("fall", {"threshold": 0.1})
+
+
+@pytest.mark.parametrize("change", [TopFraction(0.3, noise=0.05), LargeFall(noise=0.01)])
+def test_a_change_is_read_back_with_its_noise(on_a_path, change):
+    first = on_a_path(change=change).explain(0)
+    assert on_a_path(change=first.settings.sampling.change).explain(0) == first

@@ -259,7 +259,7 @@ def test_a_sample_beyond_the_bound_is_told(caplog):
     how = plan(max_memory=1, samples_per_call=None)
     with caplog.at_level("INFO", "pgm_explainer"):
         assert size_of(how, *observed(nodes=10, edges=4, features=3)) == 1
-    assert "one sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
+    assert "a single sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
 
 
 def test_what_the_model_said_before_is_kept(toy):

@@ -216,7 +216,7 @@ def test_a_function_with_a_bad_answer_is_an_error(answer, named):
 
 
 def test_a_function_that_answers_with_nothing_is_an_error():
-    with pytest.raises(InputError, match="the perturbation's answer"):
+    with pytest.raises(InputError, match="the output of the perturbation"):
         as_perturbation(lambda x, rng: None, POPULATION, ALL, "node")(POPULATION, DRAWS)
 
 
@@ -248,3 +248,18 @@ def test_all_columns_are_chosen_by_default_and_others_sorted_without_duplicates(
 def test_columns_that_do_not_exist_are_named(bad):
     with pytest.raises(InputError, match="features"):
         check_columns(bad, 3)
+
+
+def test_what_auto_stood_for_can_be_chosen_by_name(on_a_path):
+    first = on_a_path().explain(0)
+    for name in ("permute and random", first.settings.sampling.perturbation):
+        again = on_a_path(perturbation=name).explain(0)
+        assert again == first
+
+
+def test_permute_keeps_rare_values_rare():
+    """Two of a hundred nodes have a mark, and so has one perturbed node in fifty."""
+    x = np.zeros((100, 1))
+    x[:2] = 1
+    draws = Draws.grid(0, np.arange(400), np.arange(2, 100))
+    assert abs(PERTURBATIONS["permute"](Population(x), draws).mean() - 2 / 99) < 0.003

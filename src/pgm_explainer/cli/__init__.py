@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..errors import PGMExplainerError, PGMExplainerWarning
+from ..versions import __version__
 from . import explain, query, run, show
 from .plugins import installed_commands
 
@@ -91,8 +92,6 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     Looking up the commands of other packages takes time, so it is done only if the command is not
     one of this package.
     """
-    from .. import __version__
-
     wanted = words[0] if words else None
     others = {} if wanted in COMMANDS else installed_commands(wanted)
     table = {**others, **COMMANDS}  # other packages cannot replace these commands

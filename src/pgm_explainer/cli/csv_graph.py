@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..errors import FileError
-from ..io.files import as_text, read_file
 from ..sampling import VariableId
+from ..storage.files import as_text, read_file
 from .inputs import GraphInput
 from .names import whole_number
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..dataset.recipe import load_attribute
 from ..errors import FileError, InputError, PGMExplainerWarning
-from ..io.array_file import NpzArrays
 from ..sampling import VariableId
+from ..storage.array_file import NpzArrays
 from .torch_files import load_program, load_tensors, load_weights
 
 __all__ = ["GraphInput", "read_graph", "read_model"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..io.files import write_figure
+from ..storage.files import write_figure
 
 if TYPE_CHECKING:
     from ..explanation import Explanation

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from ..explainer import PGMExplainer
-from ..io.version4 import change_from_text
+from ..explanation.formats.version4 import change_from_text
 from ..limits import NESTING, SHOWN
 from ..querying import TASKS
 from ..sampling import Change

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, InputError
-from ..io.array_file import parse_npy
-from ..io.files import as_text, read_file
 from ..sampling import VariableId
+from ..storage.array_file import parse_npy
+from ..storage.files import as_text, read_file
 from .explainers import NamedExplainer
 from .names import read_targets, spelled
 

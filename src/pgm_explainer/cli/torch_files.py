@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from ..errors import FileError, InputError, PGMExplainerError
-from ..io.array_file import check_fits_memory
-from ..io.files import check_file
 from ..limits import EXPANDED_BYTES, NESTING, as_size
+from ..storage.array_file import check_fits_memory
+from ..storage.files import check_file
 
 if TYPE_CHECKING:
     from torch import nn

@@ -15,7 +15,7 @@ from ..arrays import IntArray
 from ..choices import Choice
 from ..errors import JobError, PGMExplainerError
 from ..explainer import PGMExplainer
-from ..io.settings_file import settings_to_dict
+from ..explanation.formats.settings_file import settings_to_dict
 from ..limits import SHOWN
 from ..settings import CHOICES
 from ..versions import current_versions

@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import FileError, JobError
-from ..io.files import (
+from ..limits import SHARD_BYTES, SHARD_ROWS
+from ..storage.files import (
     PART,
     PathLike,
     as_path,
@@ -38,8 +39,7 @@ from ..io.files import (
     write_bytes,
     write_text,
 )
-from ..io.json_text import parse_json
-from ..limits import SHARD_BYTES, SHARD_ROWS
+from ..storage.json_text import parse_json
 from .job_file import JobFile, NamesEntry, names_bytes
 
 __all__ = ["DatasetFolder", "Entry"]

@@ -13,10 +13,10 @@ from ..arrays import check_whole_number
 from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
-from ..io.files import PathLike
 from ..limits import SHARD_ROWS
 from ..progress import Progress, duration
 from ..sampling import VariableId
+from ..storage.files import PathLike
 from .fingerprint import check_unchanged, fingerprint
 from .folder import DatasetFolder
 from .job_file import JobFile, NamesEntry
@@ -61,7 +61,7 @@ def explain_dataset(
         targets: nodes or pairs, each explained once; None for all nodes.
         folder: the folder of the data set, created if it does not exist.
         engine: ``local`` (this process), ``processes`` (one per core), ``ray``, or an engine such
-            as ``RayEngine(workers=8, address="auto")``.
+            as ``pgm_explainer.RayEngine(workers=8, address="auto")``.
         shard_size: number of explanations per file, which is also the most work that each worker
             repeats after a stop. Targets of a shard share samples.
         keep_candidates: number of candidates to keep of each ranking; nodes of the network are

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import check_whole_number
-from ..io.files import PathLike, write_text
+from ..storage.files import PathLike, write_text
 from .reading import ExplanationDataset
 
 if TYPE_CHECKING:

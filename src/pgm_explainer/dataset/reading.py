@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import IntArray, as_list
 from ..errors import FileError, InputError
 from ..explanation import Explanation
-from ..io.files import PathLike
+from ..storage.files import PathLike
 from .folder import DatasetFolder, Entry
 from .rows import as_explanation, check_pyarrow, read_table, schema
 
@@ -186,10 +186,14 @@ class ExplanationDataset:
         A failed target that is not in the graph has no name either.
         """
         if isinstance(target, (list, tuple)):
-            return tuple(map(self.called, target))
-        if self.names is None or not 0 <= target < len(self.names):
-            return target
-        return self.names[target]
+            return tuple(map(self._name, target))
+        return self._name(target)
+
+    def _name(self, number: Any) -> Any:
+        names = self.names
+        if names is None or not isinstance(number, (int, np.integer)):
+            return number
+        return names[number] if 0 <= number < len(names) else number
 
     def _number(self, target: Any) -> Any:
         """Return the number of a target by its name; the numbers of a pair."""

@@ -12,10 +12,10 @@ import numpy as np
 from ..effects import Effect
 from ..errors import FileError, JobError
 from ..explanation import Explanation
+from ..explanation.formats.settings_file import settings_to_dict
 from ..io import explanation_from_dict, explanation_to_dict
-from ..io.json_text import parse_json
-from ..io.settings_file import settings_to_dict
 from ..selection import FeatureEffects, Ranking
+from ..storage.json_text import parse_json
 from .bounded import read_parquet
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What perturbing does to a prediction: the effect of every node, from the samples of step 1."""
 
 from .estimate import EffectProblem, estimate_effects
-from .precision import STAGES, margin, told_apart
+from .precision import STAGES, are_precise, margin
 from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "EffectProblem",
     "Effects",
     "PairEffect",
+    "are_precise",
     "estimate_effects",
     "margin",
-    "told_apart",
 ]

@@ -1,4 +1,4 @@
-"""Whether there are samples enough: are the leading effects known well enough to compare them?"""
+"""The precision of the strongest effects, which decides whether there are enough samples."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from .table import Effects
 
-__all__ = ["STAGES", "margin", "told_apart"]
+__all__ = ["STAGES", "are_precise", "margin"]
 
 STAGES = (500, 1000, 2000, 4000, 8000)
-"""How many samples ``num_samples="auto"`` draws, one stage after the other."""
+"""The numbers of samples that ``num_samples="auto"`` tries, in order."""
 
 _LEADING = 5
 _SHARE = 0.2
@@ -17,15 +17,15 @@ _POINT = 0.01
 
 
 def margin(effects: Effects) -> float:
-    """Return the widest margin (half of the 95 % interval) of the five strongest effects."""
+    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
     widths = (effects.high - effects.low)[:_LEADING]
     return float(widths.max(initial=0.0)) / 2
 
 
-def told_apart(effects: Effects, are_probabilities: bool) -> bool:
-    """Say whether the five strongest effects are known to within a fifth of the strongest one.
+def are_precise(effects: Effects, are_probabilities: bool) -> bool:
+    """Return whether the five strongest effects are known to within a fifth of the strongest one.
 
-    Of probabilities, one percentage point is always precise enough.
+    For probabilities, one percentage point is always precise enough.
     """
     strongest = float(np.max(abs(effects.effect), initial=0.0))
     enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)

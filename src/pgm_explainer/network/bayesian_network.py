@@ -97,7 +97,7 @@ class ConditionalTable:
 
     def to_pandas(self) -> DataFrame:
         """Return the probabilities as a table: a column a state, a row a parents' configuration."""
-        from ..io.frames import table_to_pandas
+        from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
 
@@ -236,7 +236,8 @@ class BayesianNetwork:
 
         Args:
             nodes: one variable or several; the answer has an axis for each.
-            evidence: what is known, see :meth:`Variable.matching`; it may be part of a variable.
+            evidence: what is known, as :meth:`~pgm_explainer.sampling.Variable.matching` takes
+                it; it may be part of a variable.
 
         Raises:
             QueryError: an unknown variable, unreadable evidence, or evidence that cannot happen.
@@ -338,7 +339,7 @@ class BayesianNetwork:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this network to a ``.bif`` or ``.xmlbif`` file, which hold no counts."""
-        from ..io.network_file import save_network
+        from .formats.network_file import save_network
 
         save_network(path, self)
 
@@ -349,13 +350,13 @@ class BayesianNetwork:
         Raises:
             FileError: it cannot be read, or is no such network.
         """
-        from ..io.network_file import load_network
+        from .formats.network_file import load_network
 
         return load_network(path)
 
     def to_dot(self) -> str:
         """Return a text that Graphviz draws."""
-        from ..io.graphs import network_to_dot
+        from .formats.graphs import network_to_dot
 
         return network_to_dot(self)
 
@@ -364,19 +365,19 @@ class BayesianNetwork:
 
         These are ``states``, ``parents``, ``probabilities`` and ``counts``, as in :meth:`cpt`.
         """
-        from ..io.graphs import network_to_networkx
+        from .formats.graphs import network_to_networkx
 
         return network_to_networkx(self)
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
         """Return a pgmpy network; node 304 is called ``"node_304"`` there."""
-        from ..io.peers import network_to_pgmpy
+        from .formats.peers import network_to_pgmpy
 
         return network_to_pgmpy(self)
 
     def to_pyagrum(self) -> BayesNet:
         """Return a pyAgrum network; node 304 is called ``"node_304"`` there."""
-        from ..io.peers import network_to_pyagrum
+        from .formats.peers import network_to_pyagrum
 
         return network_to_pyagrum(self)
 

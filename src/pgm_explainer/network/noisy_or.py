@@ -186,7 +186,7 @@ class NoisyOr:
 
     def to_pandas(self) -> DataFrame:
         """Return the whole table: a column a state, a row a configuration of the parents."""
-        from ..io.frames import table_to_pandas
+        from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
 

@@ -1,4 +1,4 @@
-"""Between the graph and the model: what is queried, on which subgraph, and how outputs are read."""
+"""Queries to the model: the inputs, the subgraph, the outputs and the kind of scores."""
 
 from .graph_model import GraphModel, Query
 from .inputs import read_inputs

@@ -1,13 +1,13 @@
-"""A model and its graph: which subgraph to query, what the scores are, how far predictions reach.
+"""A model and its graph: the subgraph to query, the kind of scores, the receptive field.
 
-What kind of scores a model gives, and whether its predictions depend on more than ``num_layers``
-hops, is found once, at a typical target that only the graph determines. It must not depend on what
-is explained, or an explanation would depend on which other targets are explained with it.
+The kind of scores, and whether predictions depend on more than ``num_layers`` hops, is determined
+once, at a typical target that depends on the graph only. If it depended on the explained targets,
+an explanation would depend on which other targets are explained with it.
 
-The receptive field is checked by comparing the raw scores on a subgraph with those on a wider one:
-on the features as they are, and on the first few samples. In the wider subgraph, every node that
-should not matter is perturbed in each of them. On constant features alone there may be no
-difference, for example if the model takes the mean over all nodes.
+The receptive field is checked by comparing the raw scores on a subgraph with those on a wider one,
+on unperturbed features and on the first few samples. In the wider subgraph, every node outside the
+receptive field is perturbed in all samples. Unperturbed features are not enough: if they are
+constant and the model takes the mean over all nodes, the scores are the same on both subgraphs.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ from .tasks import Outputs, Task
 __all__ = ["GraphModel", "Probes", "Query"]
 
 Probes = Callable[[IntArray, NDArray[np.bool_]], FloatArray]
-"""Of some nodes ``[n]``, perturbed features ``[probes, n, F]``; those marked, in each of them."""
+"""Returns perturbed features ``[probes, n, F]`` of nodes ``[n]``; marked nodes are perturbed in
+all probes."""
 
-_LOOKED_AT = 16
+_TRIED_NODES = 16
 
 
 @dataclass(frozen=True)
 class Query:
-    """What samples are drawn for.
+    """The predictions to record while sampling, and the model that makes them.
 
     Attributes:
-        model: on the subgraph that it is queried on.
+        model: the model on the queried subgraph.
         recorded: the nodes whose variables are recorded, ascending.
         predictions: the variables of the recorded predictions, in the order of the model's outputs.
-        classes: the class of each of them that is explained.
-        targets: the predictions that are explained, whose values are recorded too.
-        beyond: the predictions that depend on more than ``num_layers`` hops.
+        classes: the explained class of each prediction.
+        targets: the explained predictions, whose values are recorded too.
+        exceeding: the predictions that depend on more than ``num_layers`` hops.
     """
 
     model: SubgraphModel
@@ -55,18 +56,19 @@ class Query:
     predictions: Sequence[VariableId]
     classes: IntArray
     targets: Sequence[VariableId] = ()
-    beyond: frozenset[VariableId] = frozenset()
+    exceeding: frozenset[VariableId] = frozenset()
 
 
 @dataclass(frozen=True)
 class _Region:
-    """The receptive field of some predictions, and what to check it with.
+    """The receptive field of some predictions, and a wider subgraph to check it with.
 
     Attributes:
         targets, recorded: the predictions.
-        subgraph: what they depend on according to ``num_layers``; or the whole graph.
-        wider: a larger subgraph, on which they should be the same; None if there is none.
-        outside: which nodes of ``wider`` should not matter.
+        subgraph: the receptive field according to ``num_layers``, or the whole graph.
+        wider: a larger subgraph, on which the predictions should be the same; None if there is
+            none.
+        outside: which nodes of ``wider`` are outside the receptive field.
     """
 
     targets: Sequence[VariableId]
@@ -82,12 +84,12 @@ class GraphModel:
 
     Attributes:
         x: the unperturbed features of all nodes.
-        predicted: the nodes that have a prediction of their own.
-        num_layers: how many hops predictions are said to depend on.
-        probes: perturbed features to check that with.
-        scores: what the model's scores are said to be; ``auto`` if that is to be found out.
-        output: the score that is explained, if only one of several is.
-        explained_class: the class that is explained, or one for each node; None for the predicted.
+        predicted: the nodes that have a prediction.
+        num_layers: the assumed size of the receptive field in hops.
+        probes: returns perturbed features to check the receptive field with.
+        scores: the kind of scores; ``auto`` to detect it.
+        output: the index of the explained score, if only one of several is explained.
+        explained_class: the explained class, or one for each node; None for the predicted one.
     """
 
     predictor: Predictor
@@ -102,17 +104,17 @@ class GraphModel:
     explained_class: Any = None
 
     def query(self, targets: Sequence[VariableId], candidates: IntArray) -> Query:
-        """Choose the subgraph to query for some targets, and validate the model there.
+        """Choose the subgraph to query for some targets, and validate the model on it.
 
-        It is the receptive field of the targets and candidates; or the whole graph, where the
-        model takes no subgraph or depends on more.
+        The subgraph is the receptive field of the targets and candidates, or the whole graph if the
+        model does not accept subgraphs or has a larger receptive field.
 
         Raises:
-            ModelError: the model's answers cannot be used.
+            ModelError: the model's outputs are invalid.
         """
         ends = [self.task.ends(target) for target in targets]
         recorded = np.union1d(candidates, np.concatenate(ends)).astype(np.int64)
-        model, beyond = self._observe(targets, recorded)
+        model, exceeds = self._observe(targets, recorded)
         names = self.task.outputs(targets, recorded, model.subgraph)[1]
         classes = explained_classes(
             None if self.scores == "values" else self.explained_class,
@@ -120,56 +122,58 @@ class GraphModel:
             model.before,
             self.graph.num_nodes if self.task.name == "node" else None,
         )
-        depend = frozenset(name for name, more in zip(names, beyond, strict=True) if more)
-        return Query(model, recorded, names, classes, targets, depend)
+        exceeding = frozenset(name for name, more in zip(names, exceeds, strict=True) if more)
+        return Query(model, recorded, names, classes, targets, exceeding)
 
-    def beyond_warning(self, query: Query, variables: Iterable[VariableId]) -> tuple[str, ...]:
+    def receptive_field_warning(
+        self, query: Query, variables: Iterable[VariableId]
+    ) -> tuple[str, ...]:
         """Return a warning if any of these predictions depends on more than ``num_layers`` hops."""
-        if query.beyond.isdisjoint(variables):
+        if query.exceeding.isdisjoint(variables):
             return ()
         return (
-            f"the model sees further than num_layers={self.num_layers} steps (more layers, or "
-            f"something that mixes all nodes), so it was asked about the whole graph; nodes "
-            f"further away than that were not considered",
+            f"the model's receptive field is larger than num_layers={self.num_layers} hops (more "
+            f"layers, or an operation over all nodes), so the model was called on the whole graph; "
+            f"nodes more than {self.num_layers} hops away were not considered",
         )
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray
     ) -> tuple[SubgraphModel, NDArray[np.bool_]]:
-        """The model where it is queried, and which of the predictions depend on more hops."""
-        kind, depends_on_more = self._traits
-        if depends_on_more:
+        """Return the model on the queried subgraph, and which predictions depend on more hops."""
+        kind, exceeds = self._traits
+        if exceeds:
             model = self._model_on(self._whole(targets, recorded), kind)
             return model, np.ones(len(model.before), dtype=bool)
         region = self._region(targets, recorded)
         model = self._model_on(region, kind)
-        beyond = self._beyond(region, model.probed)
-        if beyond.any():
+        exceeding = self._exceeds(region, model.probed)
+        if exceeding.any():
             model = self._model_on(self._whole(targets, recorded), kind)
-        return model, beyond
+        return model, exceeding
 
     @cached_property
     def _traits(self) -> tuple[str, bool]:
-        """The kind of scores, and whether predictions depend on more hops, in general.
+        """The kind of scores, and whether predictions depend on more than ``num_layers`` hops.
 
         The kind is ``auto`` if the model fails at the typical target.
         """
         region = self._region(*self._typical)
         subgraph, outputs = region.subgraph, self._outputs(region, region.subgraph)
-        answer, depends_on_more, kind = None, False, self.scores
+        answer, exceeds, kind = None, False, self.scores
         x = self.x[subgraph.nodes]
         try:
             if region.wider is not None:
                 answer = np.array(
                     answers(self.predictor, subgraph, self._probed(subgraph), outputs)
                 )
-                depends_on_more = bool(self._beyond(region, outputs.take(answer)).any())
-        except ModelUnavailableError:  # another query would only mean waiting again
+                exceeds = bool(self._exceeds(region, outputs.take(answer)).any())
+        except ModelUnavailableError:  # another query would only time out again
             raise
         except PGMExplainerError:
             pass
         if kind != "auto":
-            return kind, depends_on_more
+            return kind, exceeds
         try:
             if answer is None:
                 answer = np.array(answers(self.predictor, subgraph, x[None].copy(), outputs))
@@ -178,38 +182,38 @@ class GraphModel:
             raise
         except PGMExplainerError:
             pass
-        return kind, depends_on_more
+        return kind, exceeds
 
     @cached_property
     def _typical(self) -> tuple[Sequence[VariableId], IntArray]:
-        """A target by which to find out about the model, and the nodes it is about.
+        """A typical target at which to examine the model, and its nodes.
 
-        Its node has middling degree: a large neighbourhood would take long, or be more than the
-        model can bear. Of a few of them it is the first beyond whose neighbourhood the graph goes
-        on, since only there a larger receptive field can show; else the first of all.
+        The node has median degree, because a large neighbourhood may be slow or exceed the model's
+        memory. Of a few such nodes, the first is taken whose receptive field is not its whole
+        component, since only there a larger receptive field can be detected.
         """
         first, stop = self.predicted.start, self.predicted.stop
         degrees = self.graph.in_degrees[first:stop]
         connected = np.sort(degrees[degrees > 0])
-        middling = connected[len(connected) // 2] if len(connected) else 0
-        nodes = first + np.flatnonzero(degrees == middling)
-        spread = nodes[:: -(-len(nodes) // _LOOKED_AT)].tolist()
-        node = next(filter(self._goes_on, spread), spread[0])
+        median = connected[len(connected) // 2] if len(connected) else 0
+        nodes = first + np.flatnonzero(degrees == median)
+        tried = nodes[:: -(-len(nodes) // _TRIED_NODES)].tolist()
+        node = next(filter(self._has_outside, tried), tried[0])
         target = self.task.target_at(node, self.graph)
         return [target], np.unique(self.task.ends(target))
 
-    def _goes_on(self, node: int) -> bool:
-        """Say whether the graph goes on beyond the receptive field of this node."""
+    def _has_outside(self, node: int) -> bool:
+        """Return whether there are edges just outside the receptive field of a node."""
         narrow, wide = (self.graph.cut(np.array([node]), self.num_layers + k) for k in (0, 1))
         return len(narrow.edges) < len(wide.edges)
 
     def _region(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
-        """The receptive field of some predictions by ``num_layers``."""
+        """Return the receptive field of some predictions according to ``num_layers``."""
         centre = self.task.centre(targets, recorded) if self.predictor.accepts_subgraph else None
         if centre is None:
             return self._whole(targets, recorded)
         subgraph = self.graph.cut(centre, self.num_layers)
-        # One hop more, and a node from elsewhere: neither should make a difference.
+        # One more hop and a node from elsewhere should make no difference.
         elsewhere = self.graph.outside(subgraph)
         wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
         outside = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
@@ -221,11 +225,11 @@ class GraphModel:
     def _whole(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
         return _Region(targets, recorded, self.graph.whole, None, np.empty(0, dtype=bool))
 
-    def _beyond(self, region: _Region, narrow: FloatArray) -> NDArray[np.bool_]:
-        """Say of each recorded prediction whether it depends on more than its receptive field.
+    def _exceeds(self, region: _Region, narrow: FloatArray) -> NDArray[np.bool_]:
+        """Return for each recorded prediction whether it depends on more than its receptive field.
 
         Args:
-            narrow: the raw scores on the features as they are and on the probes.
+            narrow: the raw scores on the unperturbed features and on the probes.
         """
         if region.wider is None:
             return np.zeros(narrow.shape[1], dtype=bool)
@@ -235,7 +239,7 @@ class GraphModel:
         return differing(narrow, wide)
 
     def _probed(self, subgraph: Subgraph, always: NDArray[np.bool_] | None = None) -> FloatArray:
-        """The features of a subgraph as they are, and the probes."""
+        """Return the unperturbed features of a subgraph, followed by the probes."""
         nodes = subgraph.nodes
         marked = np.zeros(len(nodes), dtype=bool) if always is None else always
         return np.concatenate((self.x[nodes][None], self.probes(nodes, marked)))
@@ -244,7 +248,7 @@ class GraphModel:
         return self.task.outputs(region.targets, region.recorded, subgraph)[0]
 
     def _model_on(self, region: _Region, kind: str) -> SubgraphModel:
-        """The model on the receptive field; queried on the probes too, if these are needed."""
+        """Return the model on the receptive field, also queried on the probes if needed."""
         subgraph = region.subgraph
         return SubgraphModel.observe(
             self.predictor,

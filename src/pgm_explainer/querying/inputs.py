@@ -1,4 +1,4 @@
-"""The user's inputs: a model with arrays, or with a data object of PyTorch Geometric."""
+"""Input of the explainer: a model with arrays, or with a data object of PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .names import NodeNames
 __all__ = ["Inputs", "read_inputs"]
 
 _ASSUMED_LAYERS = 3
-"""The paper's models have three layers; a plain function does not say how many it has."""
+"""The number of layers of the paper's models, assumed for a plain function."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Inputs:
     """A model and its graph, validated.
 
     Attributes:
-        num_layers: how many hops messages travel in the model.
-        kinds: the number of each node's kind; None if all nodes are alike.
-        names: what nodes are called, if not by their numbers.
+        num_layers: the number of message-passing layers.
+        kinds: the index of each node's type; None if there is only one type.
+        names: the names of nodes, if they have names other than their indices.
     """
 
     predictor: Predictor
@@ -49,27 +49,32 @@ def read_inputs(
     inputs: Mapping[str, Any] | None,
     target_type: str | None,
 ) -> Inputs:
-    """Validate the inputs and bring them into one form."""
+    """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
-        raise InputError("a data object has its own edges: pass it alone, or x and edge_index")
+        raise InputError(
+            "edge_index was passed together with a data object, which has its own edges; pass the "
+            "data object alone, or x and edge_index"
+        )
     if of_kinds:
         if inputs:
-            raise InputError("inputs do not go together with HeteroData")
+            raise InputError("inputs are not supported for a HeteroData graph; leave out inputs=")
         return _read_hetero(model, x, task, target_type)
     if target_type is not None:
-        raise InputError("target_type is for graphs with several kinds of nodes (HeteroData)")
+        raise InputError(
+            f"target_type={target_type!r} applies to HeteroData graphs only; leave it out"
+        )
     if edge_index is None and hasattr(x, "edge_index"):
         from ..predictors.torch_module import inputs_of_data
 
         inputs = {**inputs_of_data(model, x), **(inputs or {})}
         x, edge_index = x.x, x.edge_index
         if x is None:
-            raise InputError("the data object has no node features x")
+            raise InputError("the data object has no node features x; set data.x")
     if edge_index is None:
-        raise InputError("edge_index is needed: pass x and edge_index, or a Data object")
+        raise InputError("edge_index is missing; pass x and edge_index, or a Data object")
     features = check_features(x)
     edges = check_edge_index(edge_index, len(features))
     predictor = as_predictor(model, task, inputs)
@@ -82,14 +87,14 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> I
 
     if task != "node":
         raise InputError(
-            f"a graph with several kinds of nodes can be explained by node, not {task}"
+            f"task={task!r} is not supported for a HeteroData graph; only task='node' is"
         )
     if not data.node_types:
-        raise InputError("the HeteroData object holds no nodes: set x for each kind of node")
+        raise InputError("the HeteroData object has no nodes; set x for each node type")
     if not isinstance(target_type, str) or target_type not in data.node_types:
         raise InputError(
-            f"target_type must say which kind of node is predicted: {', '.join(data.node_types)}; "
-            f"it is {target_type!r}"
+            f"target_type must be the predicted node type, one of {', '.join(data.node_types)}, "
+            f"not {target_type!r}"
         )
     layout, x, edge_index = flatten(data)
     predictor = HeteroPredictor(model, layout, target_type)

@@ -1,4 +1,4 @@
-"""Names of the nodes of a graph with several kinds of nodes."""
+"""Names of the nodes of a graph with several node types."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["NodeNames"]
 
 @dataclass(frozen=True)
 class NodeNames(Sequence[VariableId]):
-    """Nodes called by kind and number, such as ``("author", 5)``.
+    """Names made of node type and index within the type, such as ``("author", 5)``.
 
     Attributes:
-        kinds: the names of the kinds, in the order in which their nodes are numbered.
-        sizes: how many nodes each kind has.
-        default: the kind meant by a number alone.
-        widths: how many features each kind has.
+        kinds: the node types, in the order of their nodes.
+        sizes: the number of nodes of each type.
+        default: the type of a node given by its index alone.
+        widths: the number of features of each type.
     """
 
     kinds: tuple[str, ...]
@@ -42,26 +42,26 @@ class NodeNames(Sequence[VariableId]):
         raise IndexError(number)
 
     def widths_of(self, nodes: IntArray) -> IntArray:
-        """Return how many features nodes have, by their numbers among all nodes."""
+        """Return the number of features of nodes, given by their indices among all nodes."""
         kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
         return np.array(self.widths)[kinds]
 
     def number(self, name: Any) -> int:
-        """Return a node's number among all nodes, from ``(kind, number)`` or a number alone."""
+        """Return a node's index among all nodes, from ``(type, index)`` or an index alone."""
         kind, within = name if isinstance(name, tuple) and len(name) == 2 else (self.default, name)
         if not isinstance(kind, str) or kind not in self.kinds:
-            raise InputError(f"there are no nodes of kind {kind!r}, only {', '.join(self.kinds)}")
+            raise InputError(f"unknown node type {kind!r}; choose one of: {', '.join(self.kinds)}")
         if kind != self.default:
             raise InputError(
-                f"the model predicts nodes of kind {self.default!r} (target_type), so there is no "
-                f"prediction of {name!r} to explain"
+                f"{name!r} has no prediction to explain, as the model predicts nodes of type "
+                f"{self.default!r} (target_type)"
             )
         at = self.kinds.index(kind)
         return sum(self.sizes[:at]) + check_node(within, self.sizes[at], f"{kind} node")
 
     @property
     def predicted(self) -> range:
-        """The numbers of the nodes of the default kind."""
+        """The indices of the nodes of the default type."""
         at = self.kinds.index(self.default)
         first = sum(self.sizes[:at])
         return range(first, first + self.sizes[at])

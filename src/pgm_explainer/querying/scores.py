@@ -1,4 +1,4 @@
-"""Raw scores as probabilities: logits, probabilities or log-probabilities, detected or stated."""
+"""Conversion of raw scores (logits, probabilities or log-probabilities) to probabilities."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..errors import InputError, ModelError
 __all__ = ["SCORE_KINDS", "ScoreReader", "detect_score_kind"]
 
 SCORE_KINDS = ("auto", "logits", "probabilities", "log_probabilities", "values")
-"""``values`` are the numbers a regression predicts: nothing is made of them."""
+"""``values`` are the outputs of a regression, which are not converted."""
 
 _TOLERANCE = 1e-3
 
 
 def detect_score_kind(scores: FloatArray) -> str:
-    """Say what scores ``[..., C]`` look like; never ``values``, which must be stated.
+    """Return the most plausible kind of scores ``[..., C]``; never ``values``.
 
     Examples:
         >>> detect_score_kind(np.array([[0.25, 0.75]]))
@@ -37,12 +37,12 @@ def detect_score_kind(scores: FloatArray) -> str:
 
 @dataclass(frozen=True)
 class ScoreReader:
-    """Turns scores into probabilities.
+    """Converts scores to probabilities.
 
     Attributes:
-        kind: what the scores are; never ``auto``.
-        output: the column that is explained, if only one of several independent ones is (a label
-            of many, a value of many). Its score is then that of a yes-or-no question.
+        kind: the kind of scores; never ``auto``.
+        output: the explained column, if only one of several independent outputs is explained. It is
+            treated as a binary output.
     """
 
     kind: str
@@ -50,18 +50,18 @@ class ScoreReader:
 
     @classmethod
     def of(cls, kind: str, output: int | None, scores: FloatArray) -> ScoreReader:
-        """Settle what ``auto`` means by looking at scores ``[..., C]``."""
+        """Return a reader, with ``auto`` detected from scores ``[..., C]``."""
         if kind == "auto":
             kind = detect_score_kind(cls(kind, output)._explained(scores))
         return cls(kind, output)
 
     def __call__(self, scores: FloatArray) -> FloatArray:
-        """Return probabilities ``[..., C]``, or values as they are.
+        """Return probabilities ``[..., C]``, or unchanged values.
 
-        A single score is taken as that of the second of two classes.
+        A single score is taken as the score of the second of two classes.
 
         Raises:
-            ModelError: the scores are not what they should be.
+            ModelError: the scores are not of the stated kind.
         """
         scores = self._explained(scores)
         if self.kind == "values":
@@ -77,12 +77,13 @@ class ScoreReader:
         return scores
 
     def _explained(self, scores: FloatArray) -> FloatArray:
-        """The column that is explained, if it is only one."""
+        """Return the explained columns."""
         if self.output is None:
             return scores
         if self.output >= scores.shape[-1]:
             raise InputError(
-                f"output {self.output} is out of range: the model gives {scores.shape[-1]} scores"
+                f"output={self.output} is out of range: the model returns {scores.shape[-1]} "
+                f"scores, 0 to {scores.shape[-1] - 1}"
             )
         return scores[..., self.output : self.output + 1]
 
@@ -90,15 +91,15 @@ class ScoreReader:
         if not (_within_unit(probabilities) and _adds_up(probabilities)):
             stated = self.kind.replace("_", "-")
             raise ModelError(
-                f"the model's scores were taken for {stated}, but are not (values from "
-                f"{probabilities.min():.4g} to {probabilities.max():.4g}, adding up to "
-                f"{probabilities.sum(axis=-1).flat[0]:.4g}); state what they are, for example "
+                f"the model's scores are not {stated} (values from {probabilities.min():.4g} to "
+                f"{probabilities.max():.4g}, adding up to "
+                f"{probabilities.sum(axis=-1).flat[0]:.4g}); set the kind of scores, for example "
                 f"scores='logits'"
             )
 
 
 def _softmax(scores: FloatArray) -> FloatArray:
-    """The softmax over the last axis, worked out with that axis first, where it is short work."""
+    """Return the softmax over the last axis, computed with that axis first, which is faster."""
     powers = np.array(np.moveaxis(scores, -1, 0), order="C")
     powers -= powers.max(axis=0)
     np.exp(powers, out=powers)

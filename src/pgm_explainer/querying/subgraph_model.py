@@ -1,4 +1,4 @@
-"""A model on one subgraph: its outputs, validated before they are used."""
+"""A model on one subgraph, with validated outputs."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .tasks import Outputs
 __all__ = ["SubgraphModel", "answers", "differing", "kind_of_scores"]
 
 _SAME_WITHIN = 1e-3
-"""Two answers to the same query may differ by rounding (float16 on some devices), not more."""
+"""Tolerance between two outputs for the same features (rounding, also of float16)."""
 
 _FAR_OUT = 1000.0
 
 
 @dataclass(frozen=True)
 class SubgraphModel:
-    """A model bound to a subgraph and to the outputs that are recorded.
+    """A model on a subgraph, and its recorded outputs.
 
     Attributes:
-        outputs: which of its outputs are recorded.
-        reader: what its scores are.
-        scores: its raw scores ``[predictions, C]`` on the unperturbed features.
-        before: probabilities (or values) ``[predictions, C]`` made of them.
+        outputs: the recorded outputs.
+        reader: converts scores to probabilities.
+        scores: raw scores ``[predictions, C]`` on the unperturbed features.
+        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
         probed: raw scores ``[1 + probes, predictions, C]`` on the unperturbed features and on the
             probes.
     """
@@ -55,25 +55,26 @@ class SubgraphModel:
         output: int | None = None,
         probes: FloatArray | None = None,
     ) -> SubgraphModel:
-        """Query the model on the unperturbed features ``x [n, F]`` and validate its answers.
+        """Call the model on the unperturbed features ``x [n, F]`` and validate its outputs.
 
-        The first query is about ``x`` alone. The second is a batch of ``x`` twice, of other
-        features and of the probes.
+        The first call has ``x`` alone. The second has a batch of ``x`` twice, other features and
+        the probes.
 
         Args:
-            probes: further features ``[probes, n, F]`` to query the model on.
+            probes: further features ``[probes, n, F]`` to call the model on.
 
         Raises:
-            ModelError: wrong shape, NaN or infinity, another answer to the same features, or an
-                answer that depends on the rest of the batch.
+            ModelError: wrong shape, NaN or infinity, different outputs for the same features, or
+                outputs that depend on the rest of the batch.
         """
         answer = answers(predictor, subgraph, np.array(x[None]), outputs)
         once = _finite(outputs.take(answer))[0]
-        scores = np.array(once)  # a copy: a model may reuse the memory of its answers
+        scores = np.array(once)  # a copy, because a model may reuse the memory of its outputs
         if kind == "auto":
             kind = kind_of_scores(predictor, subgraph, x, outputs, output, np.array(answer))
         reader = ScoreReader(kind, output)
-        other = np.broadcast_to(x[:1], x.shape)  # mixing two equal samples would not show
+        # Other features, because mixing two equal samples would not be detected.
+        other = np.broadcast_to(x[:1], x.shape)
         batch = np.stack((x, x, other))
         if probes is not None:
             batch = np.concatenate((batch, probes))
@@ -89,17 +90,17 @@ class SubgraphModel:
         after = self.reader(_finite(self.outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
             raise ModelError(
-                f"the model answered with {after.shape[-1]} classes, after "
-                f"{self.before.shape[-1]} the first time"
+                f"the model returned {after.shape[-1]} classes, but {self.before.shape[-1]} in an "
+                f"earlier call; the number of classes must not change"
             )
         return after
 
 
 def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
-    """Say of each prediction whether its raw scores on a wider subgraph are different.
+    """Return for each prediction whether its raw scores on a wider subgraph are different.
 
     If so, the prediction depends on more than the narrow subgraph. Raw scores are compared, because
-    the probabilities of a confident model would hide the difference.
+    the probabilities of a confident model are too close to 0 or 1 to show the difference.
 
     Args:
         narrow, wide: raw scores ``[B, predictions, C]`` on the two subgraphs.
@@ -109,12 +110,12 @@ def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
     """
     if narrow.shape != wide.shape:
         raise ModelError(
-            f"the model gives {narrow.shape[-1]} scores for each prediction when it is asked about "
-            f"one part of the graph, and {wide.shape[-1]} about another; the number of classes "
-            f"must not depend on the part (a model of the whole graph takes x alone)"
+            f"the model returns {narrow.shape[-1]} scores for each prediction on one subgraph, but "
+            f"{wide.shape[-1]} on another; the number of classes must not depend on the subgraph; "
+            f"if the model needs the whole graph, pass a function of x alone"
         )
     size = np.maximum(1.0, abs(wide).max(axis=-1))
-    with np.errstate(invalid="ignore"):  # what is not finite is refused where it is recorded
+    with np.errstate(invalid="ignore"):  # scores that are not finite are rejected when recorded
         return np.asarray((abs(wide - narrow).max(axis=-1) > _SAME_WITHIN * size).any(axis=0))
 
 
@@ -126,13 +127,13 @@ def kind_of_scores(
     output: int | None,
     answer: FloatArray,
 ) -> str:
-    """Say what kind of scores a model gives, from all its outputs on a subgraph.
+    """Detect the kind of scores of a model from all its outputs on a subgraph.
 
-    A single score between 0 and 1 may be a probability or a logit, so the model is then also
-    queried on features far outside the usual range.
+    A single score between 0 and 1 may be a probability or a logit. In this case the model is also
+    called on features far outside the usual range.
 
     Args:
-        answer: the model's answer to the unperturbed features ``x``.
+        answer: the model's output for the unperturbed features ``x``.
     """
     if output is not None or answer.shape[-1] == 1:
         stretched = _stretched(predictor, subgraph, x, outputs, answer)
@@ -145,48 +146,48 @@ def kind_of_scores(
 def answers(
     predictor: Predictor, subgraph: Subgraph, x: FloatArray, outputs: Outputs
 ) -> FloatArray:
-    """Return the model's whole answer to features ``x [B, n, F]``, as an array of the right shape.
+    """Return the model's output for features ``x [B, n, F]``, with its shape validated.
 
-    ``x`` may be written to by the model.
+    The model may modify ``x``.
 
     Raises:
-        ModelError: the model failed, or the shape is wrong.
+        ModelError: the model failed, or its output has a wrong shape.
     """
     samples, nodes = x.shape[:2]
     shape = list(x.shape)
     try:
-        scores = as_array(outputs.query(predictor, x, subgraph), "the model's answer")
+        scores = as_array(outputs.query(predictor, x, subgraph), "the model's output")
     except InputError as error:
         raise ModelError(str(error)) from error
     except PGMExplainerError:
         raise
-    except Exception as error:  # whatever a model raises, its user should hear where
+    except Exception as error:  # a model may raise anything
         raise ModelError(
-            f"the model failed when asked about features of shape {shape}: "
+            f"the model failed on features of shape {shape}: "
             f"{type(error).__name__}: {error}{_hint(error, subgraph)}"
         ) from error
     wanted = outputs.leading_shape(samples, nodes)
     if scores.ndim != len(wanted) + 1 or scores.shape[:-1] != wanted or scores.shape[-1] == 0:
         expected = ", ".join(map(str, (*wanted, "classes")))
         raise ModelError(
-            f"the model answered with shape {list(scores.shape)} to features of shape {shape}; "
-            f"this task needs [{expected}]; {_guess(scores.shape, wanted)}"
+            f"the model returned scores of shape {list(scores.shape)} for features of shape "
+            f"{shape}; this task needs [{expected}]; {_guess(scores.shape, wanted)}"
         )
     return scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
 
 
 def _guess(answered: tuple[int, ...], wanted: tuple[int, ...]) -> str:
-    """What a wrong shape may come from."""
+    """Return a possible cause of a wrong shape."""
     one_row = len(wanted) == 2 and len(answered) == 2 and answered[0] == wanted[0]
     if one_row and answered[1] != wanted[1]:  # else it may be one score for each prediction
-        return "one row for a whole graph is for task='graph'"
-    return "is it a model of the right task, and of one graph?"
+        return "for a model with one row of scores for a whole graph, set task='graph'"
+    return "check that the model fits the task and predicts a single graph"
 
 
 def _hint(error: Exception, subgraph: Subgraph) -> str:
-    """What a failure may come from, and the way out."""
+    """Return a possible cause of a failure, and a solution."""
     if isinstance(error, TypeError) and "Tensor" in str(error):
-        return "; a function is given NumPy arrays: pass the module itself, or convert them"
+        return "; functions are called with NumPy arrays: pass the module itself, or convert them"
     all_nodes = re.search(rf"(?<!\d){subgraph.whole_nodes}(?!\d)", str(error))
     if (
         not subgraph.is_whole
@@ -195,10 +196,10 @@ def _hint(error: Exception, subgraph: Subgraph) -> str:
     ):
         return (
             f"; the model seems to hold data for each of the {subgraph.whole_nodes} nodes of the "
-            f"whole graph, but was asked about a part of it: pass a function of x alone, which is "
-            f"always asked about the whole graph, or a function of x, edge_index and nodes that "
-            f"cuts its data to these nodes; a module may take the data by inputs=, which are cut "
-            f"for it"
+            f"whole graph, but was called on a subgraph: pass a function of x alone, which is "
+            f"always called on the whole graph, or a function of x, edge_index and nodes that "
+            f"selects the data of these nodes; for a module, pass the data as inputs=, which are "
+            f"cut to the subgraph"
         )
     return ""
 
@@ -206,7 +207,7 @@ def _hint(error: Exception, subgraph: Subgraph) -> str:
 def _stretched(
     predictor: Predictor, subgraph: Subgraph, x: FloatArray, outputs: Outputs, near: FloatArray
 ) -> FloatArray:
-    """Answers to features far out; none if the model refuses such features, as it well may."""
+    """Return outputs for features of extreme size; empty if the model rejects such features."""
     try:
         return answers(predictor, subgraph, np.stack((_FAR_OUT * x, -_FAR_OUT * x)), outputs)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
@@ -216,7 +217,7 @@ def _stretched(
 def _finite(scores: FloatArray) -> FloatArray:
     if not np.isfinite(scores).all():
         bad = scores[~np.isfinite(scores)].flat[0]
-        raise ModelError(f"the model answered with {bad}; its scores must be finite numbers")
+        raise ModelError(f"the model returned {bad}; its scores must be finite numbers")
     return scores
 
 
@@ -224,12 +225,12 @@ def _check_repeatable(once: FloatArray, again: FloatArray) -> None:
     scale = _SAME_WITHIN * max(1.0, float(abs(once).max()))
     if abs(again[0] - again[1]).max() > scale:
         raise ModelError(
-            "the model gave two different answers to the same features in one batch: it is random "
-            "(dropout still on? call model.eval()) or mixes the samples of a batch"
+            "the model returned two different outputs for the same features in one batch: either "
+            "it is random (dropout still on? call model.eval()) or it mixes samples"
         )
     if abs(again[0] - once).max() > scale:
         raise ModelError(
-            "the model answered differently when asked twice about the same features: it is "
-            "random (dropout still on? call model.eval()), or its answer depends on what else is "
-            "in the batch (batch norm in training mode?)"
+            "the model returned different outputs for the same features in two calls: either it is "
+            "random (dropout still on? call model.eval()), or its output depends on the rest of "
+            "the batch (batch norm in training mode?)"
         )

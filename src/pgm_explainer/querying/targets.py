@@ -1,4 +1,4 @@
-"""Targets, and the class of each that is explained."""
+"""Lists of targets, and their explained classes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["explained_classes", "listed"]
 def explained_classes(
     chosen: Any, names: Sequence[VariableId], before: FloatArray, num_nodes: int | None
 ) -> IntArray:
-    """Return the class to explain of each prediction: the predicted one, or the one chosen.
+    """Return the explained class of each prediction: the predicted one, or the chosen one.
 
     Args:
         chosen: a class; in a node task, also one for each node; None for the predicted class.
         names: the variables of the predictions.
         before: their probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        num_nodes: of the whole graph, if this is a node task.
+        num_nodes: the number of nodes in a node task, else None.
 
     Raises:
-        InputError: there is no such class, or not one for each node.
+        InputError: the class does not exist, or there is not one for each node.
     """
     if chosen is None:
         return before.argmax(axis=-1)
@@ -43,18 +43,19 @@ def explained_classes(
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
         raise InputError(
-            f"explained_class must be in 0 to {before.shape[1] - 1}, but it is {chosen!r}"
+            f"explained_class must be from 0 to {before.shape[1] - 1}, "
+            f"not {list(chosen) if isinstance(chosen, tuple) else chosen}"
         )
     return classes.astype(np.int64)
 
 
 def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
-    """The targets as a list; tensors and arrays are read as arrays first, and masks as such."""
+    """Return targets as a list; a boolean mask of all nodes becomes the indices of its nodes."""
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
         if array.ndim == 0:
             raise InputError(
-                f"targets must be a list of targets, not {array}; call explain() for one"
+                f"targets must be a list of targets, not {array}; call explain() for a single one"
             )
         is_mask = array.dtype == bool and array.shape == (num_nodes,)
         return list(np.flatnonzero(array) if is_mask else array)

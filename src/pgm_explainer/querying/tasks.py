@@ -1,4 +1,4 @@
-"""What is explained: the prediction of a node, of a pair of nodes, or of the whole graph."""
+"""Tasks: the explained prediction is that of a node, of a pair of nodes, or of the graph."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ __all__ = ["TASKS", "GraphOutput", "NodeOutputs", "Outputs", "PairOutputs", "Tas
 
 
 class Outputs(Protocol):
-    """The outputs that are recorded, and how to get them from a model."""
+    """The recorded outputs of a model, and how to query them."""
 
     @property
     def belong_to_nodes(self) -> bool:
-        """Whether each prediction is that of a recorded node, and so part of its variable."""
+        """Whether each prediction belongs to a recorded node, and is part of its variable."""
         ...
 
     def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
-        """Return the model's answer to features ``x [B, n, F]``."""
+        """Return the model's output for features ``x [B, n, F]``."""
         ...
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
-        """Return the shape that the answer must have, but for the scores of one prediction."""
+        """Return the required shape of the output without its last dimension."""
         ...
 
     def take(self, scores: FloatArray) -> FloatArray:
-        """Return the recorded ones of the answered scores, as ``[B, predictions, C]``."""
+        """Select the recorded scores from the output, as ``[B, predictions, C]``."""
         ...
 
 
@@ -52,7 +52,7 @@ class NodeOutputs:
         return (samples, nodes)
 
     def take(self, scores: FloatArray) -> FloatArray:
-        if len(self.rows) == scores.shape[1]:  # all of them: no copy of what may be large
+        if len(self.rows) == scores.shape[1]:  # all rows: avoid a copy of a large array
             return scores
         return scores[:, self.rows]
 
@@ -75,7 +75,7 @@ class GraphOutput:
 
 @dataclass(frozen=True)
 class PairOutputs:
-    """The predictions of some pairs of nodes ``[2, P]``, in the numbering of the subgraph."""
+    """The predictions of pairs of nodes ``[2, P]``, given by their positions in the subgraph."""
 
     pairs: IntArray
     belong_to_nodes: bool = False
@@ -91,17 +91,17 @@ class PairOutputs:
 
 
 class Task(Protocol):
-    """What differs between explaining nodes, pairs and graphs."""
+    """The differences between explaining nodes, pairs of nodes and graphs."""
 
     @property
     def name(self) -> str: ...
 
     def check(self, target: Any, graph: Graph) -> VariableId:
-        """Return a target as a variable's name, or raise an InputError."""
+        """Return the id of the target's variable, or raise an InputError."""
         ...
 
     def ends(self, target: VariableId) -> IntArray:
-        """Return the nodes that the prediction is about; none for a whole graph."""
+        """Return the nodes of a target; empty for a graph."""
         ...
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
@@ -109,7 +109,7 @@ class Task(Protocol):
         ...
 
     def target_at(self, node: int, graph: Graph) -> VariableId:
-        """Return a target that has to do with a node."""
+        """Return a target that includes a node."""
         ...
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
@@ -125,13 +125,13 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class NodeTask:
-    """Every recorded node's own prediction is part of its variable."""
+    """Node predictions; each recorded node's prediction is part of its variable."""
 
     name: str = "node"
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
-            raise InputError("a node task needs a target: call explain(node)")
+            raise InputError("a node task requires a target; call explain(node)")
         return check_node(target, graph.num_nodes)
 
     def ends(self, target: VariableId) -> IntArray:
@@ -155,16 +155,18 @@ class NodeTask:
 
 @dataclass(frozen=True)
 class PairTask:
-    """A prediction about two nodes, such as a link; both of them may explain it too."""
+    """Predictions for pairs of nodes, such as links; both nodes are candidates too."""
 
     name: str = "edge"
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
-            raise InputError("an edge task needs a target: call explain((u, v))")
+            raise InputError("an edge task requires a target; call explain((u, v))")
         ends = as_list(target) or []
         if len(ends) != 2:
-            raise InputError(f"the target of an edge task is a pair of nodes, not {target!r}")
+            raise InputError(
+                f"the target of an edge task must be a pair of nodes (u, v), not {target!r}"
+            )
         return tuple(check_node(end, graph.num_nodes) for end in ends)
 
     def ends(self, target: VariableId) -> IntArray:
@@ -188,15 +190,15 @@ class PairTask:
 
 @dataclass(frozen=True)
 class GraphTask:
-    """The one prediction of the graph, which any node may explain."""
+    """The prediction of the whole graph, for which every node is a candidate."""
 
     name: str = "graph"
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is not None:
             raise InputError(
-                f"a graph task explains the whole graph: call explain() without a target, "
-                f"not with {target!r}"
+                f"a graph task has no target, but {target!r} was passed; call explain() without a "
+                f"target"
             )
         return GRAPH
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from scipy.sparse.csgraph import dijkstra, shortest_path
 from scipy.spatial.distance import cdist
 
 from ..arrays import IntArray
-from ..explanation import Explanation
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
 
 __all__ = ["Positions", "edges_among", "place_nodes", "visible_nodes"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..sampling import VariableId
+from ..printing import aligned, label_of, pad, printable, width
+from ..variables import VariableId
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -23,27 +23,6 @@ __all__ = [
     "variable_label",
     "width",
 ]
-
-
-def printable(text: object) -> str:
-    r"""Return a name with line breaks and control characters escaped.
-
-    Examples:
-        >>> printable("a\nb")
-        'a\\nb'
-    """
-    plain = str(text)
-    if plain.isprintable():
-        return plain
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
-        for each in plain
-    )
-
-
-def label_of(node: VariableId) -> str:
-    """Return the label of a node: ``5``, or ``paper 4`` for ``("paper", 4)``."""
-    return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
 
 
 def class_label(explanation: Explanation, number: int) -> str:
@@ -71,40 +50,6 @@ def variable_label(explanation: Explanation, node: VariableId) -> str:
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
     return label_of(node)
-
-
-def width(text: str) -> int:
-    """Return the width of a text in terminal columns.
-
-    Examples:
-        >>> width("abc"), width("東京"), width("e\u0301")
-        (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
-        for each in text
-    )
-
-
-def pad(text: str, columns: int) -> str:
-    """Right-align a text in this many columns."""
-    return " " * (columns - width(text)) + text
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table with right-aligned columns and no trailing spaces.
-
-    Examples:
-        >>> aligned([["node", "effect"], ["5", "0.12"]])
-        ['node  effect', '   5    0.12']
-    """
-    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def shorten(text: str, columns: int) -> str:

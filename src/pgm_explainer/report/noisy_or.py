@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ..explanation import Explanation
 from ..network import NoisyOr
 from ..sampling import Variable
 from .names import variable_label
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
 
 __all__ = ["NOISY_OR", "noisy_or_chances"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from ..explanation import Explanation
 from .colours import class_colours
 from .layout import Positions, edges_among, place_nodes, visible_nodes
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
 
 __all__ = ["Surroundings"]
 

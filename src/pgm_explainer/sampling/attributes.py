@@ -1,4 +1,4 @@
-"""Samples in which single features of a few nodes are perturbed, to tell which of them matter."""
+"""Samples in which single features of a few nodes are perturbed."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def draw_attribute_samples(
     config: SamplingConfig,
     execution: ExecutionConfig,
 ) -> SampleTable:
-    """Record whether one prediction changes when features of ``nodes`` are perturbed one by one.
+    """Record whether one prediction changes when single features of ``nodes`` are perturbed.
 
     Args:
-        query: about one target.
+        query: a query with one target.
         nodes: the nodes whose features are perturbed, each feature independently.
 
     Returns:
-        A table with a variable ``(node, feature)`` for each of them, node by node, and the
-        prediction last.
+        A table with a variable ``(node, feature)`` for each feature of each node, followed by the
+        prediction.
     """
     (target,), model = query.targets, query.model
     prediction = list(query.predictions).index(target)

@@ -1,7 +1,7 @@
-"""The paper's I(.): did a prediction change significantly, or by how many levels?
+"""Change indicators, I(.) in the paper: whether a prediction changed, or by how many levels.
 
-An indicator first measures how severe a change is, then grades it: 0 for *kept*, 1 and up for
-*changed*. Grading is separate because one rule (the top fraction) needs all samples together.
+An indicator first measures the severity of a change and then grades it: 0 for *kept*, 1 and more
+for *changed*. Grading is separate, because some indicators need all samples for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..arrays import (
     own_name,
     resolve,
 )
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .indicators import CheckedChange, check_levels
 
@@ -51,38 +51,38 @@ _NOISE = 1e-6
 
 
 class Change(Choice, Protocol):
-    """How much a prediction changed, in levels; level 0 means that it holds."""
+    """A change indicator: grades how much a prediction changed; level 0 means *kept*."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def levels(self) -> int:
-        """Number of levels, *kept* included."""
+        """The number of levels, including *kept*."""
         ...
 
     @property
     def needs_all_samples(self) -> bool:
-        """Whether grading one sample takes knowing the others."""
+        """Whether the grade of a sample depends on the other samples."""
         ...
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        """Measure ``[B, V]`` how much the explained classes ``[V]`` changed.
+        """Return the severity ``[B, V]`` of the change of each prediction in each sample.
 
         Args:
             before: probabilities (or values) ``[V, C]`` on the unperturbed features.
             after: the same ``[B, V, C]`` in some samples.
-            classes: the class that is explained, as a rule the predicted one.
+            classes: the explained classes ``[V]``, by default the predicted ones.
         """
         ...
 
     def grade(self, severity: FloatArray) -> Grades:
-        """Turn severities ``[n, V]`` into levels ``[n, V]``."""
+        """Return the levels ``[n, V]`` of severities ``[n, V]``."""
         ...
 
 
 def _fall(before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-    """By how much the probability of the explained class fell."""
+    """Return by how much the probability of the explained class fell."""
     at = np.arange(len(classes))
     return np.asarray(before[at, classes] - after[..., at, classes])
 
@@ -94,7 +94,7 @@ def _check_positive(value: float, what: str) -> None:
 
 @dataclass(frozen=True)
 class Levels(Described):
-    """Falls of the predicted class's probability, graded by how many thresholds they pass."""
+    """Levels: how many thresholds the fall of the explained class's probability exceeds."""
 
     thresholds: Sequence[float] = (0.05, 0.3)
     name: str = field(default="levels", init=False)
@@ -103,11 +103,16 @@ class Levels(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
             raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
+        if len(self.thresholds) > 7:
+            raise InputError(
+                f"levels takes at most 7 thresholds, not {len(self.thresholds):,}: "
+                f"{self.thresholds!r:.200}"
+            )
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
             check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
-        if not self.thresholds or not ascending or len(self.thresholds) > 7:
+        if not self.thresholds or not ascending:
             raise InputError(
                 f"levels takes one to seven thresholds in ascending order, not {self.thresholds}"
             )
@@ -128,7 +133,7 @@ class Levels(Described):
 
 @dataclass(frozen=True)
 class Fall(Described):
-    """Changed: the probability of the predicted class fell by more than a threshold."""
+    """Changed: the probability of the explained class fell by more than a threshold."""
 
     threshold: float = 0.05
     name: str = field(default="fall", init=False)
@@ -147,7 +152,7 @@ class Fall(Described):
 
 @dataclass(frozen=True)
 class Absolute(Fall):
-    """Changed: the predicted class's probability moved by more than a threshold, either way."""
+    """Changed: the explained class's probability rose or fell by more than a threshold."""
 
     name: str = field(default="absolute", init=False)
 
@@ -157,7 +162,7 @@ class Absolute(Fall):
 
 @dataclass(frozen=True)
 class Flip(Described):
-    """Changed: another class than the explained one is the most likely."""
+    """Changed: the explained class is no longer the most likely one."""
 
     name: str = field(default="flip", init=False)
     levels: int = field(default=2, init=False)
@@ -172,11 +177,10 @@ class Flip(Described):
 
 @dataclass(frozen=True)
 class TopFraction(Described):
-    """Changed: the samples in which the predicted class's probability fell most.
+    """Changed: the given fraction of samples, with the largest falls of the class's probability.
 
-    Falls of no more than ``noise`` never count, so a prediction that holds throughout is not made
-    to change by rounding. Samples that tie at the border go in or stay out together, whichever
-    comes closer to the fraction.
+    Falls of at most ``noise`` never count, so that rounding errors are no change. Ties at the
+    threshold are all included or all excluded, whichever is closer to the fraction.
     """
 
     fraction: float = 0.125
@@ -206,11 +210,11 @@ class TopFraction(Described):
 
 @dataclass(frozen=True)
 class LargeFall(Described):
-    """Changed: the predicted class's probability fell far, by the standard of its own falls.
+    """Changed: the explained class's probability fell far, relative to its falls in all samples.
 
-    How far a prediction can be moved differs from node to node. What counts is a fall of more than
-    ``share`` of the large ones (the 95th percentile of its own falls over all samples), and in any
-    case one of more than ``most``. Falls of no more than ``noise`` never count.
+    How far a probability can fall differs between predictions. The threshold is ``share`` times the
+    95th percentile of the prediction's falls over all samples, but at most ``most``. Falls of at
+    most ``noise`` never count.
     """
 
     share: float = 0.4
@@ -238,7 +242,7 @@ class LargeFall(Described):
 
 @dataclass(frozen=True)
 class LargeMove(LargeFall):
-    """Changed: the predicted class's probability moved far, either way, by its own standard."""
+    """Changed: the explained class's probability rose or fell far, as in :class:`LargeFall`."""
 
     name: str = field(default="large_move", init=False)
 
@@ -248,7 +252,7 @@ class LargeMove(LargeFall):
 
 @dataclass(frozen=True)
 class Deviation(Described):
-    """Changed: a predicted value moved by more than a tolerance, either way (for regression)."""
+    """Changed: a predicted value rose or fell by more than a tolerance (for regression)."""
 
     tolerance: float
     name: str = field(default="deviation", init=False)
@@ -267,24 +271,24 @@ class Deviation(Described):
 
 @dataclass(frozen=True)
 class TopDeviation(TopFraction):
-    """Changed: the samples in which a predicted value moved most, either way (for regression)."""
+    """Changed: the given fraction of samples, with the largest deviations (for regression)."""
 
     fraction: float = 0.5
     name: str = field(default="top_deviation", init=False)
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        # In units of the value's own size, so that what counts as rounding does not depend on it.
+        # Relative to the size of the value, so that the noise threshold is relative too.
         size = abs(before).max(axis=-1)
         return abs(after - before).max(axis=-1) / np.where(size > 0, size, 1)
 
     def grade(self, severity: FloatArray) -> Grades:
-        # Of a value that was next to nothing, rounding is measured by where it went.
+        # If the value was close to 0, the noise threshold is relative to the largest deviation.
         return super().grade(severity / np.maximum(1, severity.max(axis=0)))
 
 
 @dataclass(frozen=True)
-class CustomChange:
-    """A user's own ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
+class CustomChange(UserDefined):
+    """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
 
     function: Callable[[FloatArray, FloatArray], Any]
     levels: int = 2
@@ -295,7 +299,7 @@ class CustomChange:
         check_levels(self.levels)
         if not callable(self.function):
             raise InputError(
-                f"a change of your own is a function (before, after) -> levels, "
+                f"a custom change must be a function (before, after) -> levels, "
                 f"not {self.function!r}"
             )
 
@@ -303,26 +307,22 @@ class CustomChange:
         called = f"the change {self.name!r}"
         usage = "(before [V, C], after [B, V, C]) -> levels [B, V]"
         levels = call_own(self.function, before, after, what=called, usage=usage)
-        answer = as_array(levels, f"{called}'s answer")
+        answer = as_array(levels, f"the output of {called}")
         if answer.shape != after.shape[:2]:
             raise InputError(
-                f"the change {self.name!r} answered with shape {answer.shape}; "
-                f"it must give one level per sample and node, {after.shape[:2]}"
+                f"the change {self.name!r} returned an array of shape {answer.shape}; "
+                f"it must return one level per sample and node, {after.shape[:2]}"
             )
         whole = bool((answer == np.floor(answer)).all())
         if not (whole and answer.min() >= 0 and answer.max() < self.levels):
             raise InputError(
-                f"the change {self.name!r} gave levels from {answer.min()} to {answer.max()}; "
+                f"the change {self.name!r} returned levels from {answer.min()} to {answer.max()}; "
                 f"with levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return answer.astype(np.float64)
 
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 CHANGES: dict[str, Change] = {
@@ -342,16 +342,15 @@ CHANGE_TYPES: dict[str, Callable[..., Change]] = {
     **{name: type(change) for name, change in CHANGES.items()},
     "deviation": Deviation,
 }
-"""The built-in indicators by name, to be made with parameters; ``deviation`` has no default."""
+"""The classes of the built-in indicators by name; ``deviation`` needs a parameter."""
 _FOR_PROBABILITIES = (LargeFall, Fall, Flip, Levels)
 
 
 def as_change(choice: Any, scores: str = "auto") -> Change:
-    """Return the indicator meant by a name, an instance, a threshold or a user's own function.
+    """Return the indicator for a name, an instance, a threshold or a custom function.
 
-    A number is the threshold of a fall, a list of numbers those of levels. ``auto`` is a large
-    fall, by the standard of each prediction's own falls; for values it is the half of the samples
-    in which they moved most.
+    A number is the threshold of :class:`Fall`, a list of numbers the thresholds of :class:`Levels`.
+    ``auto`` is ``LargeFall()``, or ``TopDeviation()`` for a regression.
     """
     is_regression = isinstance(scores, str) and scores == "values"
     auto: Change = TopDeviation() if is_regression else LargeFall()
@@ -364,7 +363,10 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
     if isinstance(choice, (tuple, list)):
         return Levels(choice)
     if isinstance(choice, type):
-        raise InputError(f"change must be an indicator, such as {choice.__name__}(…), not a class")
+        raise InputError(
+            f"change must be an instance, not the class {choice.__name__}; pass "
+            f"{choice.__name__}(…)"
+        )
     if type(choice) in (CustomChange, CheckedChange, *CHANGE_TYPES.values()):
         return cast(Change, choice)
     if hasattr(choice, "severity") and hasattr(choice, "grade"):
@@ -378,10 +380,10 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
 
 
 def check_change_fits(change: Change, scores: str) -> None:
-    """Refuse an indicator of probabilities for a model that returns values."""
+    """Raise an InputError if a regression has a change indicator for probabilities."""
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
     if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
         raise InputError(
-            f"the change {change.name!r} is about probabilities; for values use Deviation(…) "
-            f"or 'top_deviation'"
+            f"the change {change.name!r} applies to probabilities only; for scores='values' use "
+            f"Deviation(…) or 'top_deviation'"
         )

@@ -1,4 +1,4 @@
-"""How samples are drawn: the options of step 1."""
+"""The options of step 1, sampling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .perturbation import PERTURBATIONS, Perturbation, check_columns, check_pert
 __all__ = ["SamplingConfig", "check_samples"]
 
 _FEWEST = 20
-"""Five samples for each cell of the smallest table there is, 2 by 2."""
+"""Five samples for each cell of the smallest contingency table, 2 by 2."""
 _MOST = 2**31
 
 
@@ -24,19 +24,18 @@ _MOST = 2**31
 class SamplingConfig:
     """How samples are drawn.
 
-    Names are looked up when the configuration is made; so a change, for example, is always an
-    object.
+    Names are converted to objects on creation, for example the name of a change.
 
     Attributes:
-        num_samples: how many perturbed graphs the model is called on.
+        num_samples: the number of perturbed graphs the model is called on.
         perturbation: how the features of a node are replaced.
-        perturb_probability: how likely each node is perturbed in each sample.
+        perturb_probability: the probability that a node is perturbed in a sample.
         features: the columns that a perturbation replaces, ascending; None for all.
         change: what counts as a changed prediction.
-        seed: the same seed gives the same samples.
+        seed: seed of all random numbers.
 
     Raises:
-        InputError: a value that cannot be used.
+        InputError: invalid value.
     """
 
     num_samples: int = 1000
@@ -60,21 +59,21 @@ class SamplingConfig:
             object.__setattr__(self, name, value)
 
     def columns(self, num_features: int) -> IntArray:
-        """Return the feature columns to perturb, of so many.
+        """Return the feature columns to perturb.
 
         Raises:
-            InputError: one of them does not exist.
+            InputError: a column does not exist.
         """
         return check_columns(self.features, num_features)
 
 
 def check_samples(count: Any) -> int:
-    """Return a number of samples, if it is one that can be drawn."""
+    """Return a valid number of samples."""
     samples = check_whole_number(count, "num_samples", at_least=1)
     if samples < _FEWEST:
         raise InputError(
-            f"num_samples={samples} is too small to test anything; draw at least "
-            f"{_FEWEST}, and some hundreds for an explanation to rely on"
+            f"num_samples={samples} is too small for any test; draw at least "
+            f"{_FEWEST}, and several hundred for a reliable explanation"
         )
     if samples > _MOST:
         raise InputError(f"num_samples must be at most {_MOST}, not {samples}")

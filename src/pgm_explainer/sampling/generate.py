@@ -30,27 +30,27 @@ _logger = logging.getLogger(__name__)
 
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
-"""Numbers per call: enough for the model to work in bulk, few enough to stay in the cache."""
+"""Numbers per call: enough for efficient batches, few enough to stay in the cache."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
-"""Arrays of a batch: with a row a node, with a row an edge, and of the model's scores."""
+"""Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
 _FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
 _ROUNDING = 1e-6
-"""Changes of a prediction up to this, relative to its size, are the model's rounding errors."""
+"""Relative changes of a prediction up to this are rounding errors of the model."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The sampled data and what the model said before any perturbation.
+    """The samples, and the model's predictions without perturbation.
 
     Attributes:
-        table: one column per recorded node; where predictions do not belong to nodes (graphs,
-            pairs), one more for each of them.
+        table: one column per recorded node; if predictions do not belong to nodes (graph and edge
+            tasks), one more for each prediction.
         before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        classes: the class of each prediction that is explained.
-        changed_share: for each recorded node, how often perturbing it changes its features at all.
-        values: what the explained class's probability (or the value) of each target was in every
+        classes: the explained class of each prediction.
+        changed_share: for each recorded node, how often a perturbation changes its features.
+        values: the probability of the explained class (or the value) of each target in every
             sample.
     """
 
@@ -61,21 +61,21 @@ class Samples:
     values: TargetValues
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
-        """Return a prediction's probabilities (or values) before, and the class explained."""
-        # Predictions are the last columns: all of them, or those after the nodes' own.
+        """Return a prediction's unperturbed probabilities (or values), and the explained class."""
+        # Predictions are the last columns: all columns, or those after the columns of nodes.
         at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
         return self.before[at], int(self.classes[at])
 
     def outcome(self, target: VariableId) -> Outcome:
-        """Return what the prediction of a target was in every sample."""
+        """Return the prediction of a target in every sample."""
         values, original = self.values.of(target)
         size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
         return Outcome(values, original, _ROUNDING * float(size))
 
     def predicted_classes(self, nodes: IntArray) -> IntArray:
-        """Return the class predicted of each of some recorded nodes; -1 if it has none of its own.
+        """Return the predicted class of some recorded nodes; -1 for a node without a prediction.
 
-        Only a node's variable that holds its own prediction has several levels of change.
+        The variable of a node with a prediction has several levels of change.
         """
         columns = self.table.columns(nodes)
         own = self.table.levels[columns] > 1
@@ -87,26 +87,27 @@ class Samples:
 def batch_size(
     model: SubgraphModel, x: FloatArray, num_samples: int, execution: ExecutionConfig
 ) -> int:
-    """Return how many samples to call the model on at once; a remote model gets large batches."""
+    """Return the number of samples per call of the model; larger for a remote model."""
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
     nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
     classes = model.scores.shape[-1]
-    # The model's own arrays are out of sight: a few of a hidden layer's width stand for them,
-    # with a row per node, and with one per edge for the messages.
+    # The model's internal arrays are unknown. They are estimated as a few arrays of the width of a
+    # hidden layer, with a row per node, and with a row per edge for the messages.
     rows = _COPIES * nodes + _MESSAGES * edges
     answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
     floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
     wanted = execution.memory // 2 // (floats * x.itemsize)
     if wanted == 0:
         _logger.info(
-            "one sample (%d nodes, %d edges, %d features, %d classes) takes about %s by itself",
+            "a single sample (%d nodes, %d edges, %d features, %d classes) takes about %s, more "
+            "than the memory limit for a batch",
             *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
         )
     if not model.predictor.latency_bound:
         width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
         wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
-    # Whole bytes of the table, where there is room for them.
+    # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
     return min(wanted, num_samples)
 
@@ -130,7 +131,7 @@ def draw_samples(
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
     size = batch_size(model, population.x, config.num_samples, execution)
-    with Progress("asking the model", config.num_samples, execution.progress) as progress:
+    with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, size):
             stop = min(start + size, config.num_samples)
             draws = Draws.grid(seed, np.arange(start, stop), model.subgraph.nodes)
@@ -145,10 +146,10 @@ def draw_samples(
 def probe_features(
     population: Population, config: SamplingConfig, nodes: IntArray, always: NDArray[np.bool_]
 ) -> FloatArray:
-    """Return perturbed features ``[4, n, F]`` of ``nodes`` to probe a model with.
+    """Return perturbed features ``[4, n, F]`` of ``nodes`` to check a model with.
 
-    They are those of the first samples, except that the nodes for which ``always`` is True are
-    perturbed in each of them.
+    They are those of the first samples, except that nodes for which ``always`` is True are
+    perturbed in all of them.
     """
     draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", config.perturb_probability) | always
@@ -158,14 +159,14 @@ def probe_features(
 def _perturb(
     population: Population, draws: Draws, perturbed: NDArray[np.bool_], config: SamplingConfig
 ) -> FloatArray:
-    """Return features ``[B, n, F]``, replaced where ``perturbed``, in the chosen columns."""
+    """Return features ``[B, n, F]``, with the chosen columns replaced where ``perturbed``."""
     features = population.x.shape[1]
     columns = config.columns(features)
     x = np.empty((*perturbed.shape, features), population.x.dtype)
     x[:] = population.x[draws.nodes]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    # New features take several times their own memory while they are made, so only some at once;
-    # but a user's own function, which makes those of a whole sample, is called once for each.
+    # Computing new features takes several times their memory, so it is done in blocks. A custom
+    # function computes the features of a whole sample, so it is called once for each sample.
     whole = isinstance(config.perturbation, CustomPerturbation)
     at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
     for start in range(0, len(rows), max(1, at_once)):
@@ -179,9 +180,9 @@ def _perturb(
 
 
 class _Recorder:
-    """Turns batches into the table: notes what happened, then grades it column by column.
+    """Records batches of samples and converts them to a table at the end.
 
-    What is noted waits for the last sample, because some changes are graded by all samples of a
+    The conversion waits for the last sample, because some changes are graded from all samples of a
     prediction, and because the table is packed by columns.
     """
 
@@ -206,7 +207,7 @@ class _Recorder:
         self._changed = Record(samples, len(query.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
-        """Note which nodes were perturbed in a batch, and how much predictions changed."""
+        """Record which nodes were perturbed in a batch, and how much predictions changed."""
         self._perturbed.write(start, perturbed[:, self._positions])
         graded = not self._change.needs_all_samples
         self._changed.write(start, self._change.grade(severity) if graded else severity)

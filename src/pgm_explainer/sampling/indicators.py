@@ -1,4 +1,4 @@
-"""Change indicators of the user's own: what they must tell, and their answers, checked."""
+"""Validation of custom change indicators and their outputs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
-from ..choices import Description
+from ..choices import UserDefined
 from ..errors import InputError
 
 __all__ = ["CheckedChange", "check_levels"]
 
 _MOST_LEVELS = 100
-"""A state, which also tells whether the node was perturbed, must fit a byte."""
+"""A state, which combines the level with whether the node was perturbed, must fit into a byte."""
 
 
 def check_levels(levels: Any) -> int:
-    """Return a number of levels, if a table can hold them."""
+    """Return a valid number of levels."""
     number = check_whole_number(levels, "the number of levels of a change", at_least=2)
     if number > _MOST_LEVELS:
         raise InputError(f"a change has at most {_MOST_LEVELS} levels, not {number}")
@@ -27,12 +27,12 @@ def check_levels(levels: Any) -> int:
 
 
 @dataclass(frozen=True)
-class CheckedChange:
-    """An indicator of the user's own, with the attributes and methods of a ``Change``.
+class CheckedChange(UserDefined):
+    """A custom indicator with the attributes and methods of a ``Change``.
 
     Raises:
-        InputError: it lacks some of them; and later, when it is used, if it fails or answers with
-            another shape, with levels that there are not, or with anything but numbers.
+        InputError: an attribute is missing; when used, the indicator fails or returns a wrong
+            shape, invalid levels or anything but numbers.
     """
 
     indicator: Any
@@ -42,7 +42,7 @@ class CheckedChange:
         missing = [name for name in wanted if not hasattr(self.indicator, name)]
         if missing:
             raise InputError(
-                f"a change of your own needs the attributes {', '.join(wanted)}; "
+                f"a custom change needs the attributes {', '.join(wanted)}; "
                 f"{self.indicator!r} has no {', '.join(missing)}"
             )
         check_levels(self.indicator.levels)
@@ -77,21 +77,17 @@ class CheckedChange:
         levels = _numbers(answer, severity.shape, called)
         if not np.isin(levels, np.arange(self.levels)).all():
             raise InputError(
-                f"{called} gave levels from {levels.min()} to {levels.max()}; with "
+                f"{called} returned levels from {levels.min()} to {levels.max()}; with "
                 f"levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return levels.astype(np.uint8)
 
-    def describe(self) -> Description:
-        """Return the indicator's name."""
-        return Description(self.name, own=True)
-
 
 def _numbers(answer: Any, shape: tuple[int, ...], called: str) -> FloatArray:
-    numbers = as_array(answer, f"{called}'s answer")
+    numbers = as_array(answer, f"the output of {called}")
     if numbers.shape != shape or not np.isfinite(numbers).all():
         raise InputError(
-            f"{called} answered with shape {numbers.shape}; it must give one finite number for "
-            f"each sample and prediction, {shape}"
+            f"{called} returned an array of shape {numbers.shape}; it must return one finite "
+            f"number for each sample and prediction, {shape}"
         )
     return numbers

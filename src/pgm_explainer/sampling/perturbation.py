@@ -1,7 +1,8 @@
-"""Ways to replace a node's features: the paper's mean, and others for where the mean says nothing.
+"""Perturbations, which replace a node's features: the mean, as in the paper, and others.
 
-A perturbation is any object with a ``name`` and a call ``(population, draws) -> new features``;
-the built-in ones are in :data:`PERTURBATIONS`. It never decides *which* nodes are perturbed.
+A perturbation is any object with a ``name`` that is called as ``(population, draws) -> new
+features``; the built-in ones are in :data:`PERTURBATIONS`. It does not decide *which* nodes are
+perturbed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
@@ -36,10 +37,9 @@ __all__ = [
 AND_RANDOM = " and random"
 
 _PROBES = 16
-_DRAWS = 4
 _FLOATS_AT_ONCE = 1 << 19
 _LEAST_WIDTH = 16
-"""Random numbers are drawn for a node, however few features it has."""
+"""The least assumed number of features per node, as each node takes memory for random numbers."""
 _CHECKED_AT_ONCE = 1000
 
 
@@ -50,10 +50,10 @@ class Perturbation(Choice, Protocol):
     def name(self) -> str: ...
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
-        """Return new features for ``draws.nodes``, of a shape that fits ``[*draws.shape, F]``.
+        """Return new features for ``draws.nodes``, broadcastable to ``[*draws.shape, F]``.
 
-        What a node gets in a sample must depend on ``draws`` for the two alone: nodes that are not
-        perturbed are not asked for.
+        The new features of a node in a sample must depend on ``draws`` for this node and sample
+        only, because ``draws`` contains perturbed nodes only.
         """
         ...
 
@@ -84,7 +84,7 @@ class _Max(Described):
 
 @dataclass(frozen=True)
 class _Random(Described):
-    """Each feature becomes 0 or 1 by a fair coin: what the published synthetic results used."""
+    """Each feature becomes 0 or 1 with equal probability, as in the published experiments."""
 
     name: str = "random"
 
@@ -94,7 +94,7 @@ class _Random(Described):
 
 @dataclass(frozen=True)
 class _Uniform(Described):
-    """Noise of up to half of the feature's range either way, kept within that range."""
+    """Uniform noise of up to half of the feature's range is added, clipped to that range."""
 
     name: str = "uniform"
 
@@ -107,32 +107,25 @@ class _Uniform(Described):
 
 @dataclass(frozen=True)
 class _Permute(Described):
-    """The features of another node; of one that differs, if a few draws find one.
+    """The features of another node, drawn at random, as in permutation importance.
 
-    Else perturbing a node with common features (an atom of carbon) would rarely change anything.
+    Rare values stay rare, so that the model sees the features that it was trained on. The other
+    node may have the same features, and then nothing changes.
     """
 
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        own, uniforms = population.x[draws.nodes], draws.uniforms("donor", _DRAWS)
-        donors = population.another(draws.nodes, uniforms[..., 0])
-        new = np.asarray(population.x[donors])
-        for attempt in range(1, _DRAWS):
-            same = (new == own).all(axis=-1)
-            if not same.any():
-                break
-            donors = population.another(draws.nodes, uniforms[..., attempt])
-            new[same] = population.x[donors[same]]
-        return new
+        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
+        return np.asarray(population.x[donors])
 
 
 @dataclass(frozen=True)
 class RandomWhereConstant:
-    """One scheme for nodes whose type has features that vary; ``random`` for the others.
+    """``random`` for node types with constant features, and another perturbation for the others.
 
     Attributes:
-        usual: the scheme for the former.
+        usual: the perturbation for node types whose features vary.
         features: the columns that are perturbed; None for all.
     """
 
@@ -154,13 +147,13 @@ class RandomWhereConstant:
         return np.where(varies[..., None], self.usual(population, draws), coins)
 
     def describe(self) -> Description:
-        """Return the names of both schemes."""
+        """Return the names of both perturbations."""
         return Description(self.name)
 
 
 @dataclass(frozen=True)
-class CheckedPerturbation:
-    """A user's own object with the attributes and methods of a :class:`Perturbation`."""
+class CheckedPerturbation(UserDefined):
+    """A custom object with the attributes and methods of a :class:`Perturbation`."""
 
     perturbation: Any
 
@@ -172,18 +165,14 @@ class CheckedPerturbation:
         new: NDArray[Any] = self.perturbation(population, draws)
         return new
 
-    def describe(self) -> Description:
-        """Return the object's name."""
-        return Description(self.name, own=True)
-
 
 @dataclass(frozen=True)
-class CustomPerturbation:
-    """A user's own ``function(x, rng) -> new x``, called once a sample.
+class CustomPerturbation(UserDefined):
+    """A custom ``function(x, rng) -> new x``, called once per sample.
 
-    ``x`` is a fresh copy of *all* nodes' features ``[N, F]``, and ``rng`` a NumPy generator of that
-    sample's own, so that the answer does not depend on batches or on what else is explained. That
-    costs by the size of the graph; a :class:`Perturbation` can do with the nodes it is asked for.
+    ``x`` is a copy of the features ``[N, F]`` of *all* nodes, and ``rng`` a NumPy generator for the
+    sample, so that the result does not depend on batches or other targets. The cost grows with the
+    size of the graph; a :class:`Perturbation` computes features of perturbed nodes only.
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
@@ -206,17 +195,13 @@ class CustomPerturbation:
             usage="(x [N, F], rng) -> x [N, F]",
             error=PerturbationError,
         )
-        new = as_array(answer, "the perturbation's answer")
+        new = as_array(answer, f"the output of the perturbation {self.name!r}")
         if new.shape != original.shape:
             raise PerturbationError(
-                f"the perturbation {self.name!r} answered with shape {new.shape} "
+                f"the perturbation {self.name!r} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
         return new.astype(original.dtype)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -225,7 +210,7 @@ PERTURBATIONS: dict[str, Perturbation] = {
 
 
 WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
-"""What ``auto`` is called where the features of some types of nodes do not vary."""
+"""Names of ``auto`` if the features of some node types are constant, with the usual choice."""
 
 
 def as_perturbation(
@@ -234,10 +219,10 @@ def as_perturbation(
     columns: IntArray,
     task: str,
 ) -> Perturbation:
-    """Return the perturbation meant by a name, an instance or a user's own function.
+    """Return the perturbation for a name, an instance or a custom function.
 
-    ``auto`` is ``permute`` for nodes and pairs, and for graphs the paper's mean; where every node
-    has the same features, and neither would change anything, it is ``random``.
+    ``auto`` is ``permute`` for node and edge tasks, and ``mean`` for graph tasks, as in the paper.
+    For constant features, which these would not change, it is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         return check_perturbation(choice)
@@ -251,7 +236,7 @@ def as_perturbation(
 
 
 def check_perturbation(choice: Any) -> Perturbation:
-    """Return the perturbation meant by a name, an instance or a function, whatever the graph."""
+    """Return the perturbation for a name other than ``auto``, an instance or a function."""
     named = resolve(choice, "perturbation", PERTURBATIONS)
     if named is not None:
         return named
@@ -269,28 +254,28 @@ def check_perturbation(choice: Any) -> Perturbation:
 
 
 def new_features(perturbation: Perturbation, population: Population, draws: Draws) -> NDArray[Any]:
-    """Return the new features ``[*draws.shape, F]``, after checking what came back.
+    """Return the validated new features ``[*draws.shape, F]``.
 
     Raises:
-        PerturbationError: they have another shape, or are not finite.
+        PerturbationError: they have a wrong shape or are not finite.
     """
     called = f"the perturbation {perturbation.name!r}"
     usage = "(population, draws) -> new features"
     answer = call_own(
         perturbation, population, draws, what=called, usage=usage, error=PerturbationError
     )
-    new = as_array(answer, f"{called}'s answer")
+    new = as_array(answer, f"the output of {called}")
     shape = (*draws.shape, population.x.shape[1])
     try:
         new = np.broadcast_to(new, shape)
     except ValueError:
         raise PerturbationError(
-            f"{called} answered with shape {new.shape}, "
-            f"which does not fit [..., features] = {list(shape)}"
+            f"{called} returned an array of shape {new.shape}, which cannot be broadcast to "
+            f"[..., features] = {list(shape)}"
         ) from None
     own = isinstance(perturbation, (CustomPerturbation, CheckedPerturbation))
     if own and not np.isfinite(new).all():
-        raise PerturbationError(f"{called} answered with NaN or infinity; it must be finite")
+        raise PerturbationError(f"{called} returned NaN or infinity; features must be finite")
     return new
 
 
@@ -301,7 +286,7 @@ def changed_share(
     columns: IntArray,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return for each node how often perturbing it would change any of its features at all."""
+    """Return for each node how often a perturbation changes any of its features."""
     width = max(population.x.shape[1], _LEAST_WIDTH)
     at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
     shares = [np.empty(0)]
@@ -316,10 +301,10 @@ def changed_share(
 def check_changes(
     perturbation: Perturbation, population: Population, columns: IntArray, seed: int
 ) -> None:
-    """Check that perturbing changes any node at all.
+    """Check that the perturbation changes at least one node.
 
     Raises:
-        PerturbationError: it changes none of the graph, as with the mean of constant features.
+        PerturbationError: it changes no node, such as the mean of constant features.
     """
     nodes = np.arange(len(population.x))
     for start in range(0, len(nodes), _CHECKED_AT_ONCE):
@@ -341,5 +326,5 @@ def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray
     if chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise InputError(f"features must list at least one feature column, not {features!r}")
     if chosen[0] < 0 or chosen[-1] >= num_features:
-        raise InputError(f"features names a column outside 0 to {num_features - 1}: {features!r}")
+        raise InputError(f"features must be columns from 0 to {num_features - 1}, not {features!r}")
     return chosen.astype(np.int64)

@@ -1,4 +1,4 @@
-"""All nodes' features, and what a perturbation may know of them."""
+"""The features of all nodes, and their statistics for perturbations."""
 
 from __future__ import annotations
 
@@ -17,38 +17,37 @@ _RELATIVE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Population:
-    """Features of all nodes; what is usual is computed once, for each kind of node by itself.
+    """Features of all nodes; statistics are computed once, separately for each node type.
 
     Attributes:
         x: features ``[N, F]``.
-        kinds: the number of each node's kind, in a graph with several kinds of nodes; None if all
-            are alike.
+        kinds: the index of each node's type; None if there is only one type.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
 
     def mean(self, nodes: IntArray) -> FloatArray:
-        """Return the mean features among the nodes of each one's kind."""
+        """Return for each node the mean features of the nodes of its type."""
         return self._mean[self._kind_of(nodes)]
 
     def low(self, nodes: IntArray) -> FloatArray:
-        """Return the smallest features among the nodes of each one's kind."""
+        """Return for each node the minimum features of the nodes of its type."""
         return self._low[self._kind_of(nodes)]
 
     def high(self, nodes: IntArray) -> FloatArray:
-        """Return the largest features among the nodes of each one's kind."""
+        """Return for each node the maximum features of the nodes of its type."""
         return self._high[self._kind_of(nodes)]
 
     def varies(self, nodes: IntArray, columns: IntArray) -> NDArray[np.bool_]:
-        """Say for each node whether the nodes of its kind differ in any of the columns."""
+        """Return for each node whether the nodes of its type differ in any of the columns."""
         low, high = self._low[:, columns], self._high[:, columns]
         slack = _RELATIVE_TOLERANCE * np.maximum(1.0, np.maximum(abs(low), abs(high)))
         return np.any(high - low > slack, axis=1)[self._kind_of(nodes)]
 
     def another(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
-        """Return for each uniform ``[..., nodes]`` another node of the same kind, all as likely."""
-        order, first, count, rank = self._places
+        """Return a random other node of the same type for each uniform ``[..., nodes]``."""
+        order, first, count, rank = self._groups
         kind = self._kind_of(nodes)
         steps = 1 + (uniforms * (count[kind] - 1)).astype(np.int64)
         return order[first[kind] + (rank[nodes] + steps) % count[kind]]
@@ -63,8 +62,8 @@ class Population:
         return [np.flatnonzero(self.kinds == kind) for kind in range(int(self.kinds.max()) + 1)]
 
     @cached_property
-    def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Nodes by kind; where each kind begins; how many it has; each node's place within it."""
+    def _groups(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Nodes by type, the offset and size of each type, and each node's rank in its type."""
         order = np.concatenate(self._members)
         count = np.array([len(members) for members in self._members])
         rank = np.empty(len(order), dtype=np.int64)
@@ -73,7 +72,7 @@ class Population:
 
     @cached_property
     def _mean(self) -> FloatArray:
-        # Within the range, whatever rounding does: the mean of equal numbers is that number.
+        # Clipped, so that rounding does not change the mean of equal numbers.
         means = [self._of(members).mean(axis=0, dtype=np.float64) for members in self._members]
         return np.clip(np.stack(means).astype(self.x.dtype), self._low, self._high)
 

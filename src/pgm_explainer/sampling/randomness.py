@@ -1,9 +1,9 @@
-"""Random numbers that are a function of *what they are for*.
+"""Counter-based random numbers.
 
-An ordinary generator hands numbers out in the order they are asked for, so the way the work is
-split would change the answer. Here each number depends on the seed, its purpose, the node and the
-sample, and on nothing else: any batch size, any group of targets and any machine sees the same
-ones. Every node has a SplitMix64 sequence of its own, and the sample is the position in it.
+The numbers of an ordinary generator depend on the order of calls, and so on how work is split into
+batches. Here each number is a function of the seed, the purpose, the node and the sample only. It
+is the same for any batch size, any group of targets and any machine. Every node has its own
+SplitMix64 sequence, and the sample is the position in it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Draws:
     """The random numbers of nodes in samples.
 
     Attributes:
-        samples, nodes: which; the two are of one shape, or broadcast to one.
+        samples, nodes: the samples and nodes; two arrays that can be broadcast to one shape.
 
     Examples:
         >>> everything = Draws.grid(seed=0, samples=np.arange(4), nodes=np.arange(3))
@@ -51,16 +51,16 @@ class Draws:
 
     @classmethod
     def grid(cls, seed: int, samples: IntArray, nodes: IntArray) -> Draws:
-        """Return those of every node (columns) in every sample (rows)."""
+        """Return the draws of every node (columns) in every sample (rows)."""
         return cls(seed, samples[:, None], nodes)
 
     def where(self, chosen: NDArray[np.bool_]) -> Draws:
-        """Return those that are chosen, in a row."""
+        """Return the draws selected by a mask, as one dimension."""
         samples, nodes = np.broadcast_arrays(self.samples, self.nodes)
         return Draws(self.seed, samples[chosen], nodes[chosen])
 
     def at(self, some: slice) -> Draws:
-        """Return some of those in a row."""
+        """Return a slice of one-dimensional draws."""
         return Draws(self.seed, self.samples[some], self.nodes[some])
 
     @property
@@ -68,7 +68,7 @@ class Draws:
         return np.broadcast_shapes(self.samples.shape, self.nodes.shape)
 
     def coins(self, purpose: str, probability: float) -> NDArray[np.bool_]:
-        """Return ``[*shape]`` coin flips that are True with the given probability."""
+        """Return booleans ``[*shape]`` that are True with the given probability."""
         return self.uniforms(purpose)[..., 0] < probability
 
     def uniforms(self, purpose: str, width: int = 1) -> NDArray[np.float64]:
@@ -76,14 +76,14 @@ class Draws:
         return (self._words(purpose, width) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def bits(self, purpose: str, width: int) -> NDArray[np.uint8]:
-        """Return ``[*shape, width]`` fair zeros and ones."""
+        """Return random bits ``[*shape, width]``."""
         words = self._words(purpose, -(-width // _WORD_BITS))
         # Little-endian on every machine, so that the bits come out in the same order.
         octets = words.astype("<u8", copy=False).view(np.uint8)
         return np.unpackbits(octets, axis=-1, count=width, bitorder="little")
 
     def generators(self, purpose: str) -> dict[int, np.random.Generator]:
-        """Return an ordinary generator for each sample, for code that brings its own randomness."""
+        """Return a NumPy generator for each sample, for custom functions."""
         return {
             sample: np.random.default_rng(self._seed_sequence(purpose, sample))
             for sample in np.unique(self.samples).tolist()

@@ -1,4 +1,4 @@
-"""The data D_t: what every variable was in every sample, at two bits a cell."""
+"""The data D_t of the paper: the state of every variable in every sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from ..scratch import Room, Scratch
+from ..scratch import Scratch, ScratchMatrix
 from ..variables import Variable, VariableId
 
 __all__ = ["SampleTable"]
@@ -19,13 +19,13 @@ Codes = NDArray[np.uint8]
 class SampleTable:
     """Samples of discrete variables, packed into bit planes.
 
-    A table of four-state variables takes two bits a cell, one of binary variables a single bit.
-    Columns are written and read as small integers.
+    A cell takes two bits if variables have four states, and one bit if they are binary. Columns are
+    written and read as small integers.
 
     Args:
-        variables: what the columns hold.
-        num_samples: how many rows there are.
-        scratch: where the table is kept; in memory if not given.
+        variables: the variables of the columns.
+        num_samples: the number of rows.
+        scratch: allocates the table; None to keep it in memory.
 
     Examples:
         >>> table = SampleTable([Variable(0, True, 2), Variable(1, True, 2)], num_samples=3)
@@ -43,14 +43,16 @@ class SampleTable:
         self.levels: IntArray = np.array([v.levels for v in variables], dtype=np.int64)
         states = int(self.cardinalities.max(initial=2))
         self._bits = (states - 1).bit_length()
-        # A row for each bit of each variable: first all lowest bits, then the next.
+        # A row for each bit of each variable: first the lowest bits of all variables.
         shape = (self._bits * len(variables), -(-num_samples // 8))
-        self._planes = Room(*shape, np.uint8) if scratch is None else scratch.room(*shape, np.uint8)
+        self._planes = (
+            ScratchMatrix(*shape, np.uint8) if scratch is None else scratch.zeros(*shape, np.uint8)
+        )
         self._columns = {variable.id: at for at, variable in enumerate(self.variables)}
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the samples take, in memory or in a file."""
+        """The size of the samples in bytes, in memory or in a file."""
         rows, width = self._planes.shape
         return rows * width
 
@@ -69,16 +71,16 @@ class SampleTable:
         return np.fromiter(found, np.int64, len(nodes))
 
     def write(self, first: int, codes: Codes) -> None:
-        """Store the states ``[num_samples, columns]`` of the columns from ``first`` onward."""
+        """Write the states ``[num_samples, columns]`` of the columns from ``first`` on."""
         for bit in range(self._bits):
             plane = (codes >> np.uint8(bit)) & np.uint8(1)
-            self._planes.put(bit * len(self.variables) + first, np.packbits(plane, axis=0).T)
+            self._planes.write(bit * len(self.variables) + first, np.packbits(plane, axis=0).T)
 
     def codes(self, columns: Sequence[int] | IntArray) -> Codes:
         """Return the states ``[num_samples, columns]``."""
         chosen = np.asarray(columns, dtype=np.int64)
         rows = len(self.variables) * np.arange(self._bits)[:, None] + chosen
-        planes = self._planes.rows(rows.ravel()).reshape(*rows.shape, self._planes.shape[1])
+        planes = self._planes.take(rows.ravel()).reshape(*rows.shape, self._planes.shape[1])
         bits = np.unpackbits(planes, axis=2, count=self.num_samples)
         return self._join(bits).T
 

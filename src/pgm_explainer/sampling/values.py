@@ -1,4 +1,4 @@
-"""What the predictions that are explained were in every sample, as numbers."""
+"""The explained predictions in every sample, as numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Outcome", "TargetValues"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a prediction was in every sample.
+    """A prediction in every sample.
 
     Attributes:
         values: the explained class's probability, or the predicted value, ``[n]``.
-        original: the same without any perturbation.
-        resolution: changes of no more than this are rounding errors of the model.
+        original: the same without perturbation.
+        resolution: changes up to this are rounding errors of the model.
     """
 
     values: NDArray[np.float64]
@@ -32,9 +32,9 @@ class Outcome:
 
     @property
     def change(self) -> NDArray[np.float64]:
-        """By how much it changed, in whole multiples of the resolution.
+        """The change in every sample, rounded to multiples of the resolution.
 
-        So values that differ by rounding errors only are equal, and have the same rank.
+        So values that differ only by rounding errors are equal and have the same rank.
         """
         change = self.values - self.original
         step = self.resolution
@@ -42,10 +42,10 @@ class Outcome:
 
 
 class TargetValues:
-    """The explained class's probability of each target in every sample; of a regression, its value.
+    """The explained class's probability (or the predicted value) of each target in every sample.
 
-    A regression with several values that are explained together has no one value. What counts is
-    then how far they are from the original ones (the Euclidean distance), which is 0 there.
+    If several values of a regression are explained together, it is their Euclidean distance from
+    the unperturbed values.
     """
 
     def __init__(self, query: Query, num_samples: int, scratch: Scratch) -> None:
@@ -60,7 +60,7 @@ class TargetValues:
         self._original = self._of(model.before[None])[0]
 
     def record(self, start: int, after: FloatArray) -> None:
-        """Note the predictions ``[B, predictions, C]`` of a batch."""
+        """Record the predictions ``[B, predictions, C]`` of a batch."""
         self._record.write(start, self._of(after))
 
     def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:

@@ -1,4 +1,4 @@
-"""Which features of the explaining nodes a prediction depends on."""
+"""Tests of single features of the explaining nodes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["FeatureEffects", "feature_effects"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureEffects:
-    """The evidence for each feature of some nodes; printed, a table of those that matter.
+    """Test results for each feature of some nodes; prints as a table of significant features.
 
     Attributes:
-        nodes: the numbers of the nodes.
+        nodes: the indices of the nodes.
         features: the feature columns.
-        effect_size: Cramér's V ``[nodes, features]`` of each with the prediction's change.
-        log_p: natural logarithm of the p-value, likewise.
-        significant: whether it passed the significance level, after any correction.
-        names: what the nodes are called, if not by their numbers.
-        widths: how many features each node has, where nodes of several kinds differ in that. Of
-            columns beyond there is no evidence: their effect and ``log_p`` are 0.
+        effect_size: Cramér's V ``[nodes, features]`` of each feature and the prediction's change.
+        log_p: natural logarithm of the p-value ``[nodes, features]``.
+        significant: whether the feature is significant, after any correction.
+        names: the names of the nodes, if they have names other than their indices.
+        widths: the number of features of each node, if node types differ. For columns that a node
+            does not have, ``effect_size`` and ``log_p`` are 0.
     """
 
     nodes: IntArray
@@ -46,7 +46,7 @@ class FeatureEffects:
         return _there(self.nodes, self.features, self.widths)
 
     def called(self, at: int) -> VariableId:
-        """Return what one of the nodes is called."""
+        """Return the name of the node at a position."""
         return int(self.nodes[at]) if self.names is None else self.names[at]
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class FeatureEffects:
         return f"FeatureEffects({nodes} nodes, {features} features, {found} significant)"
 
     def __str__(self) -> str:
-        from ..report.features import describe_effects
+        from .attribute_text import describe_effects
 
         return describe_effects(self)
 
@@ -69,7 +69,7 @@ def feature_effects(
     names: Sequence[VariableId] | None = None,
     widths: IntArray | None = None,
 ) -> FeatureEffects:
-    """Test each feature that is there against the prediction, the table's last variable."""
+    """Test each existing feature against the prediction, the last variable of the table."""
     there = _there(nodes, features, widths)
     last = len(table.variables) - 1
     tests = results_of_pairs(table, [last], np.flatnonzero(there), test).at(0)

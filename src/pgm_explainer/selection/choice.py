@@ -1,4 +1,4 @@
-"""Which nodes the network holds: what changes the prediction first, then what moves along."""
+"""Choice of the nodes of the network, from effects and dependence."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .select import Dependents
 __all__ = ["STRONG", "causes", "choose_nodes"]
 
 STRONG = 0.1
-"""A cause is strong if it has at least this share of the strongest one's strength."""
+"""A cause is strong if its strength is at least this fraction of the strongest one's."""
 
 
 def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
     """Return the nodes of the network, most important first.
 
     Strong causes come first: nodes with a significant effect and at least a tenth of the strength
-    of the strongest one. Nodes that depend on the target follow in the order of the ranking, and
-    then the weak causes that are left.
+    of the strongest one. They are followed by nodes that depend on the target, in the order of the
+    ranking, and by weak causes.
     """
     ranked = dependents.ranking.nodes
     candidates = frozenset(ranked.tolist())
@@ -35,6 +35,6 @@ def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConf
 
 
 def causes(effects: Effects, at_least: float = 0.0) -> IntArray:
-    """Return the nodes with a significant effect and at least such a strength, strongest first."""
+    """Return the nodes with a significant effect of at least this strength, strongest first."""
     chosen: NDArray[np.bool_] = effects.significant & (effects.strength >= at_least)
     return effects.nodes[chosen]

@@ -1,4 +1,4 @@
-"""How variables are selected: the options of step 2."""
+"""The options of step 2, variable selection."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ class SelectionConfig:
     """How variables are selected.
 
     Attributes:
-        test: of dependence; a name is looked up when the configuration is made.
-        no_child: U(t) of Theorem 2, the variables dependent on the target, which becomes a leaf of
-            the network; if False, U(t) of Theorem 1, the variables dependent on any of those.
-        max_nodes: the most nodes of the network, not counting the target; None for no limit.
-        only_significant: if False, nodes that are not significant fill up the remaining room.
+        test: the independence test; a name is converted to a test on creation.
+        no_child: make the target a leaf and select U(t) of Theorem 2, the variables that depend on
+            the target; if False, select U(t) of Theorem 1, which adds their dependents.
+        max_nodes: the maximum number of nodes in the network, not counting the target; None for no
+            limit.
+        only_significant: if False, nodes that are not significant are added up to ``max_nodes``.
 
     Raises:
-        InputError: a value that cannot be used.
+        InputError: invalid value.
     """
 
     test: IndependenceTest = field(default=GTest())

@@ -1,4 +1,4 @@
-"""Contingency tables: how often two variables took each pair of states."""
+"""Contingency tables of pairs of variables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SMALL = 10_000_000
 
 
 def one_hot(codes: NDArray[np.uint8], states: int) -> NDArray[np.float32]:
-    """Return indicator columns ``[n, variables * (states - 1)]`` of all states but the first.
+    """Return indicator columns ``[n, variables * (states - 1)]`` of all states except the first.
 
-    The first is what is left, so counting the others suffices.
+    The count of the first state follows from those of the others.
     """
     hot = codes[:, :, None] == np.arange(1, states, dtype=codes.dtype)
     return hot.reshape(len(codes), -1).astype(np.float32)
@@ -28,17 +28,17 @@ def pair_counts(
     states: int,
     wanted: NDArray[np.bool_] | None = None,
 ) -> Counts:
-    """Count every pair of states of pairs of variables, all pairs as one matrix product.
+    """Count the pairs of states of many pairs of variables with one matrix product.
 
     Args:
         left: states ``[n, L]`` of some variables.
         right: states ``[n, R]`` of others.
         states: more than any state that occurs.
-        wanted: which pairs ``[L, R]`` to return; None for all of them.
+        wanted: a mask ``[L, R]`` of the pairs to return; None for all of them.
 
     Returns:
         Counts ``[wanted pairs, states, states]``, or ``[L, R, states, states]`` for all. Single
-        precision holds whole numbers up to 2**24 exactly, which is more samples than anyone draws.
+        precision is exact for integers up to 2**24.
 
     Examples:
         >>> x = np.array([[0], [1], [1]], dtype=np.uint8)
@@ -60,10 +60,10 @@ def pair_counts(
 
 
 def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return ``left.T @ right``; small ones without BLAS.
+    """Return ``left.T @ right``, without BLAS for small matrices.
 
-    After a product its threads spin for tens of milliseconds, and take a core from the model that
-    is asked next: one target of Syn 6 took half as long again.
+    BLAS threads spin for tens of milliseconds after a product and slow down the next call of the
+    model: explaining one target of Syn 6 took 50 % longer.
     """
     if left.size * right.shape[1] <= _SMALL:
         return np.asarray(np.einsum("nl,nr->lr", left, right))
@@ -77,23 +77,22 @@ def stratified_counts(
     states: int,
     least: int = 1,
 ) -> Counts:
-    """Count pairs of states of two variables within each seen combination of others.
+    """Count pairs of states of two variables within each observed combination of others.
 
     Args:
         left, right: states ``[n]``.
-        given: states ``[n, G]`` of the variables conditioned on.
-        least: a combination seen less often is left out.
+        given: states ``[n, G]`` of the conditioning variables.
+        least: combinations observed less often are left out.
 
     Returns:
-        Counts ``[strata, states, states]`` of the combinations that were seen, in the order of
-        their states; without conditioning variables there is one.
+        Counts ``[strata, states, states]`` of the observed combinations, in the order of their
+        states; a single one without conditioning variables.
     """
     kept = np.arange(len(left))
     stratum, strata = np.zeros(len(left), dtype=np.int64), 1
     for column in given.T:
         stratum, strata = joint_states((stratum, column[kept]), (strata, states), only_seen=True)
-        # A further variable only splits combinations, so what is too rare now stays so. Of many
-        # variables hardly any sample is left soon.
+        # Further variables only split combinations, so rare combinations can be dropped early.
         enough = np.bincount(stratum, minlength=strata)[stratum] >= least
         if not enough.all():
             stratum, kept = stratum[enough], kept[enough]

@@ -1,4 +1,4 @@
-"""Independence tests, many at once: pairwise, and conditional on others."""
+"""Independence tests, pairwise and conditional, on many tables at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..arrays import as_array, call_own, described, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .counting import Counts
 from .tail import log_chi_square_tail
@@ -29,19 +29,19 @@ __all__ = [
 ]
 
 MIN_PER_CELL = 5
-"""A stratum is tested only if it holds this many samples per cell on average."""
+"""A stratum is tested only if it has this many samples per cell on average."""
 LEAST_PER_STRATUM = 4 * MIN_PER_CELL
-"""With fewer samples a stratum is never tested, since that takes two by two cells at least."""
+"""The least number of samples of a tested stratum, which has at least two by two cells."""
 
 
 class IndependenceTest(Choice, Protocol):
-    """A statistic that is chi-square distributed when the variables are independent."""
+    """A test whose statistic is chi-square distributed if the variables are independent."""
 
     @property
     def name(self) -> str: ...
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
-        """Return the statistic of each table ``[..., r, c]``; empty lines count nothing."""
+        """Return the statistic of each table ``[..., r, c]``; empty lines are ignored."""
         ...
 
 
@@ -62,7 +62,7 @@ class ChiSquareTest(Described):
 
 @dataclass(frozen=True)
 class GTest(Described):
-    """The likelihood-ratio test: twice the samples times the mutual information."""
+    """The likelihood-ratio test; the statistic is 2n times the mutual information."""
 
     name: str = "g"
 
@@ -79,8 +79,8 @@ class GTest(Described):
 
 
 @dataclass(frozen=True)
-class CheckedTest:
-    """A test of the user's own, whose answers are checked."""
+class CheckedTest(UserDefined):
+    """A custom test with validated outputs."""
 
     test: Any
 
@@ -97,27 +97,23 @@ class CheckedTest:
         )
         if statistic.shape != counts.shape[:-2]:
             raise InputError(
-                f"{called} answered with shape {statistic.shape}; it must give one number for each "
-                f"table, {counts.shape[:-2]}"
+                f"{called} returned an array of shape {statistic.shape}; it must return one number "
+                f"for each table, {counts.shape[:-2]}"
             )
         if not (np.isfinite(statistic) & (statistic >= 0)).all():
             bad = statistic[~(statistic >= 0) | np.isinf(statistic)].flat[0]
             raise InputError(
-                f"{called} answered with {bad}; a statistic must be a finite number of at least 0, "
-                f"also of tables with empty rows or columns"
+                f"{called} returned {bad}; a statistic must be a finite number of at least 0, also "
+                f"for tables with empty rows or columns"
             )
         return statistic.astype(np.float64)
-
-    def describe(self) -> Description:
-        """Return the test's name."""
-        return Description(self.name, own=True)
 
 
 TESTS: dict[str, IndependenceTest] = {test.name: test for test in (ChiSquareTest(), GTest())}
 
 
 def as_test(choice: Any) -> IndependenceTest:
-    """Return the test meant by a name or an instance."""
+    """Return the test for a name or an instance."""
     named = resolve(choice, "test", TESTS)
     if named is not None:
         return named
@@ -132,12 +128,12 @@ def as_test(choice: Any) -> IndependenceTest:
 
 @dataclass(frozen=True)
 class PairwiseTests:
-    """Results for many pairs, as arrays of one shape.
+    """Test results for many pairs, as arrays of the same shape.
 
     Attributes:
-        statistic: larger is more dependent.
-        dof: degrees of freedom, states that never occur left out; 0 where nothing can be tested.
-        log_p: natural logarithm of the p-value; 0 where nothing can be tested.
+        statistic: the test statistic; larger means stronger evidence.
+        dof: degrees of freedom, from the states that occur; 0 if no test is possible.
+        log_p: natural logarithm of the p-value; 0 if no test is possible.
         effect_size: Cramér's V, from 0 (independent) to 1 (one determines the other).
     """
 
@@ -148,7 +144,7 @@ class PairwiseTests:
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> PairwiseTests:
-        """Return results of this shape that say nothing yet."""
+        """Return empty results of this shape."""
         return cls(
             np.zeros(shape), np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
         )
@@ -189,10 +185,10 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
 def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArray[np.float64]:
     """Return the log p-value of conditional independence for each stratified table.
 
-    Each stratum of a table ``[strata, r, c]`` has a test of its own, over the states that occur in
-    it; statistics and degrees of freedom add up. A stratum with fewer than :data:`MIN_PER_CELL`
-    samples per cell is left out: its statistic is not chi-square distributed. If all are, there is
-    no evidence of dependence and the answer is 0 (p = 1).
+    Each stratum of a table ``[strata, r, c]`` is tested separately, over the states that occur in
+    it, and statistics and degrees of freedom are summed. A stratum with fewer than
+    :data:`MIN_PER_CELL` samples per cell is left out, because its statistic is not chi-square
+    distributed. If all strata are left out, the result is 0 (p = 1).
     """
     counts = np.concatenate(tables, dtype=np.float64)
     owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
@@ -205,21 +201,21 @@ def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArr
 
 
 def _occupied(counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many rows and columns of each table hold anything."""
+    """Return the numbers of nonempty rows and columns of each table."""
     seen = _cells_first(counts) > 0
     rows, columns = seen.any(axis=1).sum(axis=0), seen.any(axis=0).sum(axis=0)
     return np.maximum(rows, 1), np.maximum(columns, 1)
 
 
 def _in_order(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum along the first axis, one after the other.
+    """Sum along the first axis in a fixed order.
 
-    NumPy's own sum chooses its order by the shape, and a pair must have the same statistic, to the
-    last bit, whatever pairs are tested along with it.
+    The order of ``np.sum`` depends on the shape, but the statistic of a pair must not depend on the
+    other pairs that are tested with it, not even by rounding.
     """
     return np.asarray(reduce(np.add, values))
 
 
 def _cells_first(counts: Counts) -> Counts:
-    """Tables ``[..., r, c]`` as ``[r, c, ...]``: summing many small tables is fast along these."""
+    """Return tables ``[..., r, c]`` as ``[r, c, ...]``, which is faster to sum."""
     return np.ascontiguousarray(np.moveaxis(counts, (-2, -1), (0, 1)))

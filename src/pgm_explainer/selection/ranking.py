@@ -1,4 +1,4 @@
-"""Candidates in the order of the evidence that they depend on the target."""
+"""Candidates ranked by the evidence of their dependence with the target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RANKING_COLUMNS = (
 
 @dataclass(frozen=True)
 class RankedNode:
-    """One candidate's evidence of dependence on the target."""
+    """One candidate's evidence of dependence with the target."""
 
     node: VariableId
     statistic: float
@@ -41,22 +41,22 @@ class RankedNode:
 
     @property
     def p(self) -> float:
-        """The p-value; 0 where it underflows, which ``log_p`` does not."""
+        """The p-value; 0 if it underflows, unlike ``log_p``."""
         return float(np.exp(self.log_p))
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Sequence[RankedNode]):
-    """All candidates, the best first, held as columns.
+    """All candidates as columns, strongest evidence first.
 
-    Significant ones go before the others; among equals in that, the order is by p-value.
+    Significant candidates come before the others, and both are sorted by p-value.
 
     Attributes:
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
-        significant: whether each passed the significance level, after any correction.
-        selected: whether each is in the network of the explanation.
-        names: what the nodes of the graph are called, if not by their numbers.
-        left_out: how many more candidates were ranked, after these, and are not kept.
+        significant: whether each candidate is significant, after any correction.
+        selected: whether each candidate is in the network of the explanation.
+        names: the names of the nodes of the graph, if they have names other than their indices.
+        left_out: the number of further candidates that were ranked but are not stored.
     """
 
     nodes: IntArray
@@ -71,15 +71,15 @@ class Ranking(Sequence[RankedNode]):
 
     @property
     def num_candidates(self) -> int:
-        """How many were ranked, kept or not."""
+        """The number of ranked candidates, including those that are not stored."""
         return len(self) + self.left_out
 
     def name(self, at: int) -> VariableId:
-        """Return what the node at a rank is called: its number, or its kind and number."""
+        """Return the name of the node at a rank."""
         return self.called(int(self.nodes[operator.index(at)]))
 
     def called(self, number: int) -> VariableId:
-        """Return what a node of the graph is called, ranked or not."""
+        """Return the name of a node of the graph, given by its index."""
         if isinstance(self.names, Mapping):
             return self.names.get(number, number)
         return number if self.names is None else self.names[number]
@@ -89,9 +89,9 @@ class Ranking(Sequence[RankedNode]):
         return replace(self, names=names)
 
     def with_none_significant(self) -> Ranking:
-        """Return the same ranking with no node significant, and so none in the explanation."""
-        nobody = np.zeros(len(self), dtype=bool)
-        return replace(self, significant=nobody, selected=nobody)
+        """Return the same ranking with no node significant or selected."""
+        none = np.zeros(len(self), dtype=bool)
+        return replace(self, significant=none, selected=none)
 
     def with_selected(self, nodes: IntArray) -> Ranking:
         """Return the same ranking with these nodes selected."""
@@ -99,11 +99,11 @@ class Ranking(Sequence[RankedNode]):
 
     @property
     def selected_nodes(self) -> IntArray:
-        """The numbers of the selected nodes, in rank order."""
+        """The indices of the selected nodes, in rank order."""
         return self.nodes[self.selected]
 
     def keeping(self, nodes: IntArray) -> Ranking:
-        """Return the ranking of these candidates and of the selected ones."""
+        """Return the ranking reduced to these candidates and the selected ones."""
         kept = self.selected | np.isin(self.nodes, as_array(nodes, "nodes"))
         columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
         return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
@@ -150,7 +150,7 @@ class Ranking(Sequence[RankedNode]):
 
     @property
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """The ranking as named columns, ready for ``pandas.DataFrame``."""
+        """The ranking as named columns, for ``pandas.DataFrame``."""
         return {
             "node": self._named_nodes,
             "statistic": self.statistic,
@@ -163,9 +163,10 @@ class Ranking(Sequence[RankedNode]):
 
 
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:
-    """Return the log p-value that a candidate must be below to be significant.
+    """Return the log p-value below which a candidate is significant.
 
-    By Benjamini and Hochberg's procedure it depends on how many are, so none must be left out.
+    With the Benjamini-Hochberg correction it depends on the number of significant candidates, so
+    the ranking must be complete.
 
     Examples:
         >>> one, some = np.ones(4), np.array([True, True, False, False])
@@ -181,9 +182,9 @@ def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:
 
 
 def rank(nodes: IntArray, tests: PairwiseTests, passed: NDArray[np.bool_]) -> Ranking:
-    """Order candidates by p-value, those that passed before the others; none is selected yet.
+    """Sort candidates by p-value, significant ones first; none is selected yet.
 
-    Equals are ordered by larger statistic, then by smaller node id.
+    Ties are broken by the larger statistic, then by the smaller node index.
     """
     order = np.lexsort((nodes, -tests.statistic, tests.log_p, ~passed))
     return Ranking(

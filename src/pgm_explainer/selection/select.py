@@ -1,4 +1,4 @@
-"""Step 2 of the paper: from all variables near a target to the few that can matter."""
+"""Step 2 of the paper: select the variables that depend on a target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHARED = 32.0
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A target and the nodes that can influence it (the target itself is not among them)."""
+    """A target and its candidates, the nodes that may influence it."""
 
     target: VariableId
     candidates: IntArray
@@ -32,11 +32,11 @@ class Neighbourhood:
 
 @dataclass(frozen=True)
 class Dependents:
-    """What depends on a target.
+    """The variables that depend on a target.
 
     Attributes:
-        ranking: every candidate.
-        related: the paper's U(t), in the order of the ranking.
+        ranking: the ranking of all candidates.
+        related: U(t) of the paper, in the order of the ranking.
     """
 
     ranking: Ranking
@@ -52,14 +52,14 @@ def select_variables(
 ) -> Iterator[Dependents]:
     """Rank the candidates of each target, in the given order.
 
-    Targets with much the same candidates are tested together, all their pairs at once.
+    Targets with similar candidates are tested in one batch.
 
     Args:
         table: the samples.
         neighbourhoods: the targets and their candidates.
-        config: how to select.
-        significance: when two variables are dependent.
-        cells: of contingency tables and of samples that are held at once; some 50 bytes each.
+        config: the options of the selection.
+        significance: significance level and correction.
+        cells: the number of cells of tables and samples in memory; about 50 bytes each.
     """
     step = _Selection(table, config, significance, cells)
     for block in _blocks(neighbourhoods, table):
@@ -77,7 +77,7 @@ def select_variables(
 
 @dataclass(frozen=True)
 class _Selection:
-    """What is the same for all targets."""
+    """Samples and options, which are the same for all targets."""
 
     table: SampleTable
     config: SelectionConfig
@@ -95,7 +95,7 @@ class _Selection:
         return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
 
     def _dependents_of(self, columns: IntArray, dependent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The union of S(v) over the variables in S(t), within the candidates."""
+        """Return the union of S(v) over the variables v in S(t), within the candidates."""
         reached = np.zeros(len(columns), dtype=bool)
         if not dependent.any():
             return reached
@@ -121,10 +121,10 @@ def results_of_pairs(
 ) -> PairwiseTests:
     """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
 
-    All pairs are counted in any case, which is the cheap part.
+    All pairs are counted in any case, which is cheap compared to testing.
 
     Returns:
-        Results ``[left, right]``, zero where not wanted.
+        Results ``[left, right]``, zero for pairs that are not wanted.
     """
     states = int(table.cardinalities.max())
     if wanted is None:
@@ -145,7 +145,7 @@ def results_of_pairs(
 def _blocks(
     neighbourhoods: Iterable[Neighbourhood], table: SampleTable
 ) -> Iterator[list[Neighbourhood]]:
-    """Group neighbouring targets while testing them together wastes little on foreign pairs."""
+    """Group consecutive targets with similar candidates, so that few extra pairs are counted."""
     states = int(table.cardinalities.max())
     cells = _CELLS_AT_ONCE // states**2
     targets = _CELLS_AT_ONCE // (table.num_samples * states)

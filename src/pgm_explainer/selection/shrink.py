@@ -1,4 +1,4 @@
-"""Grow-shrink's shrink step: drop what tells nothing new of the target given the rest."""
+"""The shrink step of grow-shrink: drop variables independent of the target given the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["shrink_many"]
 
 _MOST_CELLS = 1 << 13
 _MOST_NUMBERS = 1 << 22
-"""Of the target's table given its parents: ten of four states, and far more than samples fill."""
+"""Maximum size of the target's table given its parents, reached with ten parents of four states."""
 
 Codes = NDArray[np.uint8]
 
@@ -29,19 +29,19 @@ def shrink_many(
 ) -> list[list[int]]:
     """Return, for each problem, the columns that the target depends on given all the others.
 
-    One variable leaves at a time: the one with the largest p-value, and of equals the one furthest
-    back, so columns should come best first. Where samples are too few to test any given
-    all the others, variables leave from the back until they suffice; and so they do while the
-    target's table given them would have more than four million numbers. While more than
-    ``max_kept`` are left, the one with the largest p-value leaves even if it is dependent.
+    Variables are dropped one at a time: the one with the largest p-value, and the last one of ties,
+    so the most important columns should come first. If there are too few samples for any test, the
+    last variable is dropped; also if the target's table would have more than four million numbers.
+    While more than ``max_kept`` are left, the one with the largest p-value is dropped even if it is
+    dependent.
 
     Args:
-        problems: states ``[n, V]`` of the candidate parents and ``[n]`` of the target, for each;
-            the result is the same alone and among others.
+        problems: states ``[n, V]`` of the candidate parents and ``[n]`` of the target, for each
+            problem; the result does not depend on the other problems.
         states: more than any state that occurs.
-        significance: the level of the tests.
-        test: of independence.
-        max_kept: the most columns to return; None for no limit.
+        significance: the significance level.
+        test: the independence test.
+        max_kept: the maximum number of columns to return; None for no limit.
     """
     shrinking = [_Shrinking(codes, target, states, max_kept) for codes, target in problems]
     level = float(np.log(significance))
@@ -56,10 +56,10 @@ def shrink_many(
 
 
 class _Shrinking:
-    """One target's candidates, on their way to its parents.
+    """The remaining candidate parents of one target.
 
-    If the joint states are few enough they are counted once: every stratified table is then a view
-    of that count, and dropping a variable sums its axis out.
+    If there are few joint states, they are counted once. Every stratified table is then a view of
+    these counts, and dropping a variable sums over its axis.
     """
 
     def __init__(self, codes: Codes, target: Codes, states: int, max_kept: int | None) -> None:
@@ -84,7 +84,7 @@ class _Shrinking:
         ]
 
     def drop(self, log_p: NDArray[np.float64], level: float) -> bool:
-        """Drop one variable, if any is independent; say whether there is more to do."""
+        """Drop one variable if any is independent; return whether to continue."""
         removable = [at for at, value in enumerate(log_p.tolist()) if value >= level]
         if not removable and self._states ** (len(self.kept) + 1) > _MOST_NUMBERS:
             removable = [len(self.kept) - 1]
@@ -92,7 +92,7 @@ class _Shrinking:
             removable = list(range(len(self.kept)))
         if not removable:
             return False
-        # Found independent goes before could not be tested, which is no evidence (log p = 0).
+        # Variables tested as independent come before untested ones, for which log p = 0.
         leaving = max(removable, key=lambda at: (log_p[at] < 0, log_p[at], at))
         del self.kept[leaving]
         if self._joint is not None:
@@ -100,7 +100,7 @@ class _Shrinking:
         return bool(self.kept)
 
     def _count(self) -> Counts:
-        """Count all joint states, an axis for each variable and the target's last."""
+        """Count all joint states, with an axis for each variable and the target last."""
         width = self._codes.shape[1] + 1
         cells, total = joint_states((*self._codes.T, self._target), [self._states] * width)
         counts = np.bincount(cells, minlength=total)

@@ -1,4 +1,4 @@
-"""The logarithm of a chi-square tail, far beyond where the tail itself underflows to zero."""
+"""The logarithm of chi-square tail probabilities, without underflow."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ _TERMS = 60
 def log_chi_square_tail(statistic: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
     """Return ``log P(X >= statistic)`` for X chi-square with ``dof`` degrees of freedom.
 
-    Strong dependences have p-values that underflow to 0, and a ranking by p-value would then be
-    decided by position. The logarithm keeps them apart. With no degree of freedom there is nothing
-    to test and the answer is 0 (p = 1).
+    The p-values of strong dependences underflow to 0 and could not be ranked; their logarithms can.
+    With zero degrees of freedom the result is 0 (p = 1).
 
     Examples:
         >>> round(float(log_chi_square_tail(5000.0, 9)), 3)

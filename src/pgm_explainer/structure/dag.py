@@ -15,6 +15,7 @@ __all__ = ["DAG"]
 
 Edge = tuple[int, int]
 _SHOWN = 20
+_MOST_VARIABLES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class DAG:
     def __init__(self, num_variables: int, edges: Iterable[Iterable[int]] = ()) -> None:
         if type(num_variables) is not int or num_variables < 0:
             num_variables = check_whole_number(num_variables, "num_variables", at_least=0)
+        if num_variables > _MOST_VARIABLES:
+            raise InputError(
+                f"a network has at most {_MOST_VARIABLES:,} variables, not {num_variables:,}"
+            )
         given = as_list(edges)
         if given is None:
             raise InputError(f"edges must be a list of pairs (parent, child), not {edges!r}")
@@ -86,7 +91,10 @@ class DAG:
 
     def _of(self, lists: tuple[tuple[int, ...], ...], variable: int) -> tuple[int, ...]:
         try:
-            return lists[operator.index(variable)]
+            at = operator.index(variable)
+            if at < 0:  # which Python would count from the end
+                raise IndexError
+            return lists[at]
         except (IndexError, TypeError):
             raise InputError(
                 f"{variable!r} is not a variable; they are numbered 0 to {self.num_variables - 1}"
@@ -97,7 +105,7 @@ class DAG:
         blanket = set(self.parents(variable)) | set(self.children(variable))
         for child in self.children(variable):
             blanket |= set(self.parents(child))
-        return tuple(sorted(blanket - {variable}))
+        return tuple(sorted(blanket - {operator.index(variable)}))
 
 
 def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:

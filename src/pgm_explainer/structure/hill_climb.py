@@ -98,7 +98,7 @@ def _climb(
 ) -> tuple[DAG, float]:
     place = _Place(families, limits, start)
     best, best_gain, gain = start.edges, 0.0, 0.0
-    undoing: deque[Move] = deque(maxlen=tabu_length)
+    undoing: deque[Move] = deque(maxlen=min(tabu_length, max_steps))
     fruitless = 0
     for _ in range(max_steps):
         found = place.best_move(undoing, best_gain - gain)

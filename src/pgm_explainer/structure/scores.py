@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ..arrays import as_array, call_own, check_not_negative, described, is_number, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 
 __all__ = [
@@ -108,7 +108,7 @@ class BDeuScore(Described):
 
 
 @dataclass(frozen=True)
-class _OwnScore:
+class _OwnScore(UserDefined):
     """A score of the user's own, whose answers are checked."""
 
     score: Any
@@ -139,10 +139,6 @@ class _OwnScore:
                 f"{called} answered with {numbers!r:.60}; it is called as {usage}, all finite"
             )
         return np.broadcast_to(numbers.astype(np.float64), shape)
-
-    def describe(self) -> Description:
-        """Return the score's name."""
-        return Description(self.name, own=True)
 
 
 _tables: dict[str, NDArray[np.float64]] = {}

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from numpy.typing import ArrayLike
 
 from ..arrays import as_array, call_own, own_name, resolve
-from ..choices import Choice, Described, Description
+from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .dag import DAG
 from .exact import exact_search
@@ -64,7 +64,7 @@ class NamedSearch(Described):
 
 
 @dataclass(frozen=True)
-class CustomSearch:
+class CustomSearch(UserDefined):
     """A user's own ``function(data [n, variables], cardinalities) -> DAG``."""
 
     function: Callable[..., Any]
@@ -77,10 +77,6 @@ class CustomSearch:
         usage = "(data [n, variables], cardinalities) -> DAG"
         what = "the structure search"
         return call_own(self.function, data, cardinalities, what=what, usage=usage)
-
-    def describe(self) -> Description:
-        """Return the function's name."""
-        return Description(self.name, own=True)
 
 
 _NAMED: dict[str, StructureSearch] = {name: NamedSearch(name) for name in SEARCHES}

@@ -257,3 +257,18 @@ def test_the_page_needs_numpy_and_scipy_only():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"networkx", "matplotlib", "torch", "pandas"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        ({"class_names": ["price", "area"]}, ["price", "area"]),
+        ({"class_names": ["price", "area"], "output": 1}, ["area"]),
+        ({"output": 1}, ["value 1"]),
+        ({}, ["value 0", "value 1"]),
+    ],
+)
+def test_the_page_labels_values_as_the_text_does(on_a_path, options, labels):
+    explanation = on_a_path(scores="values", **options).explain(0)
+    payload = page_payload([explanation])["explanations"][0]
+    assert [label for label, _ in payload["answer"]] == labels

@@ -30,7 +30,8 @@ _LINES = {
 _MEASURE = "captured 5"
 _NO_PASS = 0.3
 """Where those are drawn that ask the model nothing, on a scale of logarithms."""
-_LABEL_WIDTH, _LABEL_HEIGHT = 0.7, 0.05
+_LETTER_WIDTH, _LABEL_HEIGHT = 0.045, 0.05
+"""Of labels, in powers of ten and in units of the vertical axis."""
 
 
 def draw_figures(folder: Path, results: Mapping[str, Any]) -> dict[str, str]:
@@ -144,10 +145,10 @@ def _label_heights(points: Mapping[str, tuple[float, float]]) -> dict[str, float
     heights: dict[str, float] = {}
     for name in sorted(points, key=lambda each: -points[each][1]):
         x, height = points[name]
-        near = [
-            heights[other]
-            for other in heights
-            if abs(np.log10(points[other][0] / x)) < _LABEL_WIDTH
-        ]
+        near = []
+        for other, its in heights.items():
+            left = min(name, other, key=lambda each: points[each][0])
+            if abs(np.log10(points[other][0] / x)) < _LETTER_WIDTH * len(left):
+                near.append(its)
         heights[name] = min([height, *(other - _LABEL_HEIGHT for other in near)])
     return heights

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...explanation import Explanation
 from ..effects import (
     Mention,
     Sentence,
@@ -27,6 +26,9 @@ from ..effects import (
 from ..measure import Measure, measure_of
 from ..names import label_of
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
+
+if TYPE_CHECKING:
+    from ...explanation import Explanation
 
 __all__ = ["dependence_part", "effects_part", "lead_part", "node_key", "number"]
 

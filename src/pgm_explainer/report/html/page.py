@@ -6,13 +6,17 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from ...arrays import as_list
 from ...errors import InputError
-from ...explanation import Explanation
-from ...io.files import PathLike, write_text
+from ...storage.files import PathLike, write_text
+from ..shown import is_explanation
 from ..text import CHANGES, DEPENDS
 from .parts import policy, read_part
+
+if TYPE_CHECKING:
+    from ...explanation import Explanation
 
 __all__ = ["to_html"]
 
@@ -52,11 +56,11 @@ def to_html(
         >>> to_html(explanation).startswith("<!doctype html>")
         True
     """
-    many = [explanations] if isinstance(explanations, Explanation) else as_list(explanations)
+    many = [explanations] if is_explanation(explanations) else as_list(explanations)
     if many is None:
         raise InputError(f"to_html takes explanations, not {explanations!r:.60}")
     for each in many:
-        if not isinstance(each, Explanation):
+        if not is_explanation(each):
             raise InputError(f"to_html takes explanations, not {each!r}")
     if not many:
         raise InputError("there is no explanation to show: the list is empty")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...choices import Description
-from ...explanation import Explanation
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable, VariableId
 from ..colours import ink_on
@@ -20,6 +19,9 @@ from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
 from .answers import dependence_part, effects_part, lead_part, node_key, number
+
+if TYPE_CHECKING:
+    from ...explanation import Explanation
 
 __all__ = ["page_payload"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...arrays import check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
-from ...explanation import Explanation
 
 try:
     import matplotlib.pyplot as plt
@@ -16,6 +15,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
         f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
     ) from error
 
+from ..shown import is_explanation
 from .effects import draw_effects, effects_size
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
@@ -24,6 +24,8 @@ from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ...explanation import Explanation
 
 __all__ = [
     "draw_effects",
@@ -35,13 +37,15 @@ __all__ = [
     "plot_superpixels",
 ]
 
+_Plot: TypeAlias = "Callable[..., Figure]"
+
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
 
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
     """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
-    if not isinstance(explanation, Explanation):
+    if not is_explanation(explanation):
         raise InputError(f"expected an explanation to plot, not {explanation!r:.60}")
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
@@ -71,36 +75,25 @@ def _both(explanation: Explanation, **options: Any) -> Figure:
     return figure
 
 
-def _effects(explanation: Explanation, **options: Any) -> Figure:
-    size = effects_size(explanation, **options)
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
-    draw_effects(explanation, axes, **options)
-    return figure
+def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -> _Plot:
+    """Return a function that draws one plot in a figure of its own size."""
+
+    def plot(explanation: Explanation, **options: Any) -> Figure:
+        figure, axes = plt.subplots(figsize=size(explanation, **options), layout="constrained")
+        draw(explanation, axes, **options)
+        return figure
+
+    return plot
 
 
-def _neighbourhood(explanation: Explanation, **options: Any) -> Figure:
-    figure, axes = plt.subplots(figsize=(_SIDE, _SIDE), layout="constrained")
-    draw_neighbourhood(explanation, axes, **options)
-    return figure
+def _square(_: Explanation, **__: Any) -> tuple[float, float]:
+    return _SIDE, _SIDE
 
 
-def _network(explanation: Explanation) -> Figure:
-    figure, axes = plt.subplots(figsize=network_size(explanation), layout="constrained")
-    draw_network(explanation, axes)
-    return figure
-
-
-def _ranking(explanation: Explanation, **options: Any) -> Figure:
-    size = ranking_size(explanation, **options)
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
-    draw_ranking(explanation, axes, **options)
-    return figure
-
-
-_KINDS: dict[str, Callable[..., Figure]] = {
+_KINDS: dict[str, _Plot] = {
     "both": _both,
-    "effects": _effects,
-    "neighbourhood": _neighbourhood,
-    "network": _network,
-    "ranking": _ranking,
+    "effects": _alone(draw_effects, effects_size),
+    "neighbourhood": _alone(draw_neighbourhood, _square),
+    "network": _alone(draw_network, network_size),
+    "ranking": _alone(draw_ranking, ranking_size),
 }

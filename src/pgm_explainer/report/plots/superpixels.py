@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 
 from ...arrays import IntArray, as_array, as_list, check_whole_number
 from ...errors import InputError
-from ...explanation import Explanation
 from ..colours import ORANGE, SKY
+from ..shown import is_explanation
 from .style import finish, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ...explanation import Explanation
+
 __all__ = ["draw_superpixels", "plot_superpixels"]
 
 _PANEL = 2.6
 
-Found = Explanation | Sequence[int]
+Found: TypeAlias = "Explanation | Sequence[int]"
 
 
 def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> Figure:
@@ -90,7 +92,7 @@ def _checked(image: Any, segments: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _nodes(found: Found) -> list[int]:
-    if isinstance(found, Explanation):
+    if is_explanation(found):
         numbers = {found.ranking.called(node): node for node in found.around.tolist()}
         return [numbers[name] for name in found.nodes]
     nodes = as_list(found)

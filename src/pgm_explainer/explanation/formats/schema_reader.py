@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
-from ..effects import EFFECT_COLUMNS, Effects, PairEffect
-from ..errors import FileError, InputError
+from ...arrays import IntArray
+from ...effects import EFFECT_COLUMNS, Effects, PairEffect
+from ...errors import FileError, InputError
+from ...graph import Subgraph
+from ...network import BayesianNetwork, ConditionalTable, NoisyOr
+from ...sampling import GRAPH, Variable, VariableId
+from ...selection import RANKING_COLUMNS, Ranking
+from ...storage.checked import Checked
+from ...structure import DAG
+from ...variables import MOST_LEVELS
+from ...versions import current_versions
 from ..explanation import Explanation
-from ..graph import Subgraph
-from ..network import BayesianNetwork, ConditionalTable, NoisyOr
-from ..sampling import GRAPH, Variable, VariableId
-from ..selection import RANKING_COLUMNS, Ranking
-from ..structure import DAG
-from ..variables import MOST_LEVELS
-from ..versions import current_versions
-from .checked import Checked
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 from .version4 import settings_from_version4

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from ..effects import EFFECT_COLUMNS, Effects
-from ..errors import InputError
+from ...effects import EFFECT_COLUMNS, Effects
+from ...errors import InputError
+from ...graph import Subgraph
+from ...network import BayesianNetwork, ConditionalTable, NoisyOr
+from ...selection import RANKING_COLUMNS, Ranking
+from ...storage.checked import plain_name
 from ..explanation import Explanation
-from ..graph import Subgraph
-from ..network import BayesianNetwork, ConditionalTable, NoisyOr
-from ..selection import RANKING_COLUMNS, Ranking
-from .checked import plain_name
 from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]

@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Iterable
 
-from ..errors import FileError, InputError
+from ...errors import FileError, InputError
+from ...storage.files import PathLike, as_text, read_file, write_text
+from ...storage.json_text import parse_json
 from ..explanation import Explanation
-from .files import PathLike, as_text, read_file, write_text
-from .json_text import parse_json
 from .schema import explanation_to_dict
 from .schema_reader import explanation_from_dict
 

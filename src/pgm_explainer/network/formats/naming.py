@@ -12,8 +12,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from ..sampling import Variable, VariableId
-from .checked import Checked, plain_name
+from ...storage.checked import Checked, plain_name
+from ...variables import Variable, VariableId
 
 __all__ = ["NETWORK_NAME", "name_of", "state_words", "variable_with", "word_for", "words_for"]
 

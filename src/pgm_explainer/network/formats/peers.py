@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import PGMExplainerError
-from ..network import BayesianNetwork
+from ...errors import PGMExplainerError
+from ..bayesian_network import BayesianNetwork
 from .naming import NETWORK_NAME
 from .tables import network_in_words
 

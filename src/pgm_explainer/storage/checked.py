@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
 from ..limits import NESTING, SHOWN
-from ..sampling import VariableId
+from ..variables import VariableId
 
 __all__ = ["Checked", "plain_name"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..choices import Recorded
-from ..errors import FileError, InputError
-from ..querying import TASKS
-from ..sampling import CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM, Change, RandomWhereConstant
-from ..selection import TESTS
-from ..settings import Settings
-from ..significance import CORRECTIONS
-from ..structure import SCORES, SEARCHES
-from .checked import Checked
+from ...choices import Recorded
+from ...errors import FileError, InputError
+from ...querying import TASKS
+from ...sampling import CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM, Change, RandomWhereConstant
+from ...selection import TESTS
+from ...settings import Settings
+from ...significance import CORRECTIONS
+from ...storage.checked import Checked
+from ...structure import SCORES, SEARCHES
 from .settings_file import make_settings
 
 __all__ = ["change_from_text", "settings_from_version4"]

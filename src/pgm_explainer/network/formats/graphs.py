@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import PGMExplainerError
-from ..network import BayesianNetwork, ConditionalTable
-from ..sampling import VariableId
+from ...errors import PGMExplainerError
+from ...variables import VariableId
+from ..bayesian_network import BayesianNetwork, ConditionalTable
 from .naming import words_for
 
 if TYPE_CHECKING:

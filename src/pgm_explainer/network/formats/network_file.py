@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import FileError
-from ..limits import NETWORK_BYTES
-from ..network import BayesianNetwork
+from ...errors import FileError
+from ...limits import NETWORK_BYTES
+from ...storage.files import PathLike, as_path, read_file, write_text
+from ..bayesian_network import BayesianNetwork
 from .bif import network_from_bif, network_to_bif
-from .files import PathLike, as_path, read_file, write_text
 from .xmlbif import network_from_xmlbif, network_to_xmlbif
 
 __all__ = ["load_network", "save_network"]

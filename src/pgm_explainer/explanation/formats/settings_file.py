@@ -8,17 +8,23 @@ from math import isfinite
 from numbers import Integral
 from typing import Any
 
-from ..arrays import is_number
-from ..choices import Description, Recorded
-from ..errors import FileError, InputError
-from ..model_config import ModelConfig
-from ..network import NetworkConfig
-from ..sampling import CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM, RandomWhereConstant, SamplingConfig
-from ..selection import TESTS, SelectionConfig
-from ..settings import CHOICES, Settings
-from ..significance import SignificanceConfig
-from ..structure import SEARCHES, BDeuScore, NamedSearch, PenalisedLikelihood
-from .checked import Checked
+from ...arrays import is_number
+from ...choices import Description, Recorded
+from ...errors import FileError, InputError
+from ...model_config import ModelConfig
+from ...network import NetworkConfig
+from ...sampling import (
+    CHANGE_TYPES,
+    PERTURBATIONS,
+    WITH_RANDOM,
+    RandomWhereConstant,
+    SamplingConfig,
+)
+from ...selection import TESTS, SelectionConfig
+from ...settings import CHOICES, Settings
+from ...significance import SignificanceConfig
+from ...storage.checked import Checked
+from ...structure import SEARCHES, BDeuScore, NamedSearch, PenalisedLikelihood
 
 __all__ = ["make_settings", "settings_from_dict", "settings_to_dict"]
 

@@ -7,9 +7,9 @@ from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ..errors import FileError
-from ..limits import NESTING
-from ..network import BayesianNetwork
+from ...errors import FileError
+from ...limits import NESTING
+from ..bayesian_network import BayesianNetwork
 from .naming import NETWORK_NAME
 from .tables import WordTable, check_count, network_from_words, network_in_words
 

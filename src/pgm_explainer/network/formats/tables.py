@@ -8,11 +8,11 @@ from math import isfinite, prod
 
 import numpy as np
 
-from ..errors import FileError, InputError
-from ..limits import NETWORK_VARIABLES
-from ..network import BayesianNetwork, ConditionalTable
-from ..sampling import Variable
-from ..structure import DAG
+from ...errors import FileError, InputError
+from ...limits import NETWORK_VARIABLES
+from ...structure import DAG
+from ...variables import Variable
+from ..bayesian_network import BayesianNetwork, ConditionalTable
 from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
 
 __all__ = ["WordTable", "check_count", "network_from_words", "network_in_words"]

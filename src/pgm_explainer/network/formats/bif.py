@@ -9,9 +9,9 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
-from ..errors import FileError
-from ..network import BayesianNetwork
-from .files import as_text
+from ...errors import FileError
+from ...storage.files import as_text
+from ..bayesian_network import BayesianNetwork
 from .naming import NETWORK_NAME
 from .tables import WordTable, check_count, network_from_words, network_in_words
 

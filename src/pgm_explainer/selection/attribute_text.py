@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .names import aligned, label_of
+from ..printing import aligned, label_of
 
 if TYPE_CHECKING:
-    from ..selection import FeatureEffects
+    from .attributes import FeatureEffects
 
 __all__ = ["describe_effects"]
 

@@ -1,0 +1,152 @@
+"""Memory-bounded batches of targets that are explained from one set of samples."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arrays import IntArray
+from .effects import EFFECT_COLUMNS
+from .explanation import Explanation
+from .memory import readable
+from .network import BayesianNetwork, ConditionalTable
+from .sampling import VariableId
+from .scratch import ArrayStore
+from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
+
+__all__ = ["Neighbourhoods", "effect_blocks", "memory_blocks", "offload"]
+
+_logger = logging.getLogger(__name__)
+
+_INDEX_BYTES = 8
+"""Memory of a candidate's index."""
+_RANKING_BYTES = 150
+"""Memory of a candidate in a ranking and its intermediate results."""
+_LARGE = 1 << 30
+"""Size of explanations, in bytes, from which on it is logged as a warning."""
+_BLOCK_TARGETS = 128
+_EFFECT_CANDIDATES = 1 << 14
+_EFFECT_TARGETS = 32
+_EFFECT_VALUES = 1 << 18
+"""Predictions (targets times samples) whose effects are estimated at once."""
+Result = TypeVar("Result", bound=Sized)
+
+
+class Neighbourhoods(Iterable[Neighbourhood]):
+    """The neighbourhoods of some targets, in order; can be iterated over several times.
+
+    They are cached up to a memory limit; the others are computed again in each iteration.
+
+    Args:
+        targets: the explained targets, without duplicates.
+        find: computes the neighbourhood of a target.
+        num_nodes: the number of nodes in the graph.
+        max_memory: in bytes; an eighth is used for the cache.
+
+    Attributes:
+        union: all candidates, ascending.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[VariableId],
+        find: Callable[[VariableId], Neighbourhood],
+        num_nodes: int,
+        max_memory: int,
+    ) -> None:
+        self.targets = targets
+        self._find = find
+        self._cached: list[Neighbourhood] = []
+        seen, size = np.zeros(num_nodes, dtype=bool), 0
+        for target in targets:
+            neighbourhood = find(target)
+            seen[neighbourhood.candidates] = True
+            size += len(neighbourhood.candidates)
+            if size * _INDEX_BYTES <= max_memory // 8:
+                self._cached.append(neighbourhood)
+        self.union: IntArray = np.flatnonzero(seen)
+        if len(targets) > 1 and size * _RANKING_BYTES > max_memory:
+            _logger.log(
+                logging.WARNING if size * _RANKING_BYTES >= _LARGE else logging.INFO,
+                "%d explanations with %d candidates in total will take about %s; what exceeds "
+                "max_memory is written to temporary files; explain_dataset() stores only the "
+                "first candidates of each",
+                *(len(targets), size, readable(size * _RANKING_BYTES)),
+            )
+
+    def __iter__(self) -> Iterator[Neighbourhood]:
+        yield from self._cached
+        yield from map(self._find, self.targets[len(self._cached) :])
+
+
+def effect_blocks(
+    found: Iterable[tuple[Neighbourhood, Dependents]], num_samples: int
+) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
+    """Group targets into blocks whose effects are estimated at once."""
+    most = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // num_samples))
+    block: list[tuple[Neighbourhood, Dependents]] = []
+    size = 0
+    for each in found:
+        block.append(each)
+        size += len(each[0].candidates)
+        if size >= _EFFECT_CANDIDATES or len(block) == most:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[Result]]:
+    """Group the results of targets into blocks that fit into an eighth of the memory.
+
+    Args:
+        results: the length of each is its number of candidates; consumed lazily.
+        max_memory: in bytes.
+    """
+    most = max_memory // 8 // _RANKING_BYTES
+    block: list[Result] = []
+    size = 0
+    for each in results:
+        block.append(each)
+        size += len(each)
+        if size >= most or len(block) == _BLOCK_TARGETS:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
+    """Return the same explanation, with its arrays in a file once the memory limit is reached."""
+    network, store = explanation.network, arrays.store
+    full = [] if network is None else [network.cpt(node) for node in network.nodes]
+    counted = [table for table in full if isinstance(table, ConditionalTable)]
+    columns = [
+        *(getattr(explanation.ranking, name) for name in RANKING_COLUMNS),
+        *(getattr(explanation.effects, name) for name in EFFECT_COLUMNS),
+        *(array for table in counted for array in (table.values, table.counts)),
+        explanation.node_classes,
+    ]
+    if arrays.fits(sum(array.nbytes for array in columns)):
+        return explanation
+
+    def stored(table: Any, names: Sequence[str]) -> Any:
+        return replace(table, **{name: store(getattr(table, name)) for name in names})
+
+    if network is not None:
+        tables = [
+            stored(table, ("values", "counts")) if isinstance(table, ConditionalTable) else table
+            for table in full
+        ]
+        network = BayesianNetwork(network.variables, network.dag, tables, network.score)
+    return replace(
+        explanation,
+        ranking=stored(explanation.ranking, RANKING_COLUMNS),
+        effects=stored(explanation.effects, EFFECT_COLUMNS),
+        network=network,
+        node_classes=store(explanation.node_classes),
+    )

@@ -1,0 +1,342 @@
+"""The explanation of one prediction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import IntArray, check_whole_number
+from ..effects import Effects
+from ..errors import InputError, QueryError
+from ..graph import Graph, Subgraph
+from ..network import BayesianNetwork
+from ..report.shown import Shown
+from ..selection import STRONG, Ranking, causes
+from ..settings import Settings
+from ..variables import VariableId, checked_name
+from ..versions import current_versions
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+__all__ = ["Explanation", "check_explanation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Shown):
+    """The explanation of one prediction, with a Bayesian network that can be queried.
+
+    Attributes:
+        target: the explained node, pair of nodes, or ``"graph"``.
+        explained_class: the class whose probability is explained, by default the predicted one;
+            None for a regression.
+        probability: the model's probability of that class on the unperturbed features; None for a
+            regression.
+        values: all class probabilities on the unperturbed features, or the predicted values.
+        held: the fraction of samples in which the prediction was kept.
+        effects: the effect of perturbing each node on the prediction, strongest first.
+        ranking: every candidate's dependence with the target, as in the paper, strongest first.
+        network: the Bayesian network of the explaining nodes and the target; None if the
+            prediction never changed in the samples or with ``structure=None``.
+        settings: the options of the explainer; enough to reproduce the explanation. Of a custom
+            function only the name is stored.
+        warnings: reasons why the explanation may be unreliable.
+        graph: the explained graph, for drawing; only the neighbourhood if the explanation was
+            loaded from a file.
+        ends: the indices of the nodes of the target; empty for a graph.
+        versions: the versions of this package, NumPy and Python that made the explanation.
+        node_classes: the predicted class of each node of the neighbourhood, in the order of their
+            indices; -1 for a node without a prediction, as in a graph task.
+    """
+
+    target: VariableId
+    explained_class: int | None
+    probability: float | None
+    values: tuple[float, ...]
+    held: float
+    ranking: Ranking
+    effects: Effects
+    network: BayesianNetwork | None
+    settings: Settings
+    warnings: tuple[str, ...] = ()
+    graph: Graph | Subgraph | None = field(default=None, repr=False)
+    ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
+    node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+
+    @property
+    def task(self) -> str:
+        """``"node"``, ``"edge"`` or ``"graph"``."""
+        return self.settings.model.task
+
+    @property
+    def predicted_class(self) -> int | None:
+        """The class the model predicts on the unperturbed features; None for a regression."""
+        return None if self.explained_class is None else int(np.argmax(self.values))
+
+    def class_name(self, number: int) -> str:
+        """Return the name of a class: from ``class_names`` if given, else its number.
+
+        If one of several outputs is explained, class 1 means that it is present and class 0 that
+        it is absent.
+
+        Raises:
+            InputError: the class does not exist.
+        """
+        number = check_whole_number(number, "a class", at_least=0)
+        names, output = self.settings.model.class_names, self.settings.model.output
+        if names is not None and output is None and number >= len(names):
+            raise InputError(
+                f"class {number} does not exist; class_names has {len(names)} names, for classes "
+                f"0 to {len(names) - 1}"
+            )
+        if output is None:
+            return str(number) if names is None else str(names[number])
+        label = str(output) if names is None else str(names[output])
+        return label if number == 1 else f"not {label}"
+
+    @property
+    def nodes(self) -> list[VariableId]:
+        """The nodes of the network without the target, most important first.
+
+        Nodes with a strong effect on the prediction come first, followed by nodes that depend on
+        it.
+        """
+        selected = self.ranking.selected_nodes
+        first = causes(self.effects, at_least=STRONG)
+        ordered = dict.fromkeys((*first[np.isin(first, selected)].tolist(), *selected.tolist()))
+        return [self.ranking.called(node) for node in ordered]
+
+    @property
+    def left_out(self) -> list[VariableId]:
+        """The strong causes that ``max_nodes`` left out of the network, strongest first."""
+        strong = causes(self.effects, at_least=STRONG)
+        known = np.union1d(self.ranking.selected_nodes, self.ends)
+        return [self.ranking.called(node) for node in strong[~np.isin(strong, known)].tolist()]
+
+    @property
+    def markov_blanket(self) -> list[VariableId]:
+        """The nodes that make the prediction independent of all others in the network."""
+        return [] if self.network is None else self.network.markov_blanket(self.target)
+
+    @property
+    def around(self) -> IntArray:
+        """The indices of the nodes of the neighbourhood, ascending: candidates and target."""
+        return np.union1d(self.ranking.nodes, self.ends).astype(np.int64)
+
+    @property
+    def neighbourhood(self) -> Subgraph | None:
+        """The subgraph of the candidates and the target; None if there is no graph."""
+        if not isinstance(self.graph, Graph):
+            return self.graph
+        return self.graph.induced(self.around)
+
+    def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
+        """Return the probability that the prediction is kept, given evidence.
+
+        Args:
+            evidence: the states of any nodes of the network: ``"original"`` or ``"perturbed"``,
+                ``"kept"`` or ``"changed"``, or both, as in ``"original, kept"``.
+
+        Raises:
+            QueryError: there is no network, or the evidence is invalid or has probability zero.
+
+        Examples:
+            ``explanation.query()`` is the marginal probability, and
+            ``explanation.query({300: "kept", 301: "perturbed"})`` a conditional one.
+        """
+        network = self._network_for(evidence)
+        states = network.query(self.target, evidence)
+        return float(states[network.variable(self.target).matching("kept")].sum())
+
+    def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
+        """Return the expected number of samples that agree with the evidence of a query.
+
+        It is the network's probability of the evidence times ``num_samples``. :meth:`query` also
+        answers for evidence that was rarely or never sampled, and assumes a uniform distribution
+        where there are no samples. Do not rely on an answer with a support below 5.
+
+        Args:
+            evidence: as in :meth:`query`.
+
+        Raises:
+            QueryError: there is no network, or the evidence is invalid.
+
+        Examples:
+            ``explanation.support()`` is ``num_samples``, and
+            ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
+        """
+        network = self._network_for(evidence)
+        return network.probability(evidence or {}) * self.settings.sampling.num_samples
+
+    def _network_for(self, evidence: Any) -> BayesianNetwork:
+        """Return the network; raise a QueryError if there is none or the evidence is no mapping."""
+        if evidence is not None and not isinstance(evidence, Mapping):
+            raise QueryError(
+                f"evidence must be a mapping from nodes to states, such as {{300: 'kept'}}, "
+                f"not {evidence!r}"
+            )
+        if self.network is None and self.held < 1:
+            raise QueryError(
+                "the explanation has no network, as it was made with structure=None; explain again "
+                "with structure='auto'"
+            )
+        if self.network is None:
+            raise QueryError(
+                f"the explanation has no network, as the prediction of {self.target!r} never "
+                f"changed in the samples; try another perturbation, a larger perturb_probability "
+                f"or a more sensitive change"
+            )
+        return self.network
+
+    def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Explanation:
+        """Return the same explanation with names instead of node indices.
+
+        Args:
+            names: a list with a name for every node of the graph, or a mapping from node indices
+                to names.
+
+        Raises:
+            InputError: a name is missing, has a wrong type or is not unique.
+        """
+        if isinstance(names, np.ndarray):
+            names = names.tolist()  # numbers of NumPy do not compare with pairs
+        old, new = self.ranking, self.ranking.named(names)
+        self._check_names(new)
+        ends = [new.called(end) for end in self.ends.tolist()]
+        target = self.target
+        if ends:
+            target = ends[0] if self.task == "node" else tuple(ends)
+        renaming = {old.called(node): new.called(node) for node in old.nodes.tolist()}
+        network = self.network
+        if network is not None:
+            network = network.renamed({**renaming, self.target: target})
+        return replace(
+            self, target=target, network=network, ranking=new, effects=self.effects.named(names)
+        )
+
+    def _check_names(self, named: Ranking) -> None:
+        """Raise an InputError if names are missing or not unique."""
+        around = np.union1d(named.nodes, self.ends).tolist()
+        try:
+            called = Counter(checked_name(named.called(number)) for number in around)
+        except Exception as error:  # a collection of the caller may raise anything
+            raise InputError(
+                f"names must be a list with a name for each node of the graph, or a mapping from "
+                f"node indices to names; a name is a string, an integer or a tuple ({error})"
+            ) from None
+        if len(called) < len(around):
+            raise InputError(
+                f"more than one node is called {called.most_common(1)[0][0]!r}; names must be "
+                f"unique"
+            )
+
+    def plot(self, kind: str = "both", **options: Any) -> Figure:
+        """Draw the explanation; needs matplotlib.
+
+        Args:
+            kind: ``"effects"`` (the effect of perturbing each node, with 95% intervals),
+                ``"neighbourhood"`` (the graph around the target, filled by predicted class and
+                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` (neighbourhood
+                and network side by side), or ``"ranking"`` (each candidate's p-value, with the
+                significance threshold).
+            options: ``max_shown``, the maximum number of nodes to draw (not for the network).
+
+        Raises:
+            InputError: unknown kind of plot, or an option it does not have.
+        """
+        from ..report.plots import plot_explanation
+
+        return plot_explanation(self, kind, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this explanation to a JSON file atomically; see :meth:`load`.
+
+        Raises:
+            FileError: the file cannot be written.
+        """
+        from .formats.json_file import save_explanation
+
+        save_explanation(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Explanation:
+        """Read an explanation written by :meth:`save`; numbers are restored exactly.
+
+        Raises:
+            FileError: the file is not a saved explanation, or was written by a newer version.
+        """
+        from .formats.json_file import load_explanation
+
+        return load_explanation(path)
+
+    def to_pandas(self) -> DataFrame:
+        """Return effects and dependence as a ``pandas.DataFrame`` with a row for each node.
+
+        Rows are sorted by effect, strongest first, and include the target. Columns: ``node``,
+        ``effect``, ``low``, ``high``, ``strength``, ``log_p`` and ``significant`` as in
+        :attr:`effects`; from :attr:`ranking`, ``dependence_rank`` (from 1),
+        ``dependence_statistic``, ``dependence_dof``, ``dependence_log_p``,
+        ``dependence_effect_size`` and ``dependence_significant``, missing for the target of a node
+        task; and ``selected``, whether the node is in :attr:`nodes`.
+        """
+        from .formats.frames import nodes_to_pandas
+
+        return nodes_to_pandas(self.effects, self.ranking)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
+        """Write a self-contained interactive page; without a path, return it as a string.
+
+        See :func:`pgm_explainer.to_html` for a page of several explanations.
+        """
+        from ..report.html import to_html
+
+        return to_html(self, path)
+
+    def __repr__(self) -> str:
+        return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+
+    def _repr_html_(self) -> str:
+        from ..report.notebook import to_notebook_html
+
+        return to_notebook_html(self)
+
+    def __str__(self) -> str:
+        from ..report.text import describe
+
+        return describe(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same results, up to rounding of the model's outputs."""
+        return (
+            isinstance(other, Explanation)
+            and self.effects.agrees(other.effects)
+            and all(
+                getattr(self, name) == getattr(other, name)
+                for name in ("target", "explained_class", "held", "ranking", "network")
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
+    """Raise an InputError unless this is an explanation of the given graph and task."""
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"an explanation is required, not {explanation!r}")
+    nodes = np.append(explanation.ranking.nodes, explanation.ends)
+    its = explanation.graph
+    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
+    other = size not in (None, graph.num_nodes)
+    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
+        raise InputError(
+            "the explanation belongs to another graph or task; use the explainer that made it"
+        )

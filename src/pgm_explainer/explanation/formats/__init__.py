@@ -1,0 +1,1 @@
+"""An explanation in other forms: JSON files and pandas data frames."""

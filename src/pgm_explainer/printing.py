@@ -1,0 +1,65 @@
+"""Text that can be printed safely, and tables whose columns line up in a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from .variables import VariableId
+
+__all__ = ["aligned", "label_of", "pad", "printable", "width"]
+
+
+def printable(text: object) -> str:
+    r"""Return a name with line breaks and control characters shown, not obeyed.
+
+    Examples:
+        >>> printable("a\nb")
+        'a\\nb'
+    """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in plain
+    )
+
+
+def label_of(node: VariableId) -> str:
+    """Return what a picture calls a node: ``5``, or ``paper 4`` for ``("paper", 4)``."""
+    return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    Examples:
+        >>> width("abc"), width("東京"), width("e\u0301")
+        (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        for each in text
+    )
+
+
+def pad(text: str, columns: int) -> str:
+    """Return a text moved to the right end of so many columns."""
+    return " " * (columns - width(text)) + text
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, each column moved to the right; none ends in spaces.
+
+    Examples:
+        >>> aligned([["node", "effect"], ["5", "0.12"]])
+        ['node  effect', '   5    0.12']
+    """
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(pad(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
