@@ -197,7 +197,7 @@ def test_a_module_that_fails_is_named(folder, explain):
     ("arrays", "said"),
     [
         ({"x": VISITS}, "no array 'edge_index'"),
-        ({"x": VISITS, "edge_index": EDGES + 9}, "names node 13"),
+        ({"x": VISITS, "edge_index": EDGES + 9}, "contains node 13"),
         ({"x": VISITS, "edge_index": EDGES, "names": ["a"] * 5}, "1 different names for 5 nodes"),
         ({"x": VISITS, "edge_index": EDGES, "names": VISITS}, "must be a list of strings"),
         ({"x": VISITS.astype(object), "edge_index": EDGES}, "it contains Python objects"),

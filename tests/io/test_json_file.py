@@ -105,7 +105,7 @@ def test_older_files_have_no_effects_and_are_refused(document, version):
 
 
 def test_what_cannot_be_saved(explanations, tmp_path):
-    with pytest.raises(InputError, match=r"called by a whole number, .* not \d+\.5"):
+    with pytest.raises(InputError, match=r"must be an integer, .* not \d+\.5"):
         explanations["node"].named([number + 0.5 for number in range(16)]).save(
             tmp_path / "why.json"
         )
