@@ -47,9 +47,9 @@ _OURS_TO_SET = ("task", "scores", "explained_class", "inputs")
 
 
 class ByTarget:
-    """Our explanations, by target: what rides along on PyTorch Geometric's own explanation.
+    """The full explanations by target, attached to PyTorch Geometric's explanation.
 
-    Not a dictionary or a list, which that would take for data of the graph and try to cut.
+    Not a dictionary or a list, which PyTorch Geometric would treat as graph data and slice.
     """
 
     def __init__(self, explanations: dict[Any, Explanation]) -> None:
@@ -69,26 +69,28 @@ class ByTarget:
 
 
 class PGMExplainerAlgorithm(ExplainerAlgorithm):
-    """Explains predictions of nodes or of a graph by Bayesian networks.
+    """Explains predictions of nodes or of a graph with Bayesian networks.
 
     The ``node_mask`` holds the strength of each significant effect (from 0 to 1, see
-    :class:`~pgm_explainer.effects.Effects`), 1 for the explained node itself, and 0 for all others.
-    So it orders the other nodes as ``explanation.effects`` does. Where many nodes are explained, it
-    holds the largest of their values. With ``node_mask_type="attributes"`` the value of a node of
-    the network is spread over its features in proportion to their own effects, found by perturbing
-    them one by one; other nodes have 0 then. The explanation also has ``pgm``, our full
-    explanations by target, with their effects, rankings and Bayesian networks.
+    :class:`~pgm_explainer.effects.Effects`), 1 for the explained node, and 0 for all others, so it
+    orders the other nodes as ``explanation.effects`` does. If several nodes are explained, it holds
+    the maximum of their values. With ``node_mask_type="attributes"``, the value of a node of the
+    network is distributed over its features in proportion to their effects, which are measured by
+    perturbing the features one by one; all other nodes are 0. The explanation also has ``pgm``, the
+    full explanations by target, with their effects, rankings and Bayesian networks.
 
     Args:
-        options: those of :class:`~pgm_explainer.PGMExplainer`, but for what the ``Explainer``
-            already knows (task, kind of scores, class, further inputs).
+        options: options of :class:`~pgm_explainer.PGMExplainer`, except those that the
+            ``Explainer`` already sets (task, type of scores, class, other inputs).
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
         known = [name for name in _OURS_TO_SET if name in options]
         if known:
-            raise InputError(f"{', '.join(known)}: the Explainer's model_config and call say that")
+            raise InputError(
+                f"{', '.join(known)}: already set by the Explainer's model_config and call"
+            )
         unknown = [name for name in options if name not in _KNOWN]
         if unknown:
             raise InputError(
@@ -97,7 +99,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         self.options = options
 
     def supports(self) -> bool:
-        """Say whether this way of explaining is supported; called by PyTorch Geometric."""
+        """Return whether the configuration is supported; called by PyTorch Geometric."""
         supported = True
         if self.model_config.task_level not in (ModelTaskLevel.node, ModelTaskLevel.graph):
             supported = False
@@ -118,11 +120,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     ) -> PygExplanation:
         """Explain; called by ``torch_geometric.explain.Explainer``."""
         if not isinstance(x, Tensor):
-            raise InputError("a HeteroData graph is explained by PGMExplainer(model, data) itself")
+            raise InputError("HeteroData is not supported here; use PGMExplainer(model, data)")
         inputs = {name: value for name, value in kwargs.items() if value is not None}
         if self.model_config.task_level is ModelTaskLevel.graph:
             _check_one_graph(inputs.get("batch"))
-            # One class for the graph, whether it came as a number, a row or a batch of one.
+            # One class for the graph, whether given as a number, a row or a batch of one.
             target = target.flatten()[:1]
             explainer = self._explainer(model, x, edge_index, "graph", target, inputs)
             found = [explainer.explain()]
@@ -184,7 +186,7 @@ def _check_one_graph(batch: Tensor | None) -> None:
 
 
 def _targets(index: int | Tensor | None, num_nodes: int) -> list[int]:
-    """The nodes to explain: all, one, some by number, or some by a mask."""
+    """Return the nodes to explain: all, one, several by number, or a mask."""
     if index is None:
         return list(range(num_nodes))
     try:

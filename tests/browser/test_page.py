@@ -18,7 +18,7 @@ EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<
 def test_the_page_says_what_was_found(read, node_explanation):
     reader = read(node_explanation)
     assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be of class blue"
-    assert f"held in {node_explanation.held:.1%} of 800 samples" in reader.text("#lead")
+    assert f"held in {node_explanation.held:.1%} of 800 perturbed graphs" in reader.text("#lead")
     assert reader.text("#holds") == f"{node_explanation.query():.1%}"
     for node in node_explanation.nodes:
         assert reader.node(f"n{node}").count() == 1
@@ -31,7 +31,7 @@ def test_clicking_a_bar_states_it_and_clicking_again_takes_it_back(read, node_ex
     known = node_explanation.query({first: "changed"})
     assert reader.holds() == pytest.approx(known, abs=1e-6)
     assert reader.text("#holds") == f"{known:.1%}"
-    assert f"{node_explanation.query():.1%} when nothing is known" in reader.text("#against")
+    assert f"{node_explanation.query():.1%} without evidence" in reader.text("#against")
     assert f"{abs(known - node_explanation.query()) * 100:.1f}" in reader.text("#moved")
     assert reader.text("#known") == f"{first} changed ×"
     reader.state(f"n{first}", "changed")
@@ -46,7 +46,7 @@ def test_clicking_a_node_asks_for_both_halves_of_what_is_known(read, node_explan
     dialogue.get_by_text("changed").click()
     expected = node_explanation.query({first: "original, changed"})
     assert reader.holds() == pytest.approx(expected, abs=1e-6)
-    dialogue.get_by_role("group", name="Its prediction was").get_by_text("unknown").click()
+    dialogue.get_by_role("group", name="Prediction").get_by_text("unknown").click()
     expected = node_explanation.query({first: "original"})
     assert reader.holds() == pytest.approx(expected, abs=1e-6)
 
@@ -70,7 +70,7 @@ def test_the_keyboard_is_enough(read, node_explanation):
     assert reader.page.evaluate("document.activeElement.dataset.key") == f"n{nodes[1]}"
     press("ArrowLeft")
     press("Space")
-    assert reader.text("#asking-title") == str(nodes[0])
+    assert reader.text("#dialog-title") == str(nodes[0])
 
 
 def test_every_control_can_be_reached_by_tab_and_shows_it(read, node_explanation):
@@ -82,7 +82,7 @@ def test_every_control_can_be_reached_by_tab_and_shows_it(read, node_explanation
             "document.activeElement.matches(':focus-visible')"
         )
         assert reader.page.evaluate(visible)
-    assert {"theme", "picture", "network", "telling", "ranking", "making"} <= reached
+    assert {"theme", "picture", "network", "informative", "ranking", "making"} <= reached
 
 
 def test_what_cannot_be_is_said_and_can_be_undone(read, node_explanation):
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_said_and_can_be_undone(read, node_explanation):
     assert not reader.page.locator("#impossible").is_visible()
     expected = node_explanation.query(dict(impossible[:-1]))
     assert reader.holds() == pytest.approx(expected, abs=1e-6)
-    reader.page.get_by_role("button", name="Forget everything").click()
+    reader.page.get_by_role("button", name="Clear all").click()
     assert reader.holds() == pytest.approx(node_explanation.query(), abs=1e-6)
 
 
@@ -120,20 +120,24 @@ def test_an_answer_says_how_many_samples_are_behind_it(read, node_explanation):
     samples = 800 * network.probability({first: "changed"})
     assert samples > 20
     reader.state(f"n{first}", "changed")
-    expected = f"By the network, what is known is so in about {samples:.0f} of 800 samples."
+    expected = (
+        f"According to the network, this evidence occurs in about {samples:.0f} of 800 samples."
+    )
     assert reader.text("#basis") == expected
     plain = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
     evidence = first_unlikely(node_explanation, 5 / 800)
     reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
     assert not reader.page.locator("#impossible").is_visible()
-    assert reader.text("#basis").startswith("Too few samples to rely on: by the network, ")
+    assert reader.text("#basis").startswith(
+        "Too few samples to rely on: according to the network, "
+    )
     told = 800 * network.probability(evidence)
     count = "fewer than 1" if told < 1 else f"about {told:.1f}"
-    assert f"is so in {count} of 800 samples" in reader.text("#basis")
+    assert f"occurs in {count} of 800 samples" in reader.text("#basis")
     warned = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
     assert warned != plain
     assert "Too few samples to rely on" in reader.page.locator("#spoken").text_content()
-    reader.page.get_by_role("button", name="Forget everything").click()
+    reader.page.get_by_role("button", name="Clear all").click()
     assert reader.text("#basis") == ""
 
 
@@ -158,7 +162,7 @@ def test_the_words_are_explained(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation)
         assert reader.text("#meaning") == describe_terms(explanation.settings)
-        assert "dependence, not cause" in reader.text("#network-panel")
+        assert "dependence, not causation" in reader.text("#network-panel")
 
 
 def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
@@ -166,7 +170,7 @@ def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
     one, two = node_explanation.nodes[:2]
     reader.state(f"n{one}", "kept")
     reader.state(f"n{two}", "original")
-    reader.page.get_by_role("button", name=f"Forget that {one} is kept").click()
+    reader.page.get_by_role("button", name=f"Remove evidence: {one} is kept").click()
     assert reader.holds() == pytest.approx(node_explanation.query({two: "original"}), abs=1e-6)
 
 
@@ -179,7 +183,7 @@ def test_the_most_telling_fact_is_found(read, node_explanation):
             if network.probability({node: word}) > 0:
                 moves[node, word] = abs(node_explanation.query({node: word}) - now)
     node, word = max(moves, key=moves.get)
-    first = reader.page.locator("#telling button").first
+    first = reader.page.locator("#informative button").first
     assert first.inner_text().split()[:2] == [str(node), word]
     first.click()
     assert reader.holds() == pytest.approx(node_explanation.query({node: word}), abs=1e-6)
@@ -189,7 +193,7 @@ def test_facts_with_too_few_samples_are_not_offered(read, node_explanation):
     reader = read(node_explanation)
     evidence, offered, thin = first_with_thin_facts(node_explanation)
     reader.state_all([(f"n{node}", word) for node, word in evidence.items()])
-    rows = reader.page.locator("#telling .fact").all()
+    rows = reader.page.locator("#informative .fact").all()
     shown = {tuple(row.locator(":scope > *").all_text_contents()) for row in rows}
     assert offered <= shown
     assert not thin & shown
@@ -272,7 +276,7 @@ def test_names_are_text_and_nothing_else(read, node_explanation):
     reader = read(replace(node_explanation, settings=settings).named(names))
     for node in node_explanation.nodes:
         reader.node(f"n{node}").locator(".title").click()
-        assert reader.text("#asking-title") == names[node]
+        assert reader.text("#dialog-title") == names[node]
         reader.page.keyboard.press("Escape")
     reader.open_details("ranking", "tables", "words", "making")
     assert names[14] in reader.text("h1")
@@ -389,8 +393,8 @@ def test_hundreds_of_neighbours_are_cut_down_to_what_can_be_read(read):
     reader = read(explanation)
     drawn = reader.page.locator("#picture .node").count()
     assert drawn <= 60
-    assert f"{size - drawn} further nodes are not drawn" in reader.text("#picture-legend")
+    assert f"{size - drawn} more nodes are not drawn" in reader.text("#picture-legend")
     for node in (0, *explanation.nodes):
         assert reader.node(f"n{node}", "picture").count() == 1
     reader.open_details("ranking")
-    assert "199 further candidates are not listed" in reader.text("#ranking")
+    assert "199 more candidates are not listed" in reader.text("#ranking")

@@ -143,17 +143,27 @@ def test_warnings_go_to_standard_error(explain):
         (["--target", "An"], "model", "named.npz", "did you mean Ann?"),
         (["--target", "3", "--task", "edge"], "pairs", "graph.npz", "a pair such as 3,5"),
         (["--target", "3", "--task", "graph"], "whole", "graph.npz", "the whole graph"),
-        ([], "model", "graph.npz", "name what to explain"),
+        ([], "model", "graph.npz", "no target was given"),
         (["--target", "0", "--edges", "friends.csv"], "model", "graph.npz", "give the graph by"),
         (["--target", "0"], "model", "", "give the graph by"),
-        (["--target", "0", "--undirected"], "model", "graph.npz", "--undirected is for --edges"),
-        (["--target", "0", "--output", "a.gif"], "model", "graph.npz", "ends in .html, .json"),
+        (
+            ["--target", "0", "--undirected"],
+            "model",
+            "graph.npz",
+            "--undirected applies only to --edges",
+        ),
+        (
+            ["--target", "0", "--output", "a.gif"],
+            "model",
+            "graph.npz",
+            "must be one of .html, .json",
+        ),
         (["--target", "0", "--output", "no/a.png"], "model", "graph.npz", "there is no folder no"),
-        (["--target", "all", "--output", "a.png"], "model", "graph.npz", "but there are 5"),
+        (["--target", "all", "--output", "a.png"], "model", "graph.npz", "not 5"),
         (["--target", "0", "--targets-file", "no"], "model", "graph.npz", "no cannot be read"),
         (["--target", "0"], "nothing", "graph.npz", "has no attribute 'nothing'"),
         (["--target", "0"], "number", "graph.npz", "model must be callable"),
-        (["--target", "0"], "Taking", "graph.npz", "a class that takes size"),
+        (["--target", "0"], "Taking", "graph.npz", "with required arguments (size)"),
         (["--target", "0", "--weights", "w.pt"], "model", "graph.npz", "needs a PyTorch module"),
         (["--target", "0", "--change", "sudden"], "model", "graph.npz", "unknown change 'sudden'"),
         (["--target", "0", "--num-samples", "five"], "model", "graph.npz", "choose one of: auto"),
@@ -167,7 +177,9 @@ def test_what_is_wrong_is_said_in_one_line(explain, arguments, model, graph, sai
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("place", "said"), [("no_such", "nor is it"), ("no_such:x", "importing")])
+@pytest.mark.parametrize(
+    ("place", "said"), [("no_such", "nor module:attribute"), ("no_such:x", "importing")]
+)
 def test_a_model_that_is_not_there(explain, place, said):
     code, _, err = explain("--target", "0", model=place)
     assert code == 2
@@ -187,8 +199,8 @@ def test_a_module_that_fails_is_named(folder, explain):
         ({"x": VISITS}, "no array 'edge_index'"),
         ({"x": VISITS, "edge_index": EDGES + 9}, "contains node 13"),
         ({"x": VISITS, "edge_index": EDGES, "names": ["a"] * 5}, "1 different names for 5 nodes"),
-        ({"x": VISITS, "edge_index": EDGES, "names": VISITS}, "must be a list of texts"),
-        ({"x": VISITS.astype(object), "edge_index": EDGES}, "it holds Python objects"),
+        ({"x": VISITS, "edge_index": EDGES, "names": VISITS}, "must be a list of strings"),
+        ({"x": VISITS.astype(object), "edge_index": EDGES}, "it contains Python objects"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
@@ -204,7 +216,7 @@ def test_graphs_that_cannot_be_used(explain, arrays, said):
     [
         ("a,1\nb,x\n", "a,b\n", "people.csv: line 2: could not convert string to float: 'x'"),
         ("a,1\nb\n", "a,b\n", "people.csv: line 2 has 1 cells, the first 2"),
-        ("a,1\na,2\n", "a,b\n", "the node 'a' is there twice"),
+        ("a,1\na,2\n", "a,b\n", "duplicate node 'a'"),
         ("a,1\nb,2\n", "a,b\na,c\n", "friends.csv: line 2: the node 'c' has no features"),
         ("a,1\nb,2\n", "a,b,3\n", "need a header"),
         ("a\nb\n", "a,b\n", "a node's name and its features"),

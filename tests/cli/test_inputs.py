@@ -65,7 +65,9 @@ def test_a_class_whose_weights_nobody_gave_is_warned_of(folder, recwarn):
         "import torch\n\n\nclass Net(torch.nn.Linear):\n"
         "    def __init__(self):\n        super().__init__(2, 2)\n\n\nnet = Net()\n"
     )
-    with pytest.warns(PGMExplainerWarning, match="linear_model:Net is a class: its weights are as"):
+    with pytest.warns(
+        PGMExplainerWarning, match="linear_model:Net is a class, so its weights are untrained"
+    ):
         model = read_model("linear_model:Net", None, trust=False)
     torch.save(model.state_dict(), "weights.pt")
     recwarn.clear()

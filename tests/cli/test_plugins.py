@@ -42,7 +42,7 @@ def test_a_package_can_add_a_command(shell, another):
 
 def test_no_package_replaces_a_command(shell, another):
     assert "--number" not in shell("show", "--help")[1]
-    assert "show saved explanations" in shell("--help")[1]
+    assert "print saved explanations" in shell("--help")[1]
 
 
 @pytest.mark.parametrize("typed", [["demo"], ["demo", "--seed", "1"], ["reproduce", "table2"]])

@@ -160,7 +160,7 @@ def test_a_full_disk_stops_it_and_room_lets_it_go_on(graph, whole, small_disk):
     code, _, errors = Command(graph, folder).end()
     assert code == 2
     assert "No space left on device" in errors
-    assert "What was finished is safe" in errors
+    assert "Finished work is saved" in errors
     assert "Traceback" not in errors
     assert 0 < len(ExplanationDataset(folder).entries) < 6
     assert not list(folder.glob("shards/.*")), "nothing half-written is left"
@@ -197,12 +197,15 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
     ("arguments", "named"),
     [
         (["job_models:gnn"], "--graph"),
-        (["--graph", "GRAPH"], "name the model"),
+        (["--graph", "GRAPH"], "no model was given"),
         (["job_models:explainer", "--graph", "GRAPH"], "leave --graph"),
         (["job_models:explainer", "--num-samples", "50"], "leave num_samples"),
         (["job_models:explainer", "--weights", "w.pt"], "needs a PyTorch module"),
         (["job_models:gnn", "--graph", "GRAPH", "--edges", "e.csv"], "give the graph by"),
-        (["job_models:gnn", "--graph", "GRAPH", "--undirected"], "--undirected is for --edges"),
+        (
+            ["job_models:gnn", "--graph", "GRAPH", "--undirected"],
+            "--undirected applies only to --edges",
+        ),
         (["job_models:gnn", "--graph", "GRAPH", "--task", "graph"], "use pgm-explainer explain"),
         (["job_models:gnn", "--graph", "GRAPH", "--target", "60"], "there is no node '60'"),
         (["job_models", "--graph", "GRAPH"], "module:attribute"),

@@ -51,13 +51,15 @@ def test_query_tells_before_and_after(saved, shell):
     assert answer["support"] == explanation.support(known)
     assert answer["warning"] is None
     words = shell("query", "one.json", *given)[1]
-    assert f"{explanation.query():.1%}  when nothing is known" in words
+    assert f"{explanation.query():.1%}  without evidence" in words
     assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
 
 
 def test_query_says_how_many_samples_are_behind_an_answer(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
-    said = f"by the network, this is so in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
+    said = (
+        f"by the network, this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
+    )
     words = shell("query", "one.json", "--given", "Bob=kept")[1]
     assert f"({said} of 200 samples)" in words
     assert "was so" not in words
@@ -77,7 +79,7 @@ def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
 def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
     explanation = load_explanations(saved[0])[0]
     words = " ".join(shell("query", "one.json", "--given", "Bob=kept")[1].split())
-    assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. How li")
+    assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. Probab")
     effect = next(each for each in explanation.effects if each.node == "Bob")
     size = f"{-100 * effect.effect:.1f} percentage points"
     assert f"Perturbing node Bob lowers the probability of class 1 by {size} (95%" in words
@@ -93,15 +95,15 @@ def test_several_facts_may_follow_one_given(saved, shell):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["query", "all.json"], "5 explanations; say which one by --target: Ann, Bob, 'Cid, Jr'"),
+        (["query", "all.json"], "5 explanations; choose one with --target: Ann, Bob, 'Cid, Jr'"),
         (["query", "all.json", "--target", "Zed"], "there is no explanation in all.json of 'Zed'"),
         (["query", "one.json", "--given", "Bib=kept"], "did you mean Bob?"),
-        (["query", "one.json", "--given", "Bob"], "say NODE=WHAT, such as 300=kept"),
+        (["query", "one.json", "--given", "Bob"], "not of the form NODE=WHAT, such as 300=kept"),
         (["query", "one.json", "--given", "Bob=odd"], "'odd' is no evidence for 'Bob'"),
         (["query", "one.json", "--given", "Bob=kept,changed"], "contradicts itself"),
         (["query", "no.json"], "no.json cannot be read"),
         (["show", "people.csv"], "not JSON"),
-        (["show", "empty.json"], "holds no explanation"),
+        (["show", "empty.json"], "contains no explanations"),
         (["show", "all.json", "--output", "all.png"], "a picture shows one explanation"),
     ],
 )
@@ -188,6 +190,6 @@ def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypa
         assert code == 2
         assert "target" in err
     (folder / "empty").mkdir()
-    assert "no data set" in shell("show", "empty")[2]
+    assert "not a data set" in shell("show", "empty")[2]
     monkeypatch.setattr("pgm_explainer.cli.saved._MOST_AT_ONCE", 4)
-    assert "say which one by --target" in shell("show", "people", "--json")[2]
+    assert "choose one with --target" in shell("show", "people", "--json")[2]

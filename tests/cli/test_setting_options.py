@@ -41,7 +41,7 @@ def test_both_ways_give_the_same_and_the_last_holds():
 
 @pytest.mark.parametrize("text", ["num_samples", "=3", "samples=3", ""])
 def test_what_is_no_setting_is_named(text):
-    with pytest.raises(argparse.ArgumentError, match="is no setting; write name=value"):
+    with pytest.raises(argparse.ArgumentError, match="is not a setting; write name=value"):
         settings("--set", text)
 
 
@@ -51,5 +51,5 @@ def test_lists_too_deep_are_told_in_one_line(shell, depth):
     usual = ("--model", "visits_model:model", "--graph", "graph.npz", "--target", "0")
     code, _, err = shell("explain", *usual, "--set", f"features={deep}")
     assert (code, err.count("\n")) == (2, 1)
-    assert "has lists within lists, more than 8 deep" in err
+    assert "is nested more than 8 levels deep" in err
     assert len(err) < 400

@@ -58,13 +58,13 @@ def test_a_file_of_pairs(targets):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "targets names no target"),
-        ("\n \n", "targets names no target"),
+        ("", "targets contains no targets"),
+        ("\n \n", "targets contains no targets"),
         ("Ann\nAnn Bob\n", "there is no node 'Ann Bob'"),
         (np.array([9]), "there is no node '9'"),
         (np.array([1.5]), "there is no node '1.5'"),
-        (np.array([], dtype=int), "names no target"),
-        (np.array([True, False]), "for each of the 5 nodes"),
+        (np.array([], dtype=int), "contains no targets"),
+        (np.array([True, False]), "mask over the 5 nodes"),
         (np.zeros((1, 1, 1)), "pairs in two columns"),
         (np.array(3), "pairs in two columns"),
     ],

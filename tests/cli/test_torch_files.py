@@ -112,7 +112,7 @@ def test_torchscript_only_if_trusted(net, explain):
     torch.jit.trace(net, inputs).save("net.ts")
     code, _, err = explain("--target", "0", model="net.ts")
     assert code == 2
-    assert "holds a program" in err
+    assert "contains a program" in err
     found = explain("--target", "0", "--json", "--trust", model="net.ts")
     assert target_of(found) == target_of(explain("--target", "0", "--json"))
 
@@ -125,8 +125,8 @@ def test_exported_programs_only_if_trusted_and_for_any_size(net, explain):
     }
     torch.export.save(torch.export.export(net, inputs), "one.pt2")
     torch.export.save(torch.export.export(net, inputs, dynamic_shapes=sizes), "any.pt2")
-    assert "holds a program" in explain("--target", "0", model="any.pt2")[2]
-    assert "one size of graph only" in explain("--target", "0", "--trust", model="one.pt2")[2]
+    assert "contains a program" in explain("--target", "0", model="any.pt2")[2]
+    assert "for a fixed graph size" in explain("--target", "0", "--trust", model="one.pt2")[2]
     found = explain("--target", "0", "--json", "--trust", model="any.pt2")
     assert target_of(found) == target_of(explain("--target", "0", "--json"))
 
@@ -163,7 +163,7 @@ def test_a_job_takes_a_program_if_trusted_also_in_other_processes(net, folder, j
     program = ("--model", "net.ts", "--graph", "graph.npz")
     code, _, err = job("why", *program)
     assert code == 2
-    assert "holds a program" in err
+    assert "contains a program" in err
     for name, engine in (("here", "local"), ("there", "processes")):
         code, _, err = job(name, *program, "--trust", "--engine", engine)
         assert code == 0, err
@@ -187,15 +187,15 @@ def test_a_job_does_not_go_on_with_another_program(net, job):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--model", "net.pt", "--trust"], "is no model in TorchScript"),
-        (["--model", "graph.npz", "--trust"], "is no model in TorchScript"),
+        (["--model", "net.pt", "--trust"], "is not a TorchScript model"),
+        (["--model", "graph.npz", "--trust"], "is not a TorchScript model"),
         (["--model", "people.csv", "--trust"], "not a zip archive"),
         (["--model", "net.pt", "--weights", "net.pt"], "--weights is for a model named"),
         (["--model", "visits_net:Net", "--weights", "no.pt"], "no.pt cannot be read"),
         (["--model", "visits_net:Net", "--weights", "no.safetensors"], "cannot be read"),
-        (["--model", "visits_net:Net", "--weights", "people.csv"], "is broken, or holds more"),
+        (["--model", "visits_net:Net", "--weights", "people.csv"], "is broken, or contains"),
         (["--model", "visits_net:Net", "--weights", "wrong.pt"], "do not fit the model"),
-        (["--model", "visits_net:Net", "--weights", "list.pt"], "holds a list"),
+        (["--model", "visits_net:Net", "--weights", "list.pt"], "contains a list"),
         (
             ["--model", "visits_net:Net", "--weights", "net.pt", "--graph", "list.pt"],
             "a list without a graph",

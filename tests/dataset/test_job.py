@@ -357,7 +357,7 @@ def test_a_group_that_kills_three_workers_is_halved_and_the_others_stay(
 
 def test_a_target_that_no_worker_survives_is_found_and_recorded(whole, tmp_path):
     data = explain_dataset(explainer(), None, tmp_path, engine=Deaths([3, 50]), shard_size=20)
-    error = "JobError: 3 workers died over this target, the last by signal 9 (SIGKILL)"
+    error = "JobError: 3 workers crashed on this target, the last one by signal 9 (SIGKILL)"
     assert data.failures() == {3: error, 50: error}
     assert len(list(data)) == NODES - 2
 
@@ -375,7 +375,7 @@ def test_a_model_that_really_kills_its_process_is_survived(tmp_path, monkeypatch
 def test_one_folder_has_one_job_at_a_time(tmp_path):
     class Meanwhile:
         def map(self, prepare, tasks):
-            with pytest.raises(JobError, match="another job is at work"):
+            with pytest.raises(JobError, match="another job is running"):
                 explain_dataset(explainer(), [1], tmp_path)
             return map(prepare(), tasks)
 
@@ -439,12 +439,12 @@ def test_an_explainer_may_be_made_by_a_function_or_by_its_place(whole, tmp_path)
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ("job_models", "'job_models' should be 'module:attribute'"),
+        ("job_models", "'job_models' is not of the form 'module:attribute'"),
         ("no_such_module:make", "no_such_module"),
         ("job_models:absent", "absent"),
         ("job_models:broken_factory", "weights are not there"),
         ("job_models:NODES", "must be a PGMExplainer"),
-        (dict, "no PGMExplainer"),
+        (dict, "not a PGMExplainer"),
         (3, "3"),
     ],
     ids=str,

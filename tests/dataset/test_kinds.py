@@ -106,4 +106,4 @@ def test_a_target_of_another_kind_is_refused_in_a_shell(data, capsys):
     assert capsys.readouterr().out == f"{data['paper', 4]}\n"
     for other in ("author,4", "foo,4"):
         assert main(["show", str(data.path), "--target", other]) == 2
-        assert "is no target of this data set" in capsys.readouterr().err
+        assert "is not a target of this data set" in capsys.readouterr().err

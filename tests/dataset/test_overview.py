@@ -121,7 +121,7 @@ def test_the_words_say_what_stands_out(data):
     assert f"{NODES} of {NODES}" in text
     assert "no service for the marked node" in text
     assert "Nodes that change most predictions" in text
-    assert "Nodes that move along with most predictions" in text
+    assert "Other nodes that depend on most predictions" in text
     first = data.overview().causes[0]
     line = f"{first.what}  {first.predictions}; mean |effect| {100 * first.size:.1f} points"
     assert line in " ".join(text.split(" ")).replace("   ", "  ")
@@ -130,7 +130,7 @@ def test_the_words_say_what_stands_out(data):
 def test_the_picture_has_a_panel_for_each_question(data):
     figure = data.overview().plot()
     titles = [axes.get_title() for axes in figure.axes]
-    for words in ("Nodes that change", "Nodes that move along", "Features that matter"):
+    for words in ("Nodes that change", "Other nodes that depend", "Features that matter"):
         assert any(title.startswith(words) for title in titles)
 
 

@@ -60,7 +60,7 @@ def test_pairs_are_read_and_a_graph_is_refused():
     x, edges = np.eye(4), np.array([[0, 1, 2], [1, 2, 3]])
     pairs = PGMExplainer(lambda x, pairs: x[:, pairs[0]], x, edges, task="edge")
     assert read_targets(pairs, [(1, 2), (0, 3), (1, 2)]).tolist() == [[0, 3], [1, 2]]
-    with pytest.raises(InputError, match="name the pairs"):
+    with pytest.raises(InputError, match="needs a list of pairs"):
         read_targets(pairs, None)
     with pytest.raises(InputError, match="pairs of nodes"):
         read_targets(pairs, [1, 2])

@@ -86,7 +86,7 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     assert kept.nodes == whole.nodes
     assert kept.query() == whole.query()
     assert kept.warnings[-1] == (
-        f"the data set kept the first 2 of {len(whole.ranking)} candidates only"
+        f"the data set kept only the first 2 of {len(whole.ranking)} candidates"
     )
     assert kept.ranking.num_candidates == len(whole.ranking)
     assert str(kept).splitlines()[0] == str(whole).splitlines()[0]
@@ -153,7 +153,7 @@ def test_pairs_are_stored_as_pairs(tmp_path):
     assert {each.target for each in data} == {(1, 2), (2, 3)}
     assert data.to_pandas()["target"].map(tuple).tolist() == [each.target for each in data]
     for wrong in (1, "12", {1, 2}, (1, 2, 3), (1, 2.0), (True, 2), ("foo", 2)):
-        with pytest.raises(InputError, match="is no target"):
+        with pytest.raises(InputError, match="is not a target"):
             data[wrong]
 
 
@@ -201,7 +201,7 @@ def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
 @pytest.mark.parametrize("target", [("author", 4), ("foo", 4), ("paper", 4.0), ("paper",), "paper"])
 def test_a_target_of_another_kind_is_not_mistaken(kinds, tmp_path, target):
     data = explain_dataset(kinds, None, tmp_path)
-    with pytest.raises(InputError, match="is no target"):
+    with pytest.raises(InputError, match="is not a target"):
         data[target]
 
 
@@ -217,7 +217,7 @@ def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
     assert counted <= causes <= set(names)
     assert counted
     for wrong in (3, "3", ("foo", "account 3"), None):
-        with pytest.raises(InputError, match="is no target"):
+        with pytest.raises(InputError, match="is not a target"):
             made[wrong]
 
 
@@ -247,7 +247,7 @@ def test_names_that_were_changed_are_not_believed(tmp_path, damage):
     [
         (account_names(), account_names("other"), "give the names that it was made with"),
         (account_names(), None, "give the same names again"),
-        (None, account_names(), "leave the names out"),
+        (None, account_names(), "omit the names"),
     ],
 )
 def test_a_job_goes_on_with_the_names_that_it_began_with(tmp_path, before, now, said):
@@ -286,7 +286,7 @@ def test_pairs_are_called_by_the_names_of_their_ends(tmp_path):
     made = explain_dataset(pair_explainer(), [(2, 3), (1, 2)], tmp_path, names=list("abcde"))
     assert made["b", "c"].target == ("b", "c")
     assert {each.target for each in made} == {("b", "c"), ("c", "d")}
-    with pytest.raises(InputError, match="is no target"):
+    with pytest.raises(InputError, match="is not a target"):
         made["bc"]
 
 
@@ -294,7 +294,7 @@ def test_names_that_are_numbers_are_whole_ones(tmp_path):
     made = explain_dataset(explainer(), [0, 1], tmp_path, names=range(1, NODES + 1))
     assert made[np.int64(1)].target == 1
     for wrong in (True, 1.0, "1"):
-        with pytest.raises(InputError, match="is no target"):
+        with pytest.raises(InputError, match="is not a target"):
             made[wrong]
 
 
@@ -302,9 +302,9 @@ def test_names_that_are_numbers_are_whole_ones(tmp_path):
     ("names", "said"),
     [
         (["a"], "1 names for 60 nodes"),
-        (["a"] * NODES, "more than one node is called 'a'"),
-        ([None] * NODES, "text or whole numbers, not None"),
-        (["\ud800", *range(NODES - 1)], "text or whole numbers, not"),
+        (["a"] * NODES, "several nodes are called 'a'"),
+        ([None] * NODES, "strings or integers, not None"),
+        (["\ud800", *range(NODES - 1)], "strings or integers, not"),
         (7, "list of names"),
     ],
 )
@@ -315,7 +315,7 @@ def test_names_that_cannot_be_used_are_refused(names, said, tmp_path):
 
 
 def test_a_folder_without_a_data_set_is_told(tmp_path):
-    with pytest.raises(FileError, match="holds no data set"):
+    with pytest.raises(FileError, match="is not a data set"):
         ExplanationDataset(tmp_path / "absent")
 
 

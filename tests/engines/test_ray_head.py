@@ -45,7 +45,9 @@ def test_a_dead_address_is_told_at_once(scheme):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
     started = time.monotonic()
-    with pytest.raises(JobError, match=rf"no Ray cluster answers at '{address}' .*refused.*--head"):
+    with pytest.raises(
+        JobError, match=rf"no Ray cluster responds at '{address}' .*refused.*--head"
+    ):
         list(RayEngine(address=address).map(int, ["1"]))
     assert time.monotonic() - started < 10
 
@@ -117,5 +119,5 @@ def test_a_cluster_that_dies_is_told_in_words_of_ours(part, said):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert f"the Ray cluster has died: {said} is gone" in done.stdout
-    assert "What was finished is safe" in done.stdout
+    assert "Finished work is saved" in done.stdout
     assert done.stdout.rstrip().endswith("True")

@@ -54,7 +54,7 @@ def crashed(folder, at, error, half=True):
 def check_readable(folder, right):
     """What is there so far is right, or nothing is there yet."""
     if not (folder / "job.json").exists():
-        with pytest.raises(FileError, match="holds no data set"):
+        with pytest.raises(FileError, match="is not a data set"):
             ExplanationDataset(folder)
         return
     data = ExplanationDataset(folder)

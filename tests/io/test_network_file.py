@@ -216,14 +216,14 @@ def test_bif_in_its_freedoms(tmp_path):
         ("(perturbed) 0.1 0.9;", "", "'graph' should have 2 rows, not 1"),
         ("[ 2 ]", "[ 3 ]", "should have 3 states, not '2 of them'"),
         ("graph |", "node_1 |", "line 8 should have each variable once, not 'node_1'"),
-        ("| node_1", "| node_2", "a parent of 'graph' is 'node_2', which is no variable"),
+        ("| node_1", "| node_2", "a parent of 'graph' is 'node_2', which is not a variable"),
         ("| node_1", "| graph", "should have a row|form a cycle"),
         ("network", "net", "line 1 should have 'network', 'variable' or 'probability', not 'net'"),
         ("order */", "order", "ends where .* should be: was it cut short"),
         (
             BIF[BIF.index("variable") :],
             "",
-            "must have a 'probability' for each 'variable', and one at least",
+            "must have a 'probability' for each 'variable', and at least one variable",
         ),
     ],
 )
@@ -292,7 +292,7 @@ def test_other_declarations_are_welcome(explanations, declared, tmp_path):
         ("DEFINITION", "PROPERTY", "must have a <DEFINITION> for each <VARIABLE>"),
         ('encoding="UTF-8"', 'encoding="EBCDIC"', "not XML"),
         ('encoding="UTF-8"', 'encoding="shift_jis"', "not XML"),
-        ("</BIF>", "", "not XML, or was cut short"),
+        ("</BIF>", "", "not XML, or is truncated"),
         ("<VARIABLE ", "<a>" * 9 + "<VARIABLE ", "<a> is nested too deep"),
     ],
 )
@@ -321,7 +321,7 @@ def test_a_network_may_have_only_so_many_variables(tmp_path, monkeypatch):
     path.write_text(independent(range(21)))
     monkeypatch.setattr(tables, "NETWORK_VARIABLES", 19)
     for name in ("net.bif", "net.xmlbif"):
-        with pytest.raises(FileError, match=rf"{name}: a network may have 19 variables"):
+        with pytest.raises(FileError, match=rf"{name}: a network may have at most 19 variables"):
             BayesianNetwork.load(tmp_path / name)
 
 
@@ -337,5 +337,7 @@ def test_a_network_of_many_variables_is_read_soon(tmp_path):
 def test_a_network_may_have_only_so_many_bytes(tmp_path):
     path = tmp_path / "net.bif"
     path.write_bytes(b" " * (8 * 2**20 + 1))
-    with pytest.raises(FileError, match="it has 8 MB, and a file of this kind may have 8 MB"):
+    with pytest.raises(
+        FileError, match="it has 8 MB, and a file of this kind may have at most 8 MB"
+    ):
         BayesianNetwork.load(path)

@@ -32,7 +32,7 @@ def load(name):
 def test_a_file_of_version_4_is_read_and_saved_in_the_present_one(path, tmp_path):
     assert json.loads(path.read_text())["version"] == 4
     explanation = Explanation.load(path)
-    assert "Held" in str(explanation)
+    assert "held" in str(explanation)
     explanation.save(tmp_path / "new.json")
     assert json.loads((tmp_path / "new.json").read_text())["version"] == 5
     again = Explanation.load(tmp_path / "new.json")

@@ -1,4 +1,4 @@
-"""What changes a prediction and what moves along: the rows, and the sentences about them."""
+"""What changes a prediction and what else depends on it: rows and sentences."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from pgm_explainer import PGMExplainer
 from pgm_explainer.report.effects import (
     Mention,
-    along_sentence,
+    dependence_sentence,
+    dependent_nodes,
     effect_sentence,
     effects_caption,
     lead_sentence,
     left_out_sentences,
-    moving_along,
     own_sentences,
     plain,
     shown_effects,
@@ -63,13 +63,13 @@ def test_a_node_that_only_moves_along_is_not_taken_for_a_cause():
     explanation = explain(common_cause)
     assert set(explanation.nodes) == {CAUSE, SIBLING}
     assert [each.number for each in shown_effects(explanation)] == [CAUSE]
-    assert moving_along(explanation).tolist() == [SIBLING]
-    assert said(along_sentence(explanation)) == (
+    assert dependent_nodes(explanation).tolist() == [SIBLING]
+    assert said(dependence_sentence(explanation)) == (
         "Node 2 changes together with the prediction, but perturbing it has no significant effect."
     )
     words = " ".join(str(explanation).split())
-    assert f"What moves along: {said(along_sentence(explanation))}" in words
-    assert Mention(SIBLING) in along_sentence(explanation)
+    assert f"What else depends on it: {said(dependence_sentence(explanation))}" in words
+    assert Mention(SIBLING) in dependence_sentence(explanation)
 
 
 def test_where_nodes_have_no_predictions_nothing_moves():
@@ -77,7 +77,9 @@ def test_where_nodes_have_no_predictions_nothing_moves():
     settings = explanation.settings
     model = replace(settings.model, task="graph", hops=None)
     graph = replace(explanation, settings=replace(settings, model=model))
-    assert said(along_sentence(graph)).startswith("Node 2 is related to whether the prediction ch")
+    assert said(dependence_sentence(graph)).startswith(
+        "Node 2 is related to whether the prediction ch"
+    )
 
 
 def test_what_moves_along_is_significant_in_the_ranking_and_not_in_the_effects(kinds):
@@ -85,15 +87,15 @@ def test_what_moves_along_is_significant_in_the_ranking_and_not_in_the_effects(k
         causes = {each.node for each in explanation.effects if each.significant}
         dependent = [each.node for each in explanation.ranking if each.significant]
         expected = [node for node in dependent if node not in causes]
-        assert moving_along(explanation).tolist() == expected
+        assert dependent_nodes(explanation).tolist() == expected
 
 
 def test_that_nothing_moves_along_is_said():
-    assert said(along_sentence(explain(sums(0, 8, 0, 0)))) == (
-        "No further node depends significantly on the prediction."
+    assert said(dependence_sentence(explain(sums(0, 8, 0, 0)))) == (
+        "No other node depends significantly on the prediction."
     )
     idle = explain(lambda x: np.ones((*x.shape[:2], 2)))
-    assert said(along_sentence(idle)) == "No node depends significantly on the prediction."
+    assert said(dependence_sentence(idle)) == "No node depends significantly on the prediction."
 
 
 def test_a_fall_and_a_rise_are_said_with_their_sizes_and_intervals():
@@ -129,11 +131,11 @@ def test_a_node_that_moves_it_both_ways_has_no_direction():
     explanation = explainer.explain(0)
     (found,) = shown_effects(explanation)
     assert found.direction == "both"
-    assert "Perturbing node 1 moves the probability of class 0 both ways (" in said(
+    assert "Perturbing node 1 changes the probability of class 0 in both directions (" in said(
         effect_sentence(found, measure_of(explanation))
     )
     row = next(line for line in str(explanation).splitlines() if line.strip().startswith("1  "))
-    assert row.endswith("both ways")
+    assert row.endswith("both directions")
 
 
 def test_the_lead_is_the_strongest_effect_and_says_of_how_many():
@@ -151,7 +153,7 @@ def test_the_lead_is_the_strongest_effect_and_says_of_how_many():
 def test_that_nothing_changes_it_is_said():
     explanation = explain(lambda x: np.ones((*x.shape[:2], 2)), correction="none")
     assert said(lead_sentence(explanation)) == (
-        "No node was found whose perturbation changes the prediction."
+        "No node has a significant effect on the prediction."
     )
     assert effects_caption(explanation) == (
         "None of 4 nodes has a significant effect on the probability of class 0 (level 0.05)."
@@ -185,7 +187,7 @@ def test_strong_causes_that_the_network_has_no_room_for_are_named(crowd):
     assert numbers == explanation.left_out
     assert said(sentence).startswith(f"Nodes {numbers[0]}, ")
     assert said(sentence).endswith(
-        " change the prediction strongly, but the network has no room for them (max_nodes is 2)."
+        " have strong effects but are not in the network (max_nodes is 2)."
     )
     assert said(sentence) in " ".join(str(explanation).split())
     assert list(left_out_sentences(replace(explanation, network=None))) == []
@@ -196,15 +198,15 @@ def test_of_many_nodes_the_first_eight_are_named(crowd):
     explanation = crowd(30, 12, num_samples=6000)
     nobody = np.zeros(len(explanation.effects), dtype=bool)
     explanation = replace(explanation, effects=replace(explanation.effects, significant=nobody))
-    count = len(moving_along(explanation))
+    count = len(dependent_nodes(explanation))
     assert count > 9
-    assert f" and {count - 8} more change together" in said(along_sentence(explanation))
+    assert f" and {count - 8} more change together" in said(dependence_sentence(explanation))
 
 
 MEASURED = {
     "node": ("the probability of class 2", "lowers the probability of class 2"),
     "label": ("the probability of not having label 1", "lowers the probability of not having"),
-    "values": ("the predicted values", "keeps the predicted values nearer to the original ones"),
+    "values": ("the predicted values", "keeps the predicted values closer to the original ones"),
     "value": ("the predicted value", "lowers the predicted value"),
     "graph": ("the probability of class 2", "lowers the probability of class 2"),
 }

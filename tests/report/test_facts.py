@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer, QueryError
-from pgm_explainer.report.facts import own_chance, telling_facts
+from pgm_explainer.report.facts import informative_facts, own_chance
 
 WITH_NETWORK = ["node", "children", "levels", "graph", "edge", "alone"]
 ENOUGH, WORTH = 20, 0.01
@@ -56,7 +56,7 @@ def test_they_are_the_best_of_all_facts_and_pairs(kinds, kind):
     explanation = kinds[kind]
     found = everything_known(explanation)
     for most in (1, 2, 5):
-        facts = telling_facts(explanation, most)
+        facts = informative_facts(explanation, most)
         for size in (1, 2):
             of_size = [fact.holds for fact in facts if len(fact.known) == size]
             assert of_size == pytest.approx(best_by_hand(explanation, found, most, size), abs=1e-9)
@@ -65,7 +65,7 @@ def test_they_are_the_best_of_all_facts_and_pairs(kinds, kind):
 @pytest.mark.parametrize("kind", WITH_NETWORK)
 def test_what_follows_from_a_fact_is_what_the_network_answers(kinds, kind):
     explanation = kinds[kind]
-    facts = telling_facts(explanation)
+    facts = informative_facts(explanation)
     assert facts
     for fact in facts:
         assert fact.holds == pytest.approx(explanation.query(fact.evidence), abs=1e-12)
@@ -86,7 +86,7 @@ def test_two_facts_may_tell_what_neither_does_alone():
     chosen = {**options, "only_significant": False, "num_samples": 2000, "target_table": "full"}
     ones = np.ones((3, 1))
     explanation = PGMExplainer(model, ones, edges, **chosen).explain(0)
-    facts = telling_facts(explanation, 1)
+    facts = informative_facts(explanation, 1)
     assert [len(fact.known) for fact in facts][-2:] == [2, 2]
     raises, lowers = facts[-2:]
     assert (raises.holds, lowers.holds) == (1, 0)
@@ -97,12 +97,12 @@ def test_two_facts_may_tell_what_neither_does_alone():
 
 @pytest.mark.parametrize("kind", ["constant", "no network"])
 def test_without_a_network_there_are_none(kinds, kind):
-    assert telling_facts(kinds[kind]) == []
+    assert informative_facts(kinds[kind]) == []
 
 
 def test_few_samples_tell_nothing(explain):
     few = explain(num_samples=20)
-    assert all(fact.likelihood == 1 for fact in telling_facts(few))
+    assert all(fact.likelihood == 1 for fact in informative_facts(few))
 
 
 def test_how_likely_a_variable_is_as_it_was(kinds):

@@ -78,7 +78,7 @@ def test_it_shows_what_changes_the_prediction_and_what_moves_along(kinds):
     ]
     assert len(list(pairs.find("tbody"))) == 3
     text = " ".join("".join(parsed(explanation).itertext()).split())
-    assert "What moves along: No further node" in text
+    assert "What else depends on it: No other node" in text
 
 
 def test_where_nothing_changes_it_there_are_words_only(kinds):

@@ -34,15 +34,17 @@ def test_a_node_that_the_network_ties_to_nothing_adds_nothing():
     (tied,) = explanation.markov_blanket
     (loose,) = set(explanation.nodes) - {tied}
     assert idle_nodes(explanation) == [loose]
-    assert f"Taken alone, {loose} adds nothing." in " ".join(str(explanation).split())
+    assert f"Evidence about {loose} alone does not change the probability" in " ".join(
+        str(explanation).split()
+    )
 
 
 def test_nothing_is_said_where_no_node_is_tied_at_all():
     explanation = explain(structure=lambda data, sizes: DAG(len(sizes), []), no_child=False)
     assert set(idle_nodes(explanation)) == {CAUSE, SIBLING}
     words = " ".join(str(explanation).split())
-    assert "It ties the prediction to none of them." in words
-    assert "Taken alone" not in words
+    assert "In it, the prediction depends on none of them." in words
+    assert "alone does not change" not in words
 
 
 def answer(explanation, node, word):

@@ -29,34 +29,34 @@ ITS = "the probability of its class"
 CHANGES_SAID = [
     (
         LargeFall(0.4, 0.15),
-        f"{ITS} did not fall by more than 0.15, nor by more than 0.4 of its "
-        "own large falls (the 95th percentile of them)",
+        f"{ITS} did not fall by more than the smaller of 0.15 and 0.4 times the 95th percentile "
+        "of its falls",
     ),
     (
         LargeMove(0.3, 0.2),
-        f"{ITS} did not move by more than 0.2, nor by more than 0.3 of its own "
-        "large moves (the 95th percentile of them)",
+        f"{ITS} did not change by more than the smaller of 0.2 and 0.3 times the 95th percentile "
+        "of its changes",
     ),
     (Fall(0.05), f"{ITS} did not fall by more than 0.05"),
-    (Absolute(0.05), f"{ITS} did not move by more than 0.05"),
-    (Flip(), "its class was the most likely one"),
+    (Absolute(0.05), f"{ITS} did not change by more than 0.05"),
+    (Flip(), "its class was the most likely class"),
     (
         TopFraction(0.125),
-        f"the graph is not among those, about 12.5%, in which {ITS} fell most",
+        f"its sample was not among the about 12.5% in which {ITS} fell most",
     ),
     (
         TopDeviation(0.5),
-        "the graph is not among those, about 50%, in which a predicted value moved most",
+        "its sample was not among the about 50% in which a predicted value changed most",
     ),
-    (Deviation(0.3), "no predicted value moved by more than 0.3"),
+    (Deviation(0.3), "no predicted value changed by more than 0.3"),
     (Levels((0.05,)), f"{ITS} did not fall by more than 0.05"),
     (
         Levels((0.05, 0.3)),
         f"{ITS} did not fall by more than 0.05; its level of change is how many "
-        "of 0.05 and 0.3 the fall exceeds",
+        "thresholds (0.05 and 0.3) it exceeds",
     ),
-    (Recorded("my_rule"), "the change 'my_rule' says so"),
-    (Recorded("fall"), "the change 'fall' says so"),
+    (Recorded("my_rule"), "'my_rule' reports no change"),
+    (Recorded("fall"), "'fall' reports no change"),
 ]
 
 
@@ -69,12 +69,12 @@ def settings(task="node", explained_class=None, **sampling):
 
 @pytest.mark.parametrize(("change", "said"), CHANGES_SAID, ids=lambda each: str(each)[:30])
 def test_when_a_prediction_held(change, said):
-    assert describe_held(settings("graph", change=change)) == f"Held: {said}."
+    assert describe_held(settings("graph", change=change)) == f"The prediction held if {said}."
 
 
 def test_every_change_has_words_of_its_own():
     said = [describe_held(settings(change=change)) for change in CHANGES.values()]
-    assert not any("says so" in each for each in said)
+    assert not any("reports no change" in each for each in said)
     assert len(set(said)) == len(CHANGES)
 
 
@@ -88,32 +88,33 @@ def test_a_large_fall_is_what_is_said_of_it():
 
 def test_the_class_is_the_explained_one_where_another_was_asked_for():
     said = describe_held(settings(change="flip", explained_class=2))
-    assert said == "Held, or kept: the explained class was the most likely one."
+    assert said == "A prediction held (kept) if the explained class was the most likely class."
 
 
 PERTURBATIONS_SAID = [
-    (PERTURBATIONS["permute"], "those of another node"),
+    (PERTURBATIONS["permute"], "the features of another node"),
     (PERTURBATIONS["mean"], "their mean"),
     (
         RandomWhereConstant(PERTURBATIONS["permute"]),
-        "those of another node or, where all are the same, 0 or 1 by a fair coin",
+        "the features of another node (for node types whose features do not vary, by 0 or 1 with "
+        "equal probability)",
     ),
-    (Recorded("my_rule"), "what 'my_rule' makes of them"),
+    (Recorded("my_rule"), "the result of 'my_rule'"),
 ]
 
 
 @pytest.mark.parametrize(("how", "said"), PERTURBATIONS_SAID, ids=lambda each: str(each)[:30])
 def test_what_perturbing_does(how, said):
-    expected = f"Perturbed: with probability 0.1 in each graph, a node's features became {said}."
+    expected = f"Each node is perturbed with probability 0.1: its features are replaced by {said}."
     assert describe_perturbed(settings(perturbation=how)) == expected
     chosen = describe_perturbed(settings(perturbation=how, features=[0]))
-    assert chosen == expected.replace("features", "chosen features")
+    assert chosen == expected.replace("its features", "its chosen features")
 
 
 def test_every_perturbation_has_words_of_its_own():
     said = {describe_perturbed(settings(perturbation=name)) for name in PERTURBATIONS}
     assert len(said) == len(PERTURBATIONS)
-    assert not any("makes of them" in each for each in said)
+    assert not any("the result of" in each for each in said)
 
 
 def test_an_explanation_says_both(kinds):

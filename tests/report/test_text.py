@@ -51,7 +51,7 @@ def test_they_fit_a_screen(kinds, crowd):
 def test_the_table_holds_what_the_network_answers(kinds):
     explanation = kinds["node"]
     words = str(explanation)
-    assert f"({explanation.query():.1%} when nothing is known)" in " ".join(words.split())
+    assert f"({explanation.query():.1%} without evidence)" in " ".join(words.split())
     for node in explanation.nodes:
         row = row_of(words, str(node)).split()
         expected = [explanation.query({node: fact}) for fact in ("original", "perturbed")]
@@ -85,7 +85,9 @@ def test_what_weakens_the_answer_is_said(kinds):
 
 def test_they_do_without_a_network(kinds):
     found = kinds["no network"]
-    assert f"structure is None); it would hold {found.nodes[0]}" in " ".join(str(found).split())
+    assert f"structure is None); the selected nodes are {found.nodes[0]}" in " ".join(
+        str(found).split()
+    )
     assert "Network:" not in str(found)
     assert "etwork" not in str(kinds["constant"]).partition("Warning: ")[0]
     assert effect_lines(found) == effect_lines(kinds["node"])
@@ -169,7 +171,7 @@ def test_pairs_have_lines_of_their_own(kinds):
     explanation = kinds["node"]
     assert explanation.effects.pairs
     lines = str(explanation).splitlines()
-    start = lines.index("Pairs whose joint effect is not the sum of both:")
+    start = lines.index("Pairs whose joint effect differs from the sum of their effects:")
     shown = explanation.effects.pairs[:3]
     assert lines[start + 5] == "… and 1 more: see explanation.effects.pairs"
     for line, pair in zip(lines[start + 2 : start + 5], shown, strict=True):

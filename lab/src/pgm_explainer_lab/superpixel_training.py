@@ -81,7 +81,7 @@ def _factor(done: float) -> float:
 def _optimizers(model: SuperpixelGCN) -> list[torch.optim.Optimizer]:
     """Return the optimizers, each with its highest rate."""
     linear = [each for each in model.modules() if isinstance(each, nn.Linear)]
-    matrices = [each.weight for each in linear[1:-1]]  # not what reads features or tells classes
+    matrices = [each.weight for each in linear[1:-1]]  # without the first and the last layer
     others = [each for each in model.parameters() if all(each is not one for one in matrices)]
     return [OrthogonalSteps(matrices, lr=0.01), torch.optim.Adam(others, lr=1.5e-3)]
 

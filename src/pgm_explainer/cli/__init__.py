@@ -1,8 +1,9 @@
-"""The command line: a table of commands, and what a shell expects of each of them.
+"""The command line: a table of commands, exit codes, errors and warnings.
 
-A command is a module with a ``SUMMARY`` of one line, with ``configure(parser)``, which adds its
-options, and with ``run(options)``, which imports what is heavy, does the work and returns an exit
-code, or None for success. Other packages add commands by entry points (:mod:`.plugins`).
+A command is a module with a one-line ``SUMMARY``, a function ``configure(parser)`` that adds its
+options, and a function ``run(options)`` that does the work and returns an exit code, or None for
+success. Heavy imports belong in ``run``. Other packages add commands by entry points
+(:mod:`.plugins`).
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ examples:
   pgm-explainer query why.json --given 300=kept
   pgm-explainer run --model mymodel:explainer --output explanations
 
-Each command has more to say: pgm-explainer explain --help
-Exit codes: 0 done, 1 a measurement was not met, 2 wrong usage or input,
-130 interrupted, 143 ended. Warnings and errors go to standard error.
+For the options of a command: pgm-explainer explain --help
+Exit codes: 0 success, 1 a benchmark missed its target, 2 wrong usage or input,
+130 interrupted, 143 terminated. Warnings and errors go to standard error.
 """
 
 
@@ -56,27 +57,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _WRONG
     except MemoryError as error:
         print(
-            f"pgm-explainer: error: there is not enough memory; lower max_memory or "
-            f"samples_per_call, or use a machine with more ({_one_line(error)})",
+            f"pgm-explainer: error: out of memory; lower max_memory or samples_per_call, or use a "
+            f"machine with more memory ({_one_line(error)})",
             file=sys.stderr,
         )
         return _WRONG
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:  # whoever read our output, such as head, has seen enough
+    except BrokenPipeError:  # the reader of the output, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
 
 
 class _Help(argparse.HelpFormatter):
-    """Help that wraps paragraphs, and leaves the lines of examples as they are."""
+    """Help that wraps paragraphs but keeps the line breaks of examples."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose help can hold examples, and whose errors are one line."""
+    """A parser with examples in its help and errors on one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
@@ -86,14 +87,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser for a command line.
+    """Return the parser for a command line.
 
-    Commands of other packages are looked up only if the command is not one of this package, since
-    that takes time.
+    Looking up the commands of other packages takes time, so it is done only if the command is not
+    one of this package.
     """
     wanted = words[0] if words else None
     others = {} if wanted in COMMANDS else installed_commands(wanted)
-    table = {**others, **COMMANDS}  # nobody replaces a command of this package
+    table = {**others, **COMMANDS}  # other packages cannot replace these commands
 
     parser = _Parser(
         prog="pgm-explainer",
@@ -111,7 +112,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 @contextmanager
 def _short_warnings() -> Iterator[None]:
-    """Say warnings in a line each on standard error, without the place in the source."""
+    """Print each warning on one line of standard error, without its source location."""
 
     def say(message: Warning | str, *_place: Any, **_more: Any) -> None:
         print(f"pgm-explainer: warning: {_one_line(message)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A graph as two tables in CSV: nodes with their features, and edges."""
+"""Graphs from two CSV files: nodes with their features, and edges."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ __all__ = ["read_csv_graph"]
 
 
 def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
-    """Read a table of nodes (name, features …) and one of edges (source, target, …).
+    """Read a table of nodes (name, features …) and a table of edges (source, target, …).
 
-    A first line that does not fit is a header. Further columns of the edges need one: it says which
-    input of the model each of them is. If ``undirected``, each edge is there both ways.
+    A first line that does not fit is taken as a header. Additional columns of the edges need a
+    header that names the model input of each. If ``undirected``, each edge is added in both
+    directions.
     """
     names, x = read_file(features, _features)
     numbers = {str(name): at for at, name in enumerate(names)}
     edge_index, more = read_file(edges, lambda document: _edges(document, numbers))
     if undirected:
-        one_way = edge_index[0] != edge_index[1]  # a loop is the same both ways
+        one_way = edge_index[0] != edge_index[1]  # self-loops are not duplicated
         edge_index = np.concatenate((edge_index, edge_index[::-1, one_way]), axis=1)
         more = {name: np.concatenate((each, each[one_way])) for name, each in more.items()}
     plain = names == list(range(len(names)))
@@ -47,7 +48,7 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray]:
     seen: set[str] = set()
     for line, cells in lines:
         if cells[0] in seen:
-            raise FileError(f"line {line}: the node {cells[0]!r} is there twice")
+            raise FileError(f"line {line}: duplicate node {cells[0]!r}")
         seen.add(cells[0])
     # "007" is a name, 7 a number.
     numbers = [number for each in names if (number := whole_number(each)) is not None]
@@ -74,7 +75,7 @@ def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[
 
 
 def _lines(document: bytes) -> list[tuple[int, list[str]]]:
-    """The lines that are not empty, with their numbers; as many cells in each as in the first."""
+    """Return the non-empty lines with their numbers; all must have the same number of cells."""
     text = as_text(document)
     tabs = "\t" in text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
@@ -101,5 +102,5 @@ def _are_numbers(cells: Sequence[str]) -> bool:
 def _numbers(cells: Sequence[str], line: int) -> list[float]:
     try:
         return [float(cell) for cell in cells]
-    except ValueError as error:  # it says which
+    except ValueError as error:  # its message names the cell
         raise FileError(f"line {line}: {error}") from None

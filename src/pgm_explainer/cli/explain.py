@@ -1,4 +1,4 @@
-"""``pgm-explainer explain``: explain predictions of the user's own model."""
+"""``pgm-explainer explain``: explain predictions of a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, PGMExplainerWarning
 from .explainers import SOURCES, NamedExplainer, add_explainer
-from .outputs import check_outputs, print_json, print_words, write_outputs
+from .outputs import check_outputs, print_json, print_text, write_outputs
 from .targets import add_targets, named_targets
 
 if TYPE_CHECKING:
@@ -37,49 +37,49 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Explain predictions of a model on a graph: what perturbing each node does to it, which "
-        "nodes move along, and a Bayesian network of them. Without --output the explanations are "
-        "printed in words."
+        "Explain predictions of a model on a graph: the effect of perturbing each node, the nodes "
+        "that depend on the prediction, and a Bayesian network of them. Without --output, the "
+        "explanations are printed as text."
     )
     parser.usage = "%(prog)s --model MODEL --graph PATH --target TARGET ... [options]"
     parser.epilog = _EPILOG
     add_explainer(parser)
     add_targets(parser, without="none in a graph task")
-    output = parser.add_argument_group("what to do with the explanations")
+    output = parser.add_argument_group("output")
     output.add_argument(
         "--output",
         type=Path,
         action="append",
         default=[],
         metavar="PATH",
-        help="write this file instead of words: .html (interactive), .json (can be read again), "
-        ".png, .pdf or .svg (one target only); repeatable",
+        help="write a file instead of printing text: .html (interactive), .json (can be loaded "
+        "again), .png, .pdf or .svg (one target only); repeatable",
     )
-    output.add_argument("--json", action="store_true", help="print JSON, for machines")
+    output.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, explain and show."""
+    """Read the inputs, explain, and write or print the explanations."""
     check_outputs(options.output, 1)
     named = NamedExplainer.of(options)
     targets = _targets(options, named)
     check_outputs(options.output, len(targets))
-    in_words = not options.output and not options.json
+    as_text = not options.output and not options.json
     with warnings.catch_warnings():
-        if in_words:  # they say themselves what weakens them
+        if as_text:  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
         explanations = _explain(named, targets)
     write_outputs(options.output, explanations)
     if options.json:
         print_json(explanations)
-    elif in_words:
-        print_words(explanations)
+    elif as_text:
+        print_text(explanations)
 
 
 def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     targets = named_targets(options, named)
     if targets is None and named().settings.model.task != "graph":
-        raise InputError("name what to explain: --target 304, or --target all")
+        raise InputError("no target was given: add --target 304, or --target all")
     return targets or [None]
 
 

@@ -1,4 +1,4 @@
-"""The explainer that a command line names: a model, its graph, and how to explain."""
+"""The explainer of a command line, from the options for model, graph and settings."""
 
 from __future__ import annotations
 
@@ -21,71 +21,73 @@ __all__ = ["SOURCES", "NamedExplainer", "add_explainer"]
 
 SOURCES = """\
 the model is one of
-  mymodel:net      the object 'net' of mymodel.py, or of an installed module: a
-                   PyTorch module, a function of features, or an explainer,
-                   which has a graph and settings of its own; or a class or
-                   function without arguments that makes one of these.
+  mymodel:net      the object 'net' of mymodel.py or of an installed module: a
+                   PyTorch module, a function of features, or an explainer
+                   (which includes a graph and settings); or a class or
+                   function without arguments that returns one of these.
                    IMPORTING A MODULE EXECUTES IT.
-  model.pt2        a program of torch.export   } may do anything once loaded,
-  model.pt         a program in TorchScript    } so only with --trust
+  model.pt2        saved by torch.export   } loading it can execute any code,
+  model.pt         saved as TorchScript    } so it needs --trust
 
 the graph is one of
-  --graph g.npz    arrays x [nodes, features] and edge_index [2, edges]; 'names'
-                   if the nodes have any; others, such as edge_weight, go to
-                   the model if it takes them by that name
+  --graph g.npz    arrays x [nodes, features] and edge_index [2, edges], and
+                   optionally 'names' of the nodes; other arrays, such as
+                   edge_weight, are passed to the model if it has an argument
+                   of that name
   --graph data.pt  a Data or HeteroData object of PyTorch Geometric, written by
                    torch.save
   --features n.csv --edges e.csv
-                   a line for each node: its name, its features; for each edge:
-                   source, target
+                   one line per node (name, features) and one line per edge
+                   (source, target)
 """
-"""What can be named, for the end of a command's help."""
+"""Help text about the ways to give a model and a graph."""
 
 
 def add_explainer(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what explains: those that :class:`NamedExplainer` is made of."""
-    group = parser.add_argument_group("the model and its graph")
+    """Add the options for model, graph and settings, which :class:`NamedExplainer` reads."""
+    group = parser.add_argument_group("model and graph")
     group.add_argument("--model", help="module:attribute or a file; see below")
     group.add_argument(
         "--weights",
         type=Path,
         metavar="PATH",
-        help="weights to load into module:attribute: .safetensors, or a state_dict by torch.save",
+        help="weights to load into module:attribute: .safetensors, or a state_dict saved by "
+        "torch.save",
     )
     group.add_argument("--graph", type=Path, metavar="PATH", help=".npz or .pt; see below")
     group.add_argument("--features", type=Path, metavar="PATH", help="CSV of the nodes")
     group.add_argument("--edges", type=Path, metavar="PATH", help="CSV of the edges")
     group.add_argument(
-        "--undirected", action="store_true", help="each edge of the CSV goes both ways"
+        "--undirected", action="store_true", help="add each edge of the CSV in both directions"
     )
     group.add_argument(
-        "--target-type", metavar="KIND", help="the kind of node predicted, with HeteroData"
+        "--target-type", metavar="TYPE", help="the node type to explain, with HeteroData"
     )
     group.add_argument(
         "--trust",
         action="store_true",
-        help="also read files that may execute code (programs, pickles); only if you trust them",
+        help="allow files that can execute code when loaded (programs, pickles)",
     )
     add_settings(parser.add_argument_group("how to explain"))
 
 
 @dataclass(frozen=True)
 class NamedExplainer:
-    """How an explainer is made from what the command line names.
+    """A factory that creates an explainer from the options of the command line.
 
-    It is made once in a process. What is sent to another process is the names alone, which it is
-    made from anew; a model or graph need not be picklable.
+    The explainer is created once per process. Only the options are sent to other processes, so
+    model and graph need not be picklable.
 
     Attributes:
-        model: ``module:attribute`` of a model, an explainer or what makes one; or a program file.
+        model: ``module:attribute`` of a model, an explainer or a factory; or a program file.
         weights: a file of weights for the model.
         graph: a file with the graph.
-        features: a table of nodes, with ``edges`` instead of ``graph``.
+        features: a table of nodes, used with ``edges`` instead of ``graph``.
         edges: a table of edges.
-        undirected: whether each edge of the table goes both ways.
-        target_type: the kind of node predicted, in a graph of several kinds.
-        trust: whether files may be read that may execute code.
-        settings: options of the explainer, as far as they are given.
+        undirected: whether each edge of the table is added in both directions.
+        target_type: the node type to explain, in a heterogeneous graph.
+        trust: whether to load files that can execute code.
+        settings: the options of the explainer that were given.
     """
 
     model: str | None
@@ -100,14 +102,14 @@ class NamedExplainer:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> NamedExplainer:
-        """Return what the options of :func:`add_explainer` name; nothing is read yet."""
+        """Create it from the options of :func:`add_explainer`, without reading any file."""
         return cls(**{each.name: getattr(options, each.name) for each in fields(cls)})
 
     def __reduce__(self) -> tuple[type[NamedExplainer], tuple[Any, ...]]:
         is_file = self.model is not None and isfile(self.model)
         model = str(Path(self.model or "").absolute()) if is_file else self.model
         others = [getattr(self, each.name) for each in fields(self)[1:]]
-        # Another process may be in another folder.
+        # Another process may have another working directory.
         return NamedExplainer, (
             model,
             *(each.absolute() if isinstance(each, Path) else each for each in others),
@@ -117,19 +119,19 @@ class NamedExplainer:
         """Return the explainer.
 
         Raises:
-            PGMExplainerError: in one of its forms, for anything that cannot be used.
+            PGMExplainerError: the model, the graph or a setting cannot be used.
         """
         return self._made[0]
 
     @property
     def node_names(self) -> Sequence[VariableId] | None:
-        """What the nodes are called in the graph's file, if not by their numbers."""
+        """The names of the nodes in the graph file, if it has any."""
         return self._made[1]
 
     @cached_property
     def _made(self) -> tuple[PGMExplainer, Sequence[VariableId] | None]:
         if self.model is None:
-            raise InputError("name the model: --model module:attribute, or a file")
+            raise InputError("no model was given: add --model module:attribute, or a file")
         self._check_graph_options()
         model = read_model(self.model, self.weights, self.trust)
         if isinstance(model, PGMExplainer):
@@ -151,17 +153,15 @@ class NamedExplainer:
         if in_tables != (self.edges is not None) or (in_tables and self.graph is not None):
             raise InputError("give the graph by --graph, or by both --features and --edges")
         if self.undirected and not in_tables:
-            raise InputError(
-                "--undirected is for --edges; a graph in one file says both ways itself"
-            )
+            raise InputError("--undirected applies only to --edges")
 
     def _refuse_what_it_has(self) -> None:
-        """Refuse what an explainer has of its own."""
+        """Raise an error if options are given that the explainer already includes."""
         named = ("graph", "features", "edges", "target_type")
         given = [f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None]
         if given or self.settings:
             raise InputError(
-                f"{self.model} is an explainer, with a graph and settings of its own: "
+                f"{self.model} is an explainer, which includes its graph and settings: "
                 f"leave {', '.join((*given, *self.settings))} away"
             )
 

@@ -1,4 +1,4 @@
-"""Reading what is explained: the model, and the graph."""
+"""Reading the model and the graph."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ class GraphInput:
 
     Attributes:
         x: node features, or a data object of PyTorch Geometric.
-        edge_index: the edges; None with a data object, which has its own.
-        names: what the nodes are called, if not by their numbers.
-        more: arrays of the file by name; further ones that the model takes go to it, and only
-            those are read.
+        edge_index: the edges; None for a data object, which includes them.
+        names: the names of the nodes, if they have any.
+        more: other arrays of the file by name; only those that the model takes are read.
     """
 
     x: Any
@@ -41,7 +40,7 @@ class GraphInput:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def inputs_for(self, model: Any) -> dict[str, Any]:
-        """Return those further arrays that the model takes by name, such as ``edge_weight``."""
+        """Return the other arrays that the model takes by name, such as ``edge_weight``."""
         if not self.more or not hasattr(model, "forward"):
             return {}
         taken = set(inspect.signature(model.forward).parameters) - {"x", "edge_index", "names"}
@@ -49,10 +48,9 @@ class GraphInput:
 
 
 def read_model(place: str, weights: Path | None, trust: bool) -> Any:
-    """Return the model, or explainer, at ``module:attribute``, or a program in a file.
+    """Return the model or explainer at ``module:attribute``, or a program from a file.
 
-    Importing a module executes it. An attribute that takes no arguments, such as a class or a
-    function that builds the model, is called.
+    Importing a module executes it. A class or function without arguments is called.
     """
     path = Path(place)
     if isfile(path):
@@ -61,7 +59,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
         return load_program(path, trust)
     module, _, attribute = place.partition(":")
     if not module or not attribute:
-        raise InputError(f"--model {place}: there is no such file, nor is it module:attribute")
+        raise InputError(f"--model {place} is neither an existing file nor module:attribute")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)  # as "python -m" does, and for what they import later
@@ -69,8 +67,8 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     model = _made(found, place)
     if weights is None and isinstance(found, type) and _has_weights(model):
         warnings.warn(
-            f"{place} is a class: its weights are as it initialises them; give --weights, or name "
-            f"a trained object",
+            f"{place} is a class, so its weights are untrained; give --weights, or name a trained "
+            f"object",
             PGMExplainerWarning,
             stacklevel=2,
         )
@@ -82,33 +80,33 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
 
 
 def _made(found: Any, place: str) -> Any:
-    """The object itself, or what it makes if it is a class or a function without arguments."""
+    """Return the object, or the result of calling a class or function without arguments."""
     if not isinstance(found, (type, functools.partial)) and not inspect.isroutine(found):
         return found
     required = _required(found)
     if required and isinstance(found, type):
         raise InputError(
-            f"{place} is a class that takes {', '.join(required)}: name an object, or a function "
-            f"without arguments that builds it"
+            f"{place} is a class with required arguments ({', '.join(required)}): name an object, "
+            f"or a function without arguments that builds it"
         )
     if required:
         return found  # a function of features: the model itself
     try:
         return found()
-    except Exception as error:  # the function is the user's, and so is what it raises
+    except Exception as error:  # user code may raise anything
         raise InputError(f"{place}() failed with {type(error).__name__}: {error}") from error
 
 
 def _has_weights(model: Any) -> bool:
-    """Whether it is a PyTorch module that could be trained."""
+    """Return whether an object is a PyTorch module with parameters."""
     return hasattr(model, "load_state_dict") and any(True for _ in model.parameters())
 
 
 def _required(function: Any) -> list[str]:
-    """The arguments that a function or class cannot be called without."""
+    """Return the required arguments of a function or class."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # built-ins do not say
+    except (TypeError, ValueError):  # some built-ins have no signature
         return ["arguments"]
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [
@@ -123,7 +121,7 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
     data = load_tensors(path, trust)
     try:
         content, count = data.to_dict(), data.num_nodes
-    except Exception:  # something else, or a data object that is not whole: anything may come
+    except Exception:  # a broken data object may raise anything
         content = {}
     if not content:
         raise FileError(
@@ -146,11 +144,11 @@ def _npz(path: Path) -> GraphInput:
 
 
 def _names(names: Any, num_nodes: int, path: Path) -> list[VariableId] | None:
-    """The names of the nodes that a file holds, checked; None if it holds none."""
+    """Return the validated names of the nodes in a file; None if it has none."""
     if names is None:
         return None
     if not isinstance(names, list) or not all(isinstance(each, (int, str)) for each in names):
-        raise FileError(f"{path}: 'names' must be a list of texts or whole numbers")
+        raise FileError(f"{path}: 'names' must be a list of strings or integers")
     different = len(set(map(str, names)))
     if len(names) != num_nodes or different != num_nodes:
         raise FileError(f"{path}: 'names' has {different} different names for {num_nodes} nodes")

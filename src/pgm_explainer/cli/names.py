@@ -1,4 +1,4 @@
-"""Nodes and targets as they are typed in a shell."""
+"""Names of nodes and targets as they are typed in a shell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find(text: str, names: Iterable[VariableId], what: str) -> VariableId:
     """Return the name that was typed.
 
     Raises:
-        InputError: there is none; the error says which there are, or which come close.
+        InputError: there is no such name; the message lists similar or known names.
 
     Examples:
         >>> find("2, 5", [(1, 2), (2, 5)], "target")
@@ -47,7 +47,7 @@ def find(text: str, names: Iterable[VariableId], what: str) -> VariableId:
 
 
 def whole_number(text: str) -> int | None:
-    """Return the number that a text spells in digits; None where it spells none.
+    """Return the number that a text of digits represents; None for any other text.
 
     Examples:
         >>> whole_number("304"), whole_number("3.5"), whole_number("-1")
@@ -59,7 +59,7 @@ def whole_number(text: str) -> int | None:
 def read_targets(
     texts: Sequence[str], task: str, num_nodes: int, names: Sequence[VariableId] | None
 ) -> list[int | tuple[int, int]]:
-    """Return the numbers of the targets that were typed, in that order, each once.
+    """Return the numbers of the typed targets, in order and without duplicates.
 
     In a node task a target is a number, a name, a range ``300-310`` or ``all``; in an edge task a
     pair ``3,5``.
@@ -104,7 +104,7 @@ def _by_name(names: Sequence[VariableId]) -> Callable[[str], int]:
 
 
 def _nodes(text: str, number: Callable[[str], int]) -> list[int]:
-    """The node of a name, or those of a range; a name with a dash in it comes first."""
+    """Return the node of a name or the nodes of a range; names with a dash take precedence."""
     bounds = re.fullmatch(f"({_DIGITS})-({_DIGITS})", text)
     try:
         return [number(text)]
@@ -114,12 +114,12 @@ def _nodes(text: str, number: Callable[[str], int]) -> list[int]:
     first, last = bounds.groups()
     if int(first) > int(last):
         raise InputError(f"the range {text!r} ends before it starts")
-    number(last)  # before a range to a typing error is counted out
+    number(last)  # checked first: a mistyped range could be huge
     return [number(str(each)) for each in range(int(first), int(last) + 1)]
 
 
 def _pair(text: str, number: Callable[[str], int]) -> tuple[int, int]:
-    """The two nodes of a pair; the comma between them is the first that ends a name."""
+    """Return the two nodes of a pair, split at the first comma that ends a name."""
     commas = [at for at, letter in enumerate(text) if letter == ","]
     if not commas:
         raise InputError(f"the target of an edge task is a pair such as 3,5, not {text!r}")
@@ -140,7 +140,7 @@ def _quoted(text: str) -> str:
 
 
 def _instead(text: str, known: Sequence[str]) -> str:
-    """What else could have been meant."""
+    """Return a hint about similar or known names."""
     close = get_close_matches(text, known, n=3)
     return (
         f"did you mean {' or '.join(map(quote, close))}?" if close else f"there are {some(known)}"
@@ -148,6 +148,6 @@ def _instead(text: str, known: Sequence[str]) -> str:
 
 
 def some(known: Sequence[str]) -> str:
-    """List names as they are typed in a shell, the first few if there are many."""
+    """Return the first few names, as they are typed in a shell."""
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
     return f"{', '.join(map(quote, known[:_MOST_LISTED]))}{more}"

@@ -1,4 +1,4 @@
-"""Explanations to files and to standard output."""
+"""Writing explanations to files and to standard output."""
 
 from __future__ import annotations
 
@@ -15,27 +15,31 @@ from ..storage.files import write_figure
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["check_outputs", "print_json", "print_words", "write_outputs"]
+__all__ = ["check_outputs", "print_json", "print_text", "write_outputs"]
 
 _DOTS_PER_INCH = 150
 
 
 def check_outputs(paths: Sequence[Path], count: int) -> None:
-    """Refuse, before any work is done, a file that could not be written in the end."""
+    """Check the output files before any work is done.
+
+    Raises:
+        InputError: a file has an unknown extension, no folder, or cannot hold several explanations.
+    """
     for path in paths:
         if path.suffix not in _WRITERS:
-            raise InputError(f"{path}: a file for an explanation ends in {', '.join(_WRITERS)}")
+            raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
         if not isdir(path.parent):
             raise InputError(f"{path}: there is no folder {path.parent}")
         if count > 1 and _WRITERS[path.suffix] is _picture:
             raise InputError(
-                f"{path}: a picture shows one explanation, but there are {count}; name one target, "
-                f"or write .html or .json, which hold all"
+                f"{path}: a picture shows one explanation, not {count}; give one target, or write "
+                f".html or .json"
             )
 
 
 def write_outputs(paths: Sequence[Path], explanations: Sequence[Explanation]) -> None:
-    """Write the explanations to each file, in the format that its ending says, and say so."""
+    """Write the explanations to each file, in the format of its extension, and report it."""
     number = "1 explanation" if len(explanations) == 1 else f"{len(explanations)} explanations"
     for path in paths:
         _WRITERS[path.suffix](path, explanations)
@@ -43,15 +47,15 @@ def write_outputs(paths: Sequence[Path], explanations: Sequence[Explanation]) ->
 
 
 def print_json(explanations: Sequence[Explanation]) -> None:
-    """Print what a JSON file would hold: one explanation, or a list of them."""
+    """Print one explanation, or a list of them, as JSON."""
     from ..io import explanation_to_dict
 
     documents = [explanation_to_dict(each) for each in explanations]
     print(json.dumps(documents[0] if len(documents) == 1 else documents, allow_nan=False))
 
 
-def print_words(explanations: Sequence[Explanation]) -> None:
-    """Print the explanations in words, a line between any two."""
+def print_text(explanations: Sequence[Explanation]) -> None:
+    """Print the explanations as text, separated by lines."""
     print(f"\n\n{'-' * 88}\n\n".join(str(each) for each in explanations))
 
 

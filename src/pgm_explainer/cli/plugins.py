@@ -1,4 +1,4 @@
-"""Commands that other packages add, by entry points of the group ``pgm_explainer.commands``."""
+"""Commands of other packages, from entry points of the group ``pgm_explainer.commands``."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ def installed_commands(wanted: str | None) -> dict[str, Any]:
     """Return the commands of other packages, by name.
 
     Args:
-        wanted: the command that was typed, if any. A package that cannot be imported matters only
-            if the command is one of its own.
+        wanted: the command that was typed, if any. Import errors matter only for this command.
 
     Raises:
-        PGMExplainerError: the command is known, but its package is not installed or is broken.
+        PGMExplainerError: the package of the wanted command is not installed or is broken.
     """
     entries = sorted(entry_points(group=_GROUP), key=lambda entry: entry.name)
     loaded = {entry.name: _load(entry, entry.name == wanted) for entry in entries}
     found = {name: command for name, command in loaded.items() if command is not None}
     if wanted in _OF_THE_LAB and wanted not in found:
         raise PGMExplainerError(
-            f"the command {wanted!r} needs the lab, which is not part of the installed package: "
-            f"in a clone of the repository, run pip install -e . -e lab"
+            f"the command {wanted!r} needs the lab, which is not installed with this package: in "
+            f"a clone of the repository, run pip install -e . -e lab"
         )
     return found
 
 
 def _load(entry: EntryPoint, is_wanted: bool) -> Any:
-    """The module of a command; None if it cannot be imported, and is not wanted either."""
+    """Return the module of a command; None if it cannot be imported and is not wanted."""
     try:
         return entry.load()
     except ImportError as error:

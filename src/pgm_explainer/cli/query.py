@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "compute how likely the prediction holds, by a saved explanation"
+SUMMARY = "query the Bayesian network of a saved explanation"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Compute how likely the prediction holds by the network of a saved explanation, before "
-        "and after something is known of its nodes: whether their features are original or "
-        "perturbed and, in a node task, whether their own predictions are kept or changed."
+        "Compute the probability that the prediction holds, from the network of a saved "
+        "explanation, with and without evidence about its nodes: whether their features are "
+        "original or perturbed and, in a node task, whether their predictions are kept or changed."
     )
     parser.usage = "%(prog)s FILE [--target TARGET] [--given NODE=WHAT ...] [--json]"
     parser.epilog = """\
@@ -44,17 +44,17 @@ examples:
         action="extend",
         default=[],
         metavar="NODE=WHAT",
-        help="what is known of nodes: original or perturbed, kept or changed, or two of them with "
-        "a comma",
+        help="evidence about nodes: original or perturbed, kept or changed, or two of these "
+        "separated by a comma",
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, choose, query and print."""
+    """Load the explanation, query its network and print the result."""
     explanations = chosen(options)
     if len(explanations) != 1:
         raise InputError(
-            f"{options.file} holds {len(explanations)} explanations; say which one by --target: "
+            f"{options.file} contains {len(explanations)} explanations; choose one with --target: "
             f"{some([spelled(each.target) for each in explanations])}"
         )
     explanation = explanations[0]
@@ -67,16 +67,16 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
-    """What is known, with what follows from it."""
+    """Return the evidence and the probability that follows from it."""
     from ..report.facts import Fact
 
     network = explanation.network
-    assert network is not None  # or query() would have raised
+    assert network is not None  # otherwise query() raises
     known = []
     for text in given:
         name, equals, words = text.rpartition("=")
         if not equals or not name:
-            raise QueryError(f"--given {text}: say NODE=WHAT, such as 300=kept")
+            raise QueryError(f"--given {text} is not of the form NODE=WHAT, such as 300=kept")
         node = find(name, network.nodes, "node in the network called")
         known += [(node, word.strip()) for word in words.split(",")]
     evidence = Fact(tuple(known), holds=0.0, likelihood=0.0).evidence
@@ -87,8 +87,8 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     from ..report import text
 
     print(text.paragraph(text.predicted(explanation)))
-    print("How likely does the prediction hold?")
-    print(f"  {before:6.1%}  when nothing is known")
+    print("Probability that the prediction holds:")
+    print(f"  {before:6.1%}  without evidence")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)

@@ -1,4 +1,4 @@
-"""``pgm-explainer run``: explain many targets into a data set, and go on where it was stopped."""
+"""``pgm-explainer run``: explain many targets into a data set, with resume."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .targets import add_targets, named_targets
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "explain many targets into a data set; run it again to go on after a stop"
+SUMMARY = "explain many targets into a data set; run again to resume"
 
 _EPILOG = f"""\
 {SOURCES}
-Names of nodes in the graph's file are kept with the data set. Its columns
-hold numbers, which count from 0 in the order of the graph's file.
+Node names in the graph file are stored with the data set. Its columns contain
+node numbers, counted from 0 in the order of the graph file.
 
 examples:
   pgm-explainer run --model mymodel:explainer --output explanations
@@ -30,7 +30,7 @@ examples:
   pgm-explainer run --model mymodel:net --features people.csv \\
       --edges friends.csv --targets-file accounts.txt --output explanations
 
-Exit codes: 0 done, 2 stopped by an error (what is finished is safe),
+Exit codes: 0 success, 2 stopped by an error (finished work is saved),
 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 _TERMINATED = 128 + signal.SIGTERM
@@ -40,33 +40,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
         "Explain many targets into a folder of Parquet files. The job may be stopped at any time: "
-        "the same command goes on where it was, and the result is the same."
+        "the same command resumes it, and the result is the same."
     )
     parser.epilog = _EPILOG
     parser.usage = "%(prog)s --model MODEL --graph PATH --output FOLDER [options]"
-    # The same as --model; where it is not given it must not overwrite that.
+    # An alias of --model, which must not overwrite it when absent.
     parser.add_argument("model", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add_explainer(parser)
-    add_targets(parser, without="all nodes without it")
-    job = parser.add_argument_group("the job")
+    add_targets(parser, without="default: all nodes")
+    job = parser.add_argument_group("job")
     job.add_argument(
         "--output", type=Path, required=True, metavar="FOLDER", help="folder of the data set"
     )
     job.add_argument("--engine", default="local", help="local, processes or ray")
-    job.add_argument("--workers", type=int, metavar="N", help="how many processes or actors")
-    job.add_argument("--address", help="of a Ray cluster; without it one is started here")
-    job.add_argument("--gpus", type=float, default=0, help="GPUs for each actor of Ray")
+    job.add_argument("--workers", type=int, metavar="N", help="number of processes or Ray actors")
     job.add_argument(
-        "--shard-size", type=int, default=500, metavar="N", help="explanations in a file"
+        "--address", help="address of a Ray cluster; default: start one on this machine"
     )
-    job.add_argument("--keep-candidates", type=int, default=20, metavar="N", help="of each ranking")
+    job.add_argument("--gpus", type=float, default=0, help="GPUs per Ray actor")
+    job.add_argument(
+        "--shard-size", type=int, default=500, metavar="N", help="explanations per file"
+    )
+    job.add_argument(
+        "--keep-candidates",
+        type=int,
+        default=20,
+        metavar="N",
+        help="number of candidates to store of each ranking",
+    )
     job.add_argument("--explain-features", action="store_true", help="explain features too")
-    job.add_argument("--retry-failed", action="store_true", help="do failed shards anew")
+    job.add_argument("--retry-failed", action="store_true", help="repeat shards with failures")
     job.add_argument("--verbose", action="store_true", help="log every shard")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Do the job, or what is left of it."""
+    """Run the job, or resume it."""
     from ..dataset import explain_dataset
 
     logging.basicConfig(
@@ -77,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     with _ended_by_sigterm():
         named = NamedExplainer.of(options)
         if named().settings.model.task == "graph":
-            raise InputError("a graph task has one target, the graph: use pgm-explainer explain")
+            raise InputError("a graph task has a single target: use pgm-explainer explain")
         dataset = explain_dataset(
             named,
             named_targets(options, named),
@@ -92,12 +100,12 @@ def run(options: argparse.Namespace) -> None:
         summary = dataset.overview()
         page = options.output / "overview.html"
         summary.to_html(page)
-    print(f"{summary}\n\nAs a page: {page}")
+    print(f"{summary}\n\nOverview page: {page}")
 
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """End on SIGTERM as on Ctrl-C: workers stopped, the folder let go, what is finished safe."""
+    """Handle SIGTERM like Ctrl-C: stop the workers, release the folder, keep finished work."""
 
     def end(*_: Any) -> None:
         raise SystemExit(_TERMINATED)
@@ -113,10 +121,10 @@ def _engine(options: argparse.Namespace) -> Any:
     from ..engines import LocalEngine, ProcessEngine, RayEngine
 
     if options.engine != "ray" and (options.address is not None or options.gpus):
-        raise InputError("--address and --gpus are for --engine ray")
+        raise InputError("--address and --gpus need --engine ray")
     if options.engine == "local":
         if options.workers is not None:
-            raise InputError("--workers is for --engine processes and ray")
+            raise InputError("--workers needs --engine processes or ray")
         return LocalEngine()
     if options.engine == "processes":
         return ProcessEngine(options.workers)

@@ -1,4 +1,4 @@
-"""What the commands on saved explanations have in common."""
+"""Options and loading shared by the commands on saved explanations."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _MOST_AT_ONCE = 1000
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which explanation of which file or data set."""
+    """Add the options that choose an explanation from a file or data set."""
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
-        help="JSON with explanations, or the folder of a data set that run made",
+        help="JSON file of explanations, or folder of a data set made by run",
     )
-    parser.add_argument("--target", help="the target of the one explanation that is meant")
-    parser.add_argument("--json", action="store_true", help="print JSON, for machines")
+    parser.add_argument("--target", help="target of the explanation to choose")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def chosen(options: argparse.Namespace) -> list[Explanation]:
-    """Return the explanations of the file or data set, or only that of the target."""
-    if isdir(options.file):  # Path.is_dir raises for a name that is too long
+    """Return the explanations of the file or data set, or only the one of the target."""
+    if isdir(options.file):  # Path.is_dir raises if the name is too long
         return _of_data_set(options.file, options.target)
     from ..io import load_explanations
 
@@ -47,7 +47,7 @@ def chosen(options: argparse.Namespace) -> list[Explanation]:
 
 
 def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
-    """Those of a folder: it may hold millions, so one is looked up and all are only a few."""
+    """Return the explanation of a target, or all explanations if they are not too many."""
     from ..dataset import ExplanationDataset
 
     data = ExplanationDataset(folder)
@@ -55,14 +55,14 @@ def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:
         return [data[_typed(target, data)]]
     if len(data) > _MOST_AT_ONCE:
         raise InputError(
-            f"{folder} holds {len(data):,} explanations, more than {_MOST_AT_ONCE:,} at once; say "
-            "which one by --target"
+            f"{folder} contains {len(data):,} explanations, and at most {_MOST_AT_ONCE:,} can be "
+            f"shown at once; choose one with --target"
         )
     return list(data)
 
 
 def _typed(text: str, data: ExplanationDataset) -> VariableId:
-    """A target of a data set: its name, ``304``, a pair ``3,5``, or ``author,5``."""
+    """Parse a target of a data set: its name, ``304``, a pair ``3,5``, or ``author,5``."""
     if data.names is not None and data.task == "node":
         return find(text, data.names, f"node in {data.path} called")
     if data.names is not None:

@@ -1,4 +1,4 @@
-"""The explainer's settings as options: the usual ones by their own, any of them by ``--set``."""
+"""The explainer's settings as options: common ones by name, all of them by ``--set``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["add_settings", "read_setting"]
 
 
 _OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
-"""What the command line has other options for."""
+"""Parameters that the command line sets by other options."""
 _OPTIONS: dict[str, Any] = {
     name: each.default
     for name, each in inspect.signature(PGMExplainer).parameters.items()
@@ -26,7 +26,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def add_settings(group: Any) -> None:
-    """Add the options; ``options.settings`` will hold those settings that were given, by name."""
+    """Add the options; ``options.settings`` will contain the given settings by name."""
 
     def add(name: str, kind: Any, text: str, **more: Any) -> None:
         default = _OPTIONS[name]
@@ -38,16 +38,24 @@ def add_settings(group: Any) -> None:
         )
 
     add("task", str, "what is predicted", choices=tuple(TASKS), metavar=None)
-    add("num_layers", int, "how far the model sees; counted in PyTorch Geometric's modules, else 3")
-    add("hops", int, "how far away a node may be to explain a target; as far as the model sees")
-    add("num_samples", _count, "how many perturbed graphs the model is called on, or auto")
+    add(
+        "num_layers",
+        int,
+        "message-passing layers of the model; default: counted for PyTorch Geometric, else 3",
+    )
+    add("hops", int, "maximum distance of candidate nodes; default: the number of layers")
+    add("num_samples", _count, "number of perturbed graphs, or auto")
     add("perturbation", str, "mean, zero, max, random, uniform or permute")
-    add("perturb_probability", float, "how likely each node is perturbed")
-    add("change", _change, "what a changed prediction is: a fall such as 0.1, flip, absolute, …")
-    add("scores", str, "what the model gives: logits, probabilities, log_probabilities or values")
-    add("max_nodes", int, "the most nodes in an explanation")
-    add("seed", int, "the same seed gives the same explanation")
-    add("class_names", _listed, "what to call the classes, in their order: base,middle,top")
+    add("perturb_probability", float, "probability that a node is perturbed")
+    add(
+        "change",
+        _change,
+        "when a prediction counts as changed: a fall in probability such as 0.1, flip, absolute, …",
+    )
+    add("scores", str, "model output: logits, probabilities, log_probabilities or values")
+    add("max_nodes", int, "maximum number of nodes in the network")
+    add("seed", int, "random seed")
+    add("class_names", _listed, "names of the classes in order: base,middle,top")
     group.add_argument(
         "--set",
         dest="settings",
@@ -60,7 +68,7 @@ def add_settings(group: Any) -> None:
 
 
 class _Keep(argparse.Action):
-    """Keeps a setting with those given before; of two with one name the last holds."""
+    """Adds a setting to those given before; the last value of a setting wins."""
 
     def __call__(
         self,
@@ -74,10 +82,10 @@ class _Keep(argparse.Action):
 
 
 def read_setting(text: str) -> tuple[str, Any]:
-    """Return the name and the value of ``name=value``; a value is JSON, or else a text.
+    """Return the name and the value of ``name=value``; values that are not JSON are strings.
 
     Raises:
-        argparse.ArgumentTypeError: it is written otherwise, or there is no such setting.
+        argparse.ArgumentTypeError: the text has another form, or there is no such setting.
 
     Examples:
         >>> read_setting("features=[0, 2]"), read_setting("perturbation=zero")
@@ -87,7 +95,7 @@ def read_setting(text: str) -> tuple[str, Any]:
     if not equals or name not in _OPTIONS:
         known = ", ".join(_OPTIONS)
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no setting; write name=value, with a name of: {known}"
+            f"{text!r} is not a setting; write name=value with one of these names: {known}"
         )
     try:
         read = json.loads(value)
@@ -102,12 +110,12 @@ def read_setting(text: str) -> tuple[str, Any]:
 
 def _too_deep(text: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(
-        f"{text[:SHOWN]!r} and so on has lists within lists, more than {NESTING} deep"
+        f"{text[:SHOWN]!r} … is nested more than {NESTING} levels deep"
     )
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects are nested; read one level at a time, however many there are."""
+    """Return the nesting depth of lists and objects, without recursion."""
     depth, level = 0, [value]
     while level:
         inner = [each for each in level if isinstance(each, (list, dict))]
@@ -119,7 +127,7 @@ def _depth(value: Any) -> int:
 
 
 def _change(text: str) -> str | float | Change:
-    """A threshold, an indicator with parameters such as ``fall(0.1)``, or a name."""
+    """Parse a threshold, a change with parameters such as ``fall(0.1)``, or a name."""
     try:
         return float(text)
     except ValueError:

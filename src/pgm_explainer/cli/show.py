@@ -1,4 +1,4 @@
-"""``pgm-explainer show``: saved explanations in words, as a page, as a picture."""
+"""``pgm-explainer show``: print saved explanations, or convert them to pages and pictures."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from os.path import isdir
 from pathlib import Path
 
 from ..errors import InputError
-from .outputs import check_outputs, print_json, print_words, write_outputs
+from .outputs import check_outputs, print_json, print_text, write_outputs
 from .saved import add_file, chosen
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "show saved explanations in words, or turn them into a page or a picture"
+SUMMARY = "print saved explanations, or convert them to a page or a picture"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Show explanations that were saved as JSON or in a data set: in words, or as files of "
-        "other kinds. Of a whole data set the words are its overview. Nothing in a file is "
-        "executed, and neither the model nor PyTorch is needed."
+        "Print explanations that were saved as JSON or in a data set, or convert them to other "
+        "formats. For a whole data set, its overview is printed. Files are never executed, and "
+        "neither the model nor PyTorch is needed."
     )
     parser.epilog = """\
 examples:
-  pgm-explainer show why.json                              in words
-  pgm-explainer show many.json --target 304                one of many
+  pgm-explainer show why.json                              as text
+  pgm-explainer show many.json --target 304                one of several
   pgm-explainer show many.json --output why.html           an interactive page
   pgm-explainer show why.json --output why.png             a picture
-  pgm-explainer show why.json --json | jq .held            for machines
-  pgm-explainer show explanations                          what a data set says as a whole
+  pgm-explainer show why.json --json | jq .held            as JSON
+  pgm-explainer show explanations                          overview of a data set
   pgm-explainer show explanations --target 304 --output why.html
 """
     add_file(parser)
@@ -39,12 +39,12 @@ examples:
         action="append",
         default=[],
         metavar="PATH",
-        help="write this file instead of words: .html, .json, .png, .pdf or .svg; repeatable",
+        help="write a file instead of printing text: .html, .json, .png, .pdf or .svg; repeatable",
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, choose and show."""
+    """Load the explanations, and write or print them."""
     whole = options.target is None and not options.output and not options.json
     if whole and isdir(options.file):
         from ..dataset import ExplanationDataset
@@ -53,10 +53,10 @@ def run(options: argparse.Namespace) -> None:
         return
     explanations = chosen(options)
     if not explanations:
-        raise InputError(f"{options.file} holds no explanation")
+        raise InputError(f"{options.file} contains no explanations")
     check_outputs(options.output, len(explanations))
     write_outputs(options.output, explanations)
     if options.json:
         print_json(explanations)
     elif not options.output:
-        print_words(explanations)
+        print_text(explanations)

@@ -1,4 +1,4 @@
-"""What to explain: targets that are typed, or listed in a file."""
+"""Targets from the command line or from a file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["add_targets", "named_targets"]
 
 
 def add_targets(parser: argparse.ArgumentParser, without: str) -> None:
-    """Add the options that say what to explain, and what happens without them."""
-    group = parser.add_argument_group("what to explain")
+    """Add the options for targets; ``without`` tells what happens if none is given."""
+    group = parser.add_argument_group("targets")
     group.add_argument(
         "--target",
         nargs="+",
@@ -35,16 +35,16 @@ def add_targets(parser: argparse.ArgumentParser, without: str) -> None:
         "--targets",
         type=Path,
         metavar="PATH",
-        help="a text file with a target in each line, or an .npy file of them",
+        help="text file with one target per line, or .npy file of targets",
     )
 
 
 def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any] | None:
-    """Return the numbers, or pairs of them, of the targets that are named; None if none is.
+    """Return the targets as node numbers or pairs of them; None if none is given.
 
     Raises:
-        InputError: one that is not there, or any in a graph task.
-        FileError: a file that cannot be read, or names none.
+        InputError: a target does not exist, or targets are given in a graph task.
+        FileError: a file cannot be read, or contains no target.
     """
     explainer = named()
     task = explainer.settings.model.task
@@ -55,24 +55,26 @@ def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[An
     if not texts:
         return None
     if task == "graph":
-        raise InputError(f"a graph task explains the whole graph, not the target {texts[0]!r}")
+        raise InputError(
+            f"a graph task explains the whole graph and takes no target, but {texts[0]!r} was given"
+        )
     return list(read_targets(texts, task, count, named.node_names))
 
 
 def _listed(path: Path, names: Sequence[VariableId]) -> list[str]:
-    """The targets in a file, as they would be typed."""
+    """Return the targets in a file, as they would be typed."""
     if path.suffix == ".npy":
         texts = read_file(path, lambda document: _array(document, names))
     else:
         lines = read_file(path, as_text).splitlines()
         texts = [line.strip() for line in lines if line.strip()]
     if not texts:
-        raise FileError(f"{path} names no target")
+        raise FileError(f"{path} contains no targets")
     return texts
 
 
 def _array(document: bytes, names: Sequence[VariableId]) -> list[str]:
-    """The targets in an array: as they are called, or True for each node that is one."""
+    """Return the targets in an array of targets, or in a Boolean mask over the nodes."""
     array = parse_npy(document)
     shape = array.shape
     is_mask = bool(shape) and array.dtype.kind == "b"
@@ -80,7 +82,7 @@ def _array(document: bytes, names: Sequence[VariableId]) -> list[str]:
         return [spelled(names[at]) for at in np.flatnonzero(array).tolist()]
     if is_mask or len(shape) not in (1, 2):
         raise FileError(
-            f"targets are a list, or pairs in two columns, or True and False for each of the "
-            f"{len(names)} nodes; this has shape {shape}"
+            f"targets must be a list, pairs in two columns, or a Boolean mask over the "
+            f"{len(names)} nodes; this array has shape {shape}"
         )
     return [spelled(tuple(each) if len(shape) == 2 else each) for each in array.tolist()]

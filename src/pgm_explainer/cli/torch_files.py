@@ -1,4 +1,4 @@
-"""Files of PyTorch: weights and data without executing code, programs only if trusted."""
+"""PyTorch files: weights and data are loaded without executing code, programs only if trusted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHECKPOINT_KEYS = ("state_dict", "model_state_dict")
 
 
 def need_torch(what: str) -> None:
-    """Raise an error that says what to install, unless PyTorch is there."""
+    """Raise an error with installation instructions if PyTorch is missing."""
     try:
         import torch  # noqa: F401
     except ImportError as error:
@@ -31,9 +31,9 @@ def need_torch(what: str) -> None:
 
 
 def load_tensors(path: Path, trust: bool) -> Any:
-    """Return what ``torch.save`` wrote: tensors, plain values and PyTorch Geometric's data objects.
+    """Load a file of ``torch.save``: tensors, plain values and PyTorch Geometric data objects.
 
-    Anything else is refused, because reading it may execute code, unless the file is trusted.
+    Loading anything else can execute code, so it is refused unless the file is trusted.
     """
     need_torch(f"reading {path}")
     import torch
@@ -43,31 +43,31 @@ def load_tensors(path: Path, trust: bool) -> Any:
     try:
         with torch.serialization.safe_globals(_data_classes()):
             loaded = torch.load(path, map_location="cpu", weights_only=not trust)
-    except Exception as error:  # torch raises all sorts of things on files that are broken
+    except Exception as error:  # torch raises many kinds of errors on broken files
         if trust:
             raise FileError(f"{path} cannot be read: {error}") from error
         raise FileError(
-            f"{path} is broken, or holds more than tensors and data objects, so that reading it "
-            f"could execute code: save model.state_dict() or a Data object instead, or, if you "
-            f"trust whoever made the file, say --trust"
+            f"{path} is broken, or contains objects other than tensors and data objects, so that "
+            f"loading it could execute code: save model.state_dict() or a Data object instead, or "
+            f"add --trust if you trust the source of the file"
         ) from error
     try:
         for name, tensor in _tensors(loaded, "its content"):
             _check_not_repeated(tensor, f"{path}: {name}")
     except FileError:
         raise
-    except Exception as error:  # of a data object that is not whole anything may come
-        raise FileError(f"{path} holds an object that is not whole: {error}") from error
+    except Exception as error:  # a broken data object may raise anything
+        raise FileError(f"{path} contains an incomplete object: {error}") from error
     return loaded
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse an archive whose members expand to more than memory holds."""
+    """Refuse an archive that expands to more than the memory available."""
     try:
         with ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())
     except (BadZipFile, OSError, ValueError, NotImplementedError):
-        return  # older than archives, or damaged, which torch will tell
+        return  # an older format, or damaged, which torch reports
     try:
         check_fits_memory(size)
     except FileError as error:
@@ -75,7 +75,7 @@ def _check_archive(path: Path) -> None:
 
 
 def _tensors(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """All tensors in what was loaded, with the name of each."""
+    """Yield all tensors in a loaded object, with their names."""
     if hasattr(value, "untyped_storage"):
         yield name, value
     elif depth < NESTING:
@@ -89,22 +89,22 @@ def _tensors(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]
 
 
 def _check_not_repeated(tensor: Any, place: str) -> None:
-    """Refuse a tensor that repeats the few numbers it has until it is very large."""
+    """Refuse a tensor whose strides repeat little data to a very large size."""
     try:
         held = tensor.untyped_storage().nbytes()
-    except (NotImplementedError, RuntimeError):  # sparse: it says what it holds
+    except (NotImplementedError, RuntimeError):  # sparse tensors have no such storage
         return
     size = tensor.numel() * tensor.element_size()
     if size > max(held, EXPANDED_BYTES):
         raise FileError(
-            f"{place} repeats {as_size(held)} of numbers until they are {as_size(size)}; a tensor "
-            f"that repeats itself may have {as_size(EXPANDED_BYTES)}: save a tensor made by "
-            f"contiguous()"
+            f"{place} repeats {as_size(held)} of data to {as_size(size)}, and a tensor that "
+            f"repeats its data may have at most {as_size(EXPANDED_BYTES)}: call contiguous() "
+            f"before saving it"
         )
 
 
 def _data_classes() -> list[Any]:
-    """What a data object of PyTorch Geometric is made of: containers that execute nothing."""
+    """Return the classes of PyTorch Geometric's data objects, which are safe to load."""
     try:
         from torch_geometric.data import Data, HeteroData, storage
         from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
@@ -124,7 +124,7 @@ def load_weights(module: nn.Module, path: Path, trust: bool) -> None:
             inner = [weights[key] for key in _CHECKPOINT_KEYS if key in weights]
             weights = inner[0] if inner else weights
     if not isinstance(weights, dict):
-        raise FileError(f"{path} holds a {type(weights).__name__}, not the weights of a module")
+        raise FileError(f"{path} contains a {type(weights).__name__}, not the weights of a module")
     try:
         module.load_state_dict(weights)
     except (AttributeError, RuntimeError, TypeError) as error:
@@ -139,7 +139,7 @@ def _safetensors(path: Path) -> dict[str, Any]:
     check_file(path)
     try:
         return dict(load_file(path))
-    except Exception as error:  # its own error class is not to be had from all versions
+    except Exception as error:  # not all versions export its error class
         raise FileError(f"{path} cannot be read: {error}") from error
 
 
@@ -147,14 +147,13 @@ def load_program(path: Path, trust: bool) -> nn.Module:
     """Return a model saved as a program: by ``torch.export`` (``.pt2``) or as TorchScript.
 
     Raises:
-        FileError: it is not trusted, or no program.
+        FileError: the file is not trusted, or is not a program.
     """
     need_torch(f"reading {path}")
     if not trust:
         raise FileError(
-            f"{path} holds a program, which may do anything once it is loaded: if you trust "
-            f"whoever made it, say --trust; if not, name a model of your own as module:attribute "
-            f"and give its --weights"
+            f"{path} contains a program, and loading it can execute any code: add --trust if you "
+            f"trust its source, or give your model as module:attribute with --weights"
         )
     import torch
 
@@ -164,11 +163,11 @@ def load_program(path: Path, trust: bool) -> nn.Module:
             raise FileError("not a zip archive")
         load: Any = torch.export.load if exported else torch.jit.load
         loaded = load(os.fspath(path))
-    except Exception as error:  # torch raises all sorts of things on files that are broken
+    except Exception as error:  # torch raises many kinds of errors on broken files
         kind = "torch.export" if exported else "TorchScript"
         raise FileError(
-            f"{path} is no model in {kind} ({str(error).split('. ')[0]}); a file of weights goes "
-            f"to --weights, with the model named as module:attribute"
+            f"{path} is not a {kind} model ({str(error).split('. ')[0]}); for a file of weights, "
+            f"use --weights and give the model as module:attribute"
         ) from error
     if exported:
         _check_any_size(loaded, path)
@@ -179,7 +178,7 @@ def load_program(path: Path, trust: bool) -> nn.Module:
 
 
 def _check_any_size(exported: Any, path: Path) -> None:
-    """Refuse a program that was exported for one graph: perturbed parts have other sizes."""
+    """Refuse a program that was exported for a fixed size, since subgraphs differ in size."""
     import torch
 
     inputs = set(exported.graph_signature.user_inputs)
@@ -187,13 +186,13 @@ def _check_any_size(exported: Any, path: Path) -> None:
     sizes = [size for value in found if hasattr(value, "shape") for size in value.shape]
     if not any(isinstance(size, torch.SymInt) for size in sizes):
         raise FileError(
-            f"{path} was exported for one size of graph only; export it with dynamic_shapes=("
+            f"{path} was exported for a fixed graph size; export it with dynamic_shapes=("
             f'{{0: Dim("nodes")}}, {{1: Dim("edges")}}) for x and edge_index'
         )
 
 
 def _script_signature(program: Any) -> inspect.Signature:
-    """The arguments of a TorchScript module, which does not tell Python of them."""
+    """Return the signature of a TorchScript module, which Python cannot inspect."""
     arguments = program.forward.schema.arguments[1:]  # without self
     empty, kind = inspect.Parameter.empty, inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Signature(
@@ -207,21 +206,21 @@ def _script_signature(program: Any) -> inspect.Signature:
 
 
 def _as_module(program: Any, signature: inspect.Signature) -> nn.Module:
-    """A module that calls the program, with arguments that can be looked up."""
+    """Return a module that calls the program and has an inspectable signature."""
     import torch
     from torch import nn
 
     def forward(*arguments: Any, **named: Any) -> Any:
-        # By position: an exported program does not take by name what it was exported with by place.
+        # By position: an exported program does not accept its positional arguments by name.
         return program(*signature.bind(*arguments, **named).args)
 
     forward.__signature__ = signature  # type: ignore[attr-defined]
     module = nn.Module()
-    # Not as a part of the module: an exported program refuses to be put into evaluation mode.
+    # Not as a submodule: an exported program cannot be put into evaluation mode.
     module.forward = forward
-    # By its weights a job that goes on knows it again.
+    # A resumed job recognises the model by its weights.
     module.state_dict = program.state_dict  # type: ignore[method-assign]
     kept = next((each for each in program.parameters() if each.is_floating_point()), None)
-    if kept is not None:  # so that it can be told where, and of what precision, it computes
+    if kept is not None:  # so that its device and precision can be detected
         module.register_buffer("computes_like", torch.empty_like(kept[:0]), persistent=False)
     return module

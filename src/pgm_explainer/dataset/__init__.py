@@ -1,4 +1,4 @@
-"""Explanations by the million: made in a job that survives, stored as Parquet, read back."""
+"""Data sets of explanations: made by a job that can be resumed, stored as Parquet files."""
 
 from .job import explain_dataset
 from .overview import Influence, Overview, Shared

@@ -1,4 +1,4 @@
-"""Parquet read within bounds: a small file may claim, or repeat, more than memory holds."""
+"""Reading Parquet within memory limits: a small file can expand to more than the memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _PARTS = 4
 def read_parquet(data: bytes, columns: list[str] | None = None) -> pa.Table:
     """Return the table in a Parquet file, or some columns of it.
 
-    What the headers of all pages say of their size is checked first. Then the file is read by and
-    by, because one text that is stored once may stand in every row.
+    The sizes in all page headers are checked first. The file is then read in batches, because a
+    text that is stored once may occur in every row.
 
     Raises:
-        FileError: it is no such file, lacks a column, or holds more than a file of its size may.
+        FileError: it is not a Parquet file, lacks a column, or expands beyond the limit.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -43,26 +43,26 @@ def read_parquet(data: bytes, columns: list[str] | None = None) -> pa.Table:
             batches.append(batch)
         empty = pa.schema([file.schema_arrow.field(name) for name in wanted])
         table = pa.Table.from_batches(batches, None if batches else empty).select(wanted)
-        table.validate(full=True)  # texts that are none, for example
+        table.validate(full=True)  # such as invalid text
         return table
     except FileError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise FileError(f"this is no Parquet file of a data set: {error}") from None
+        raise FileError(f"this is not a Parquet file of a data set: {error}") from None
 
 
 def _rows_at_once(data: bytes, columns: list[str] | None, allowed: int) -> int:
-    """How many rows fit, several times over, even if each repeats all that is stored.
+    """Return a batch size that fits into memory even if each row repeats all stored data.
 
     Raises:
-        FileError: not even what is stored fits.
+        FileError: the stored data does not fit.
     """
     try:
         sizes = parquet_sizes(data, None if columns is None else set(columns))
     except FileError as error:
-        raise FileError(f"this is no Parquet file of a data set: {error}") from None
+        raise FileError(f"this is not a Parquet file of a data set: {error}") from None
     if sizes.rows > SHARD_ROWS:
-        raise FileError(f"this has {sizes.rows:,} rows, and a file may have {SHARD_ROWS:,}")
+        raise FileError(f"this has {sizes.rows:,} rows, and a file may have at most {SHARD_ROWS:,}")
     largest = max(sizes.stored, sizes.values * _NUMBER_BYTES)
     if largest > allowed:
         raise _too_large(largest, allowed)
@@ -71,6 +71,6 @@ def _rows_at_once(data: bytes, columns: list[str] | None, allowed: int) -> int:
 
 def _too_large(size: int, allowed: int) -> FileError:
     return FileError(
-        f"this expands to {as_size(size)} or more, and a file of its size may expand to "
+        f"this expands to {as_size(size)} or more, and a file of its size may expand to at most "
         f"{as_size(allowed)}"
     )

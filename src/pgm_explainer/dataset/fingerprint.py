@@ -1,7 +1,7 @@
-"""What a job is, in short: enough to tell on resuming that it is still the same one.
+"""The fingerprint of a job, used on resuming to check that it is still the same job.
 
-A model with weights is known by them. Of any other black box nothing can be seen but its answers,
-so it is known by those: what it says of a few targets before anything is perturbed.
+A model with weights is identified by them. Any other model is identified by its outputs for a few
+targets on the unperturbed features.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ __all__ = ["check_unchanged", "fingerprint"]
 
 _PROBES = 3
 _SAME_WITHIN = 1e-4
-"""Answers to the same question on another machine differ by rounding; other weights by more."""
+"""Tolerance for model outputs: machines differ by rounding, other weights by more."""
 
 
 def fingerprint(
     explainer: PGMExplainer, targets: IntArray, storing: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what must not change while a data set is made, as plain values.
+    """Return the properties that must not change while a data set is made, as plain values.
 
     Args:
-        explainer: makes the explanations.
-        targets: all of them, ascending.
+        explainer: the explainer of the job.
+        targets: all targets, ascending.
         storing: how explanations are stored.
 
     Raises:
-        JobError: an option has no identity, so that nobody could tell whether it changed.
+        JobError: an option has no identity, so changes to it cannot be detected.
     """
     edges, x = explainer.graph.edge_index, explainer.population.x
     settings, options = settings_to_dict(explainer.settings), explainer.settings.options()
@@ -59,40 +59,40 @@ def fingerprint(
 
 
 def _own(option: str, value: Choice | None) -> str | None:
-    """The identity of a choice of the caller's own; None for any other, which settings describe."""
+    """Return the identity of a user-defined choice; None for others, which settings describe."""
     if value is None or not value.describe().own:
         return None
     try:
-        return identity(vars(value))  # what it wraps: its own name is no identity
+        return identity(vars(value))  # the wrapped object: the wrapper's name does not identify it
     except NoIdentityError as error:
         raise JobError(
-            f"{option}={value!r:.80} has no identity by which a job that goes on could know it "
-            f"again, because of {error}: use a function of a module, a functools.partial of one "
-            f"with plain arguments, or an object whose state is plain data (or that has a text "
-            f"'name', or a '__reduce__' that returns plain data)"
+            f"{option}={value!r:.80} has no identity that a resumed job could compare, because "
+            f"of {error}: use a function of a module, a functools.partial of one with plain "
+            f"arguments, or an object whose state is plain data (or that has a string 'name', or "
+            f"a '__reduce__' that returns plain data)"
         ) from error
 
 
 def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
-    """Refuse to go on with a job that has become another.
+    """Check that a resumed job is the same as before.
 
     Raises:
-        JobError: says what changed.
+        JobError: something changed; the message lists what.
     """
     changed = [
         difference for what in now for difference in _differences(what, before.get(what), now[what])
     ]
     if changed:
         raise JobError(
-            f"{folder} holds a data set made from something else: {'; '.join(changed)}. Restore "
-            f"what was, or choose another folder: explanations of two jobs are not mixed"
+            f"{folder} contains the data set of a different job: {'; '.join(changed)}. Restore "
+            f"the earlier inputs, or choose another folder"
         )
 
 
 def _differences(what: str, before: Any, now: Any) -> list[str]:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         if what == "model" and before.keys() != now.keys():
-            return ["the model is of another sort"]
+            return ["the model is of another kind"]
         return [
             each
             for name in (*now, *(name for name in before if name not in now))
@@ -114,14 +114,14 @@ def _is_digest(value: Any) -> bool:
 
 
 def _alike(before: Any, now: Any) -> bool:
-    """Whether the model answers as it did; where it failed to answer, nothing is known."""
+    """Return whether the model outputs agree; failed calls are not compared."""
     try:
         return all(
             np.allclose(was, value, rtol=_SAME_WITHIN, atol=_SAME_WITHIN)
             for was, value in zip(before, now, strict=True)
             if was and value
         )
-    except (TypeError, ValueError):  # another number of them
+    except (TypeError, ValueError):  # their number differs
         return False
 
 
@@ -137,5 +137,5 @@ def _model(explainer: PGMExplainer, targets: IntArray) -> dict[str, Any]:
 def _answer(explainer: PGMExplainer, probe: Any) -> list[float]:
     try:
         return list(explainer.predict(probe))
-    except PGMExplainerError:  # that target will fail by itself, and say why
+    except PGMExplainerError:  # this target will fail in the job, with its own error
         return []

@@ -1,16 +1,16 @@
-"""The folder of a data set: what lies where, and how it survives whatever happens.
+"""The folder of a data set: its layout, and how it survives crashes.
 
 ::
 
-    job.json        what the job is: model, graph, settings and targets, as fingerprints
-    journal.jsonl   one line for each finished shard: its checksum, its failures, its time
-    names.json      what the nodes are called, if not by their numbers; counts only if job.json has
-                    its checksum
-    shards/         one Parquet file for each finished shard, there whole or not at all
+    job.json        fingerprints of the job: model, graph, settings and targets
+    journal.jsonl   one line for each finished shard: its checksum, failures and time
+    names.json      the names of the nodes, if they have any; valid only if job.json has its
+                    checksum
+    shards/         one Parquet file for each finished shard, written atomically
     lock            held while a job runs
 
 A shard counts as finished when the journal has a line for it and its file has the checksum of that
-line. The system lets go of the lock when its holder ends, however it ends.
+line. The operating system releases the lock when its holder ends, for whatever reason.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["DatasetFolder", "Entry"]
 
 _LEFTOVER = re.compile(re.escape(PART).replace(r"\{\}", "[0-9a-f]+"))
 _SHA256 = re.compile("[0-9a-f]{64}")
-_AGAIN = "run the job again to make it anew"
+_AGAIN = "run the job again to recreate it"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the journal: a finished shard."""
+    """A line of the journal, for one finished shard."""
 
     shard: int
     rows: int
@@ -63,7 +63,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class DatasetFolder:
-    """Reads and writes the folder; the one place that knows its layout."""
+    """Reads and writes the folder; the only class that depends on its layout."""
 
     path: Path
 
@@ -73,10 +73,10 @@ class DatasetFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder if need be and hold it, so that no other job works on it.
+        """Create the folder if needed and lock it against other jobs.
 
         Raises:
-            JobError: another job does, or the folder cannot be written.
+            JobError: another job holds the lock, or the folder cannot be written.
         """
         try:
             import fcntl
@@ -85,23 +85,23 @@ class DatasetFolder:
         try:
             (self.path / "shards").mkdir(parents=True, exist_ok=True)
             lock = _append_to(self.path / "lock")
-        except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
+        except (OSError, ValueError) as error:  # ValueError: a name that contains a null character
             raise JobError(f"{self.path} cannot be written: {error}") from error
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise JobError(
-                    f"another job is at work on {self.path}; wait for it, stop it, or choose "
+                    f"another job is running in {self.path}; wait for it, stop it, or choose "
                     f"another folder ({error})"
                 ) from error
             yield
 
     def read_job(self) -> JobFile | None:
-        """Return what ``job.json`` says; None if there is none.
+        """Return the content of ``job.json``; None if there is none.
 
         Raises:
-            FileError: it is there, but is not of a data set, of another version, or damaged.
+            FileError: it is not of a data set, of another version, or damaged.
         """
         path = self.path / "job.json"
         return read_file(path, JobFile.parse) if _is_there(path) else None
@@ -110,10 +110,10 @@ class DatasetFolder:
         write_text(self.path / "job.json", job.text())
 
     def read_names(self, known: NamesEntry) -> list[str | int]:
-        """Return what the nodes are called.
+        """Return the names of the nodes.
 
         Raises:
-            FileError: these are not the names that the job was told.
+            FileError: they are not the names that the job was given.
         """
         path = self.path / "names.json"
         document = _bytes_with(path, known.sha256)
@@ -122,7 +122,7 @@ class DatasetFolder:
         except FileError as error:
             raise FileError(f"{path}: {error}") from None
         if not isinstance(names, list) or not all(type(name) in (str, int) for name in names):
-            raise FileError(f"{path} is no list of names; {_AGAIN}")
+            raise FileError(f"{path} is not a list of names; {_AGAIN}")
         if not len(names) == len(set(names)) == known.count:
             raise FileError(f"{path} should have {known.count} names, all different; {_AGAIN}")
         return names
@@ -131,26 +131,26 @@ class DatasetFolder:
         write_bytes(self.path / "names.json", names_bytes(names))
 
     def check_no_other_names(self, names: Sequence[str | int]) -> None:
-        """Refuse to write over a ``names.json`` that no job of ours has written.
+        """Check that no ``names.json`` of another origin would be overwritten.
 
         Raises:
-            JobError: there is one. (The same names may be left of a job that was killed.)
+            JobError: there is one. (The same names may be left over from a killed job.)
         """
         path = self.path / "names.json"
         if _is_there(path) and read_bytes(path) != names_bytes(names):
             raise JobError(
-                f"{path} is there already, and no job.json says that it belongs to a data set: "
+                f"{path} already exists, but there is no job.json of a data set it belongs to: "
                 f"move it away, or choose another folder"
             )
 
     def journal(self, job: JobFile | None = None) -> dict[int, Entry]:
-        """Return the last line of each shard; a line cut short by a crash counts as none.
+        """Return the last line of each shard; truncated lines are ignored.
 
         Args:
-            job: whose shards they are; None to take any.
+            job: the job of the shards; None to accept any.
 
         Raises:
-            FileError: there is a shard that the job does not have.
+            FileError: a shard does not belong to the job.
         """
         path = self.path / "journal.jsonl"
         if not _is_there(path):
@@ -169,18 +169,18 @@ class DatasetFolder:
         return entries
 
     def finished(self, job: JobFile) -> dict[int, Entry]:
-        """Return the shards that are there, whole and as they were written."""
+        """Return the shards whose files are complete and unchanged."""
         return {shard: entry for shard, entry in self.journal(job).items() if self._whole(entry)}
 
     def write_shard(self, shard: int, data: bytes, rows: int, failed: int, seconds: float) -> Entry:
-        """Write a shard, then its line; a crash in between costs the shard, and no more."""
+        """Write a shard, then its journal line; a crash in between loses only this shard."""
         digest = hashlib.sha256(data).hexdigest()
         entry = Entry(shard, rows, failed, round(seconds, 3), len(data), digest)
         write_bytes(self.shard(shard), data)
         path = self.path / "journal.jsonl"
         try:
             with _append_to(path) as file:
-                # A line of its own, even after one that a crash has cut short.
+                # Start a new line, even after one that a crash has truncated.
                 file.write(b"\n" + json.dumps(asdict(entry)).encode())
                 file.flush()
                 os.fsync(file.fileno())
@@ -192,7 +192,7 @@ class DatasetFolder:
         """Return a shard's bytes.
 
         Raises:
-            FileError: they are not those that were written.
+            FileError: they do not have the checksum of the journal.
         """
         return _bytes_with(self.shard(entry.shard), entry.sha256, SHARD_BYTES)
 
@@ -200,13 +200,13 @@ class DatasetFolder:
         return self.path / "shards" / f"{number:06d}.parquet"
 
     def has_shards(self) -> bool:
-        """Say whether there are files that a job would write over."""
+        """Return whether there are files that a job would overwrite."""
         return any((self.path / "shards").glob("*.parquet"))
 
     def clear_leftovers(self) -> None:
-        """Remove what a job that was killed left half-written, and nothing else.
+        """Remove the temporary files of a killed job.
 
-        Only for a folder that ``job.json`` says is ours.
+        Only for a folder that belongs to a data set according to ``job.json``.
         """
         for folder in (self.path, self.path / "shards"):
             for path in folder.iterdir():
@@ -222,7 +222,7 @@ class DatasetFolder:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether anything of this name is there, even if it is no file; reading it will tell."""
+    """Return whether a path exists, even if it is not a file; reading it will show that."""
     try:
         path.lstat()
     except (OSError, ValueError):
@@ -231,7 +231,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _append_to(path: Path) -> IO[bytes]:
-    """Open a file to write at its end; a pipe would keep us waiting, so it is refused."""
+    """Open a file for appending; pipes are refused because they would block."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -240,15 +240,15 @@ def _append_to(path: Path) -> IO[bytes]:
 
 
 def _bytes_with(path: Path, sha256: str, limit: int | None = None) -> bytes:
-    """The bytes of a file that must have this checksum."""
+    """Return the bytes of a file that must have this checksum."""
     data = read_bytes(path) if limit is None else read_bytes(path, limit)
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise FileError(f"{path} is damaged: it is not what was written; {_AGAIN}")
+        raise FileError(f"{path} is damaged: its checksum is wrong; {_AGAIN}")
     return data
 
 
 def _entry(line: bytes) -> Entry | None:
-    """A line of the journal; None where it is damaged, and then the shard is done again."""
+    """Parse a line of the journal; None if it is damaged, and the shard is then repeated."""
     kinds = {"shard": int, "rows": int, "failed": int, "seconds": float, "size": int, "sha256": str}
     try:
         fields: Any = json.loads(line)

@@ -1,9 +1,8 @@
-"""Who a function or object of the caller's own is, in any process that has it.
+"""The identity of user-defined functions and objects, the same in every process.
 
-A job that goes on must know whether an option is still what it was. A name is known by its letters;
-a function by where it is defined, its code and what is bound to it; an object by its class and its
-state, as pickle would take it. What has no such identity is refused, since a job could neither
-notice that it changed nor ever be sure that it did not.
+A resumed job must detect whether an option has changed. A function is identified by its location,
+its code and its bound values; an object by its class and its state, as pickle would store it.
+Anything without such an identity is refused, because changes to it could not be detected.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _DEEPEST, _MOST = 40, 1_000_000
 
 
 class NoIdentityError(Exception):
-    """Something without an identity; the text says what it is."""
+    """Raised for a value without an identity; the message describes the value."""
 
 
 def identity(value: Any) -> str:
-    """Return a checksum of who a value is, the same in every process.
+    """Return a checksum of a value's identity, the same in every process.
 
     Raises:
-        NoIdentityError: there is none.
+        NoIdentityError: the value has no identity.
 
     Examples:
         >>> def above(x, t): ...
@@ -66,21 +65,21 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
 
 
 class _Walk:
-    """Goes through a value and all that it holds, once down each way."""
+    """Traverses a value and everything it contains."""
 
     def __init__(self) -> None:
         self._above: list[int] = []
         self._met = 0
 
     def known_by(self, value: Any) -> Any:
-        """What a value is known by: texts, numbers and tuples of these, whose repr is stable."""
+        """Return a value's identity as strings, numbers and tuples, which have a stable repr."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type(...))):
             return type(value).__name__, value
-        if id(value) in self._above:  # a function that calls itself
+        if id(value) in self._above:  # such as a recursive function
             return "above", len(self._above) - self._above.index(id(value))
         self._met += 1
         if len(self._above) > _DEEPEST or self._met > _MOST:
-            raise NoIdentityError(f"a {type(value).__name__} that holds too much")
+            raise NoIdentityError(f"a {type(value).__name__} that contains too much")
         self._above.append(id(value))
         try:
             return self._holding(value)
@@ -119,7 +118,7 @@ class _Walk:
         return self._by_state(value)
 
     def _by_state(self, value: Any) -> Any:
-        """What an object is known by: its numbers, its weights, its state or else its name."""
+        """Return an object's identity from its array, its weights, its state or its name."""
         if hasattr(value, "dtype") and hasattr(value, "shape"):
             array = _as_array(value)
             return "array", digest([("", np.asarray(value) if array is None else array)])
@@ -135,7 +134,7 @@ class _Walk:
 
 
 def _bound(function: types.FunctionType) -> tuple[Any, ...]:
-    """What a function takes along: the defaults of its arguments, and what it closes over."""
+    """Return the values bound to a function: argument defaults and closure."""
     try:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError as error:
@@ -144,10 +143,10 @@ def _bound(function: types.FunctionType) -> tuple[Any, ...]:
 
 
 def _state(value: Any) -> list[Any]:
-    """What pickle would write: what makes the object, from what, and what it then holds."""
+    """Return what pickle would store: constructor, arguments and state."""
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception as error:  # of an object's own method anything may come
+    except Exception as error:  # the object's method may raise anything
         raise NoIdentityError(f"{type(value).__name__} ({error})") from error
     if isinstance(reduced, str):
         return [type(value), reduced]

@@ -1,4 +1,4 @@
-"""Explaining targets by the million: a job that may be stopped at any time and goes on."""
+"""A job that explains many targets, and can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["explain_dataset"]
 _logger = logging.getLogger(__name__)
 
 _DEADLY = 3
-"""Deaths of workers over the same targets before these, not chance, are to blame."""
+"""Workers that must crash on the same targets before the targets are considered the cause."""
 
 
 def explain_dataset(
@@ -48,36 +48,36 @@ def explain_dataset(
     retry_failed: bool = False,
     progress: bool | None = None,
 ) -> ExplanationDataset:
-    """Explain many targets into a folder of Parquet files, one row an explanation.
+    """Explain many targets into a folder of Parquet files, one row per explanation.
 
-    The job may be stopped by anything. Called again in the same way it does what is missing. On one
-    machine the data set is in the end the same, byte for byte, for any engine and number of
-    workers, however often the job was stopped and however often workers died by chance, fewer than
-    three times over one group of targets. A target that fails is recorded with its error, and the
-    rest goes on.
+    The job may be stopped at any time; calling it again with the same arguments resumes it. On one
+    machine the final data set is byte-for-byte the same for any engine and number of workers, no
+    matter how often the job was stopped or workers crashed (up to twice on the same group of
+    targets). A target that fails is recorded with its error, and the job continues.
 
     Args:
-        explainer: an explainer; or a function that makes one, or the place of such a function
-            (``"module:function"``), where an explainer cannot be sent to other processes.
+        explainer: an explainer; or, if it cannot be sent to other processes, a function that
+            creates one, or the location of such a function (``"module:function"``).
         targets: nodes or pairs, each explained once; None for all nodes.
-        folder: where the data set is, or will be.
-        engine: ``local`` (this process), ``processes`` (one a core), ``ray``, or an engine such as
-            ``pgm_explainer.RayEngine(workers=8, address="auto")``.
-        shard_size: how many explanations go into a file: what a stopped job has to do again, at
-            most, for each worker. Targets of a shard share samples.
-        keep_candidates: how many candidates of each ranking are kept; explaining nodes always are.
-        features: whether to explain also which features matter, for as many samples again for
-            each target.
-        names: what the nodes of the graph are called; explanations read back have these names.
-        retry_failed: do shards anew in which targets failed, as when a service was down.
-        progress: whether to show a bar; None for where someone is looking.
+        folder: the folder of the data set, created if it does not exist.
+        engine: ``local`` (this process), ``processes`` (one per core), ``ray``, or an engine such
+            as ``pgm_explainer.RayEngine(workers=8, address="auto")``.
+        shard_size: number of explanations per file, which is also the most work that each worker
+            repeats after a stop. Targets of a shard share samples.
+        keep_candidates: number of candidates to keep of each ranking; nodes of the network are
+            always kept.
+        features: whether to explain features too, which doubles the samples of each target.
+        names: names of the nodes; explanations that are read back have these names.
+        retry_failed: whether to repeat shards with failed targets, for example after a service
+            was down.
+        progress: whether to show a progress bar; None to show it in a terminal or notebook.
 
     Raises:
-        JobError: the job cannot start or go on; what is finished stays, and the message says what
-            to do. So with a model, graph, setting or names that differ from what the folder was
-            made with, and with a folder that another job is at work on.
-        FileError: a file cannot be written, as when the disk is full.
-        InputError: an argument that cannot be used.
+        JobError: the job cannot start or continue. Finished work is saved, and the message says
+            what to do. Reasons include a model, graph, settings or names that differ from those of
+            the folder, and a folder in which another job is running.
+        FileError: a file cannot be written, for example because the disk is full.
+        InputError: an argument cannot be used.
 
     Examples:
         >>> import numpy as np, tempfile
@@ -106,7 +106,7 @@ def explain_dataset(
     shards = plan_shards(made, chosen_targets, size)
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
-    place.read_job()  # before anything is made in a folder of something else
+    place.read_job()  # checked before creating anything in the folder
     storing = {"shard_size": size, "keep_candidates": keep, "features": features}
     with one_thread():
         now = fingerprint(made, chosen_targets, storing)
@@ -129,7 +129,7 @@ def explain_dataset(
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
         pieces = [Piece(at, each) for at, each in enumerate(shards) if at not in done]
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
-        # What is free differs from run to run; what the model sees at once should not.
+        # Free memory differs from run to run, but the batches of the model should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
         work = ExplainPieces(recipe, keep, features, bound)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
@@ -137,10 +137,10 @@ def explain_dataset(
 
 
 def _open_job(place: DatasetFolder, now: JobFile, names: Sequence[str | int] | None) -> JobFile:
-    """Begin a job in a new folder; in one that holds a job already, check that it is the same.
+    """Start a job in a new folder, or check that the job of an existing folder is the same.
 
     Returns:
-        What ``job.json`` says.
+        The content of ``job.json``.
     """
     before = place.read_job()
     if before is not None:
@@ -148,17 +148,17 @@ def _open_job(place: DatasetFolder, now: JobFile, names: Sequence[str | int] | N
         _check_names(before.names, now.names, place.path)
         if replace(now, max_memory=before.max_memory, fingerprint=before.fingerprint) != before:
             raise JobError(
-                f"{place.path / 'job.json'} is damaged, it contradicts itself: restore it from a "
+                f"{place.path / 'job.json'} is damaged and inconsistent: restore it from a "
                 f"copy, or choose another folder"
             )
     elif place.has_shards() or place.journal():
         raise JobError(
-            f"{place.path} has shards of explanations, but no job.json that says of what: restore "
-            f"job.json from a copy, or choose another folder"
+            f"{place.path} has shards of explanations but no job.json: restore job.json from a "
+            f"copy, or choose another folder"
         )
     if before is None and names is not None:
         place.check_no_other_names(names)
-    if names is not None:  # first, so that no job.json ever speaks of names that are not there
+    if names is not None:  # first, so that job.json never refers to missing names
         place.write_names(names)
     if before is None:
         place.write_job(now)
@@ -166,16 +166,16 @@ def _open_job(place: DatasetFolder, now: JobFile, names: Sequence[str | int] | N
 
 
 def _check_names(before: NamesEntry | None, now: NamesEntry | None, folder: Any) -> None:
-    """Refuse names that the explanations of a folder do not have."""
+    """Check that the names are those of the folder's explanations."""
     if before == now:
         return
     if before is None:
-        was, then = "without names", "leave the names out"
+        was, then = "without names", "omit the names"
     elif now is None:
         was, then = f"with names for its {before.count} nodes", "give the same names again"
     else:
         was, then = "with other names", "give the names that it was made with"
-    raise JobError(f"{folder} holds a data set made {was}: {then}, or choose another folder")
+    raise JobError(f"{folder} contains a data set made {was}: {then}, or choose another folder")
 
 
 @dataclass
@@ -189,13 +189,13 @@ class _Job:
     waiting: dict[int, list[PieceDone]] = field(default_factory=dict)
 
     def run(self, pieces: list[Piece], show: bool | None) -> None:
-        """Do all pieces; those that workers died over come back in a further round."""
+        """Run all pieces; those whose workers crashed are run again in another round."""
         total = sum(piece.size for piece in pieces)
         started, done = time.monotonic(), 0
         with Progress("explaining", total, show, unit="targets") as bar:
             while pieces:
                 again: list[Piece] = []
-                # Closed by all means: its workers must not outlive an error here.
+                # Always closed: its workers must not outlive an error here.
                 with closing(_closable(self.engine.map(self.work, pieces))) as answers:
                     for answer in answers:
                         each = self._survived(answer, again)
@@ -213,12 +213,12 @@ class _Job:
                 pieces = again
 
     def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
-        """Return what is done; what was lost is done again: whole, then by groups, then halved."""
+        """Return the finished pieces; lost ones are retried: whole, then by groups, then halved."""
         if isinstance(answer, PieceDone):
             return answer
         piece = replace(answer.task, deaths=answer.task.deaths + 1)
         _logger.warning(
-            "a worker died %s over %d targets of shard %d",
+            "a worker crashed (%s) on %d targets of shard %d",
             *(answer.reason, piece.size, piece.shard),
         )
         if piece.deaths < _DEADLY:
@@ -230,15 +230,15 @@ class _Job:
         return None
 
     def _deadly(self, piece: Piece, reason: str) -> PieceDone:
-        """The one target that nobody survives."""
-        error = f"JobError: {piece.deaths} workers died over this target, the last {reason}"
+        """Return the failure of a target that crashes every worker."""
+        error = f"JobError: {piece.deaths} workers crashed on this target, the last one {reason}"
         ((place,),) = piece.planned(self.work.recipe.explainer)
         target = piece.targets[place].tolist()
         data = parquet_bytes(table_of([failed_row(target, error)], self.task))
         return PieceDone(piece, [place], data, failed=1, seconds=0.0)
 
     def _collect(self, done: PieceDone) -> None:
-        """Write a shard once all its pieces are there; as a rule it is one piece."""
+        """Write a shard once all its pieces are done; usually it is a single piece."""
         number, shard_rows = done.piece.shard, len(done.piece.targets)
         parts = [*self.waiting.pop(number, []), done]
         if sum(len(each.places) for each in parts) < shard_rows:
@@ -252,10 +252,10 @@ class _Job:
             self.place.write_shard(number, data, shard_rows, failed, seconds)
         except PGMExplainerError as error:
             raise JobError(
-                f"{error}. What was finished is safe: run the job again once that is mended"
+                f"{error}. Finished work is saved: fix the problem and run the job again"
             ) from error
 
 
 def _closable(answers: Iterable[Any]) -> Generator[PieceDone | Lost[Piece], None, None]:
-    """An engine's iterator as a generator, so that it can be closed."""
+    """Wrap an engine's iterator in a generator, so that it can be closed."""
     yield from answers

@@ -1,4 +1,4 @@
-"""``job.json``: what a job is, read back from a file that anyone may have changed."""
+"""``job.json``: the description of a job, validated when it is read back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WAY_OUT = "restore it from a copy, or explain into another folder"
 
 @dataclass(frozen=True)
 class NamesEntry:
-    """What ``job.json`` says of the names: how many there are, and the checksum of their file."""
+    """The entry of ``job.json`` about names: their number, and the checksum of their file."""
 
     count: int
     sha256: str
@@ -35,16 +35,16 @@ class NamesEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class JobFile:
-    """What a job is.
+    """The description of a job.
 
     Attributes:
         task: ``"node"`` or ``"edge"``.
-        targets: how many there are.
-        target_type: the kind of node that is predicted, in a graph of several kinds.
-        shard_size: how many targets go into a file.
-        max_memory: bytes for samples in flight, as they were when the job began.
-        names: of the nodes, if they are not called by their numbers.
-        fingerprint: what must not change while the job is done.
+        targets: number of targets.
+        target_type: the node type that is explained, in a heterogeneous graph.
+        shard_size: number of targets per file.
+        max_memory: memory limit for samples in bytes, as it was when the job started.
+        names: about the names of the nodes, if they have any.
+        fingerprint: properties that must not change until the job is finished.
     """
 
     task: str
@@ -57,15 +57,15 @@ class JobFile:
 
     @property
     def shards(self) -> int:
-        """How many files there will be."""
+        """The number of files of the finished data set."""
         return -(-self.targets // self.shard_size)
 
     def rows(self, shard: int) -> int:
-        """Return how many rows a shard has."""
+        """Return the number of rows of a shard."""
         return min(self.shard_size, self.targets - shard * self.shard_size)
 
     def text(self) -> str:
-        """Return what is written."""
+        """Return the content of the file."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
 
     @classmethod
@@ -73,14 +73,14 @@ class JobFile:
         """Read what :meth:`text` wrote.
 
         Raises:
-            FileError: it is of something else, of another version, or damaged.
+            FileError: it is not of a data set, of another version, or damaged.
         """
         job = parse_json(as_text(document), _WAY_OUT)
         if not isinstance(job, dict) or job.get("format") != FORMAT:
             raise FileError("this does not describe a data set of explanations; choose a folder")
         if job.get("version") != VERSION:
             raise FileError(
-                f"this is of version {job.get('version')!r:.60}, and this pgm-explainer knows "
+                f"this has version {job.get('version')!r:.60}, and this pgm-explainer reads "
                 f"version {VERSION}: explain into another folder, or use the release it was made "
                 f"with"
             )
@@ -110,5 +110,5 @@ def _read_names(names: Checked) -> NamesEntry:
 
 
 def names_bytes(names: Sequence[str | int]) -> bytes:
-    """Return names as their file holds them."""
+    """Return the content of the file of names."""
     return json.dumps(names, ensure_ascii=False).encode()

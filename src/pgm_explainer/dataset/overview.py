@@ -1,4 +1,4 @@
-"""The whole data set at a glance: what changes predictions, what moves along, what is shared."""
+"""The overview of a data set: what changes predictions, what depends on them, what is shared."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Influence:
-    """How much something matters, over all explanations.
+    """The influence of a node, feature or node type over all explanations.
 
     Attributes:
-        what: a node, or a (kind, number); a feature's column, or a (kind, column); a kind of node.
-        predictions: how many predictions it changes, moves along with, or matters to.
-        size: its mean size there: of the effect, in either direction; of what moves along and of
-            features, Cramér's V.
+        what: a node, or (type, number); a feature's column, or (type, column); or a node type.
+        predictions: the number of predictions that it changes, depends on, or matters to.
+        size: the mean absolute effect on these; Cramér's V for dependent nodes and features.
     """
 
     what: Any
@@ -62,23 +61,24 @@ class Shared:
 
 @dataclass(frozen=True)
 class Overview:
-    """What a data set says as a whole.
+    """A summary of a data set.
 
     Attributes:
-        folder: where it is.
-        targets: how many the job has.
-        explained, failed: how many of them have an explanation, or an error.
-        errors: how often each error came, with its numbers left out.
-        unchanged: how many predictions held in every sample.
-        unaffected: how many predictions no node was found to have a significant effect on.
-        own: how many predictions perturbing the target itself changes significantly.
-        seconds: what all workers together took.
-        in_points: whether effects are on probabilities; if not, they are on predicted values.
-        causes: the nodes that change most predictions: those with a significant effect.
-        along: the nodes that move along with most: in the network, without a significant effect.
-        kinds: the kinds of nodes that change most predictions.
-        features: those that matter most; only if they were explained.
-        shared: explanations that more than one target has, the most shared first.
+        folder: the folder of the data set.
+        targets: the number of targets of the job.
+        explained, failed: the number of targets with an explanation, and with an error.
+        errors: the number of occurrences of each error, with digits removed.
+        unchanged: the number of predictions that held in every sample.
+        unaffected: the number of predictions without any significant effect.
+        own: the number of predictions that perturbing the target itself changes significantly.
+        seconds: the total time of all workers.
+        in_points: whether effects are on probabilities rather than on predicted values.
+        causes: the nodes with a significant effect on most predictions.
+        along: the nodes that depend on most predictions: in the network, but without a significant
+            effect.
+        kinds: the node types that change most predictions.
+        features: the features that matter most, if features were explained.
+        shared: explanations that several targets share, the most frequent first.
     """
 
     folder: str
@@ -99,17 +99,17 @@ class Overview:
 
     @property
     def throughput(self) -> float:
-        """Targets a worker does in a second."""
+        """Targets per second and worker."""
         return (self.explained + self.failed) / self.seconds if self.seconds else 0.0
 
     def plot(self) -> Figure:
-        """Draw what changes most predictions, moves along and is shared; needs matplotlib."""
+        """Draw the overview as bars; needs matplotlib."""
         from ..report.overview_plot import plot_overview
 
         return plot_overview(self)
 
     def to_html(self, path: PathLike) -> None:
-        """Write a page that needs nothing but itself: no script, no network.
+        """Write the overview as a self-contained HTML page without scripts.
 
         Raises:
             FileError: it cannot be written.
@@ -125,10 +125,11 @@ class Overview:
 
 
 def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
-    """Go over a data set twice, a shard at a time, and say what stands out.
+    """Compute the overview of a data set in two passes, one shard at a time.
 
     Args:
-        top: how many nodes, kinds, features and shared explanations to name.
+        data: the data set.
+        top: the number of nodes, types, features and shared explanations to list.
     """
     check_whole_number(top, "top", at_least=1)
     counts = _Counts(dataset.target_type)
@@ -179,13 +180,13 @@ def _significant_effects(table: pa.Table) -> dict[int, dict[Any, float]]:
 
 
 class _Tally:
-    """How many predictions something matters to, and how much."""
+    """Counts the predictions that something matters to, and sums its sizes."""
 
     def __init__(self) -> None:
         self._counted: dict[Any, tuple[int, float]] = {}
 
     def add(self, sizes: Iterable[tuple[Any, float]]) -> None:
-        """Count what matters to one prediction, each with its size; of the same, the largest."""
+        """Count what matters to one prediction; of duplicates, the largest size counts."""
         largest: dict[Any, float] = {}
         for what, size in sizes:
             largest[what] = max(size, largest.get(what, 0.0))
@@ -194,7 +195,7 @@ class _Tally:
             self._counted[what] = (count + 1, total + size)
 
     def most(self, top: int) -> list[Influence]:
-        """Those that matter to most predictions; of equals, those that matter more."""
+        """Return those that matter to most predictions; ties are broken by size."""
         order = sorted(
             self._counted.items(), key=lambda item: (-item[1][0], -item[1][1], str(item[0]))
         )
@@ -202,7 +203,7 @@ class _Tally:
 
 
 class _Counts:
-    """What is counted in one go over the rows; grows with the graph, not with the data set."""
+    """The counts of one pass over the rows; memory grows with the graph, not with the data set."""
 
     def __init__(self, target_type: str | None) -> None:
         self._target_type = target_type
@@ -229,7 +230,7 @@ class _Counts:
         network = zip(_names(row), row["effect_size"], strict=True)
         self.along.add((name, size) for name, size in network if name not in effects)
         self.features.add(
-            # Each kind has its own columns.
+            # Each node type has different columns.
             (
                 each["feature"] if each["kind"] is None else (each["kind"], each["feature"]),
                 each["effect_size"],
@@ -238,20 +239,20 @@ class _Counts:
         )
 
     def _ends(self, target: Any) -> list[Any]:
-        """The nodes that a prediction is about, as effects name them."""
+        """Return the nodes that a prediction is about, named as in the effects."""
         ends = target if isinstance(target, list) else [target]
         return ends if self._target_type is None else [(self._target_type, end) for end in ends]
 
 
 def _names(row: dict[str, Any]) -> list[Any]:
-    """The nodes of the network, as effects name them."""
+    """Return the nodes of the network, named as in the effects."""
     if row["kinds"] is None:
         return list(row["nodes"])
     return list(zip(row["kinds"], row["nodes"], strict=True))
 
 
 def _keys(row: dict[str, Any]) -> Iterator[int]:
-    """A number for the set of nodes in the network, if there are any."""
+    """Return a hash of the set of nodes in the network; None if it is empty."""
     if row["nodes"]:
         text = repr(sorted(_names(row))).encode()
         yield int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")

@@ -1,8 +1,8 @@
-"""How much a Parquet file holds, by its own headers, found out before Arrow reads it.
+"""The size of a Parquet file's content according to its headers, read before Arrow reads the file.
 
-Arrow takes as much memory as the header of a page asks for, and ends the process over some headers
-that are damaged when it is asked for them one by one. So they are read here. They are written in
-Thrift's compact protocol: fields with a number and a type, nested.
+Arrow allocates as much memory as a page header declares, and some damaged headers crash the
+process. So the headers are checked here first. They use Thrift's compact protocol: nested fields
+with a number and a type.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ __all__ = ["ParquetSizes", "parquet_sizes"]
 _MAGIC = b"PAR1"
 _DEEPEST = 16
 _LONGEST_NUMBER = 70
-"""Bits of a number that is written seven at a time."""
+"""Maximum bits of a variable-length integer."""
 
 
 @dataclass(frozen=True)
 class ParquetSizes:
-    """What some columns of a file hold.
+    """The sizes of some columns of a file.
 
     Attributes:
-        rows: of the file.
-        stored: bytes of all pages once they are decompressed.
-        values: numbers and texts in them, those in lists one by one.
+        rows: the number of rows of the file.
+        stored: the decompressed size of all pages, in bytes.
+        values: the number of values, counting each item of a list.
     """
 
     rows: int
@@ -37,7 +37,7 @@ class ParquetSizes:
 
 
 def parquet_sizes(data: bytes, columns: set[str] | None) -> ParquetSizes:
-    """Return what the named columns of a file hold, or all of them.
+    """Return the sizes of the named columns of a file, or of all.
 
     Raises:
         FileError: the file is not Parquet, or its headers contradict each other.
@@ -53,7 +53,7 @@ def parquet_sizes(data: bytes, columns: set[str] | None) -> ParquetSizes:
 def _sizes(data: bytes, columns: set[str] | None) -> ParquetSizes:
     length = int.from_bytes(data[-8:-4], "little")
     if len(data) < 12 or data[-4:] != _MAGIC or length > len(data) - 12:
-        raise FileError("it does not end as Parquet does: was it cut short?")
+        raise FileError("it has no Parquet footer and may be truncated")
     footer = _Reader(data, len(data) - 8 - length).struct()
     stored = values = seen = 0
     for group in footer.get(4, []):
@@ -64,15 +64,15 @@ def _sizes(data: bytes, columns: set[str] | None) -> ParquetSizes:
                 for header, length in _pages(data, about):
                     seen += length
                     if seen > len(data):
-                        raise FileError("its pages lie over each other")
+                        raise FileError("its pages overlap")
                     stored += _size(header[2])
-                    held = header.get(5) or header.get(8)  # of the first or the second version
+                    held = header.get(5) or header.get(8)  # version 1 or version 2
                     values += _size(held[1]) if held else 0
     return ParquetSizes(_size(footer[3]), stored, values)
 
 
 def _pages(data: bytes, about: dict[int, Any]) -> Iterator[tuple[dict[int, Any], int]]:
-    """The headers of the pages of a column, one after the other, and how long each page is."""
+    """Yield the page headers of a column, and the size of each page."""
     starts = [about[field] for field in (9, 11) if about.get(field, 0) > 0]
     at = min(starts)
     end = at + _size(about[7])
@@ -93,7 +93,7 @@ def _size(number: Any) -> int:
 
 
 class _Reader:
-    """Reads Thrift's compact protocol, from a place on."""
+    """Reads Thrift's compact protocol from a given position."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data, self.at = data, at
@@ -109,9 +109,9 @@ class _Reader:
 
     def _value(self, kind: int, depth: int, in_list: bool = False) -> Any:
         if depth > _DEEPEST:
-            raise FileError("its headers are nested too deep")
+            raise FileError("its headers are nested too deeply")
         match kind:
-            case 1 | 2:  # a field is its own value, an item takes a byte
+            case 1 | 2:  # a Boolean field has no bytes, a list item has one
                 return self._byte() == 1 if in_list else kind == 1
             case 3:
                 return self._byte()
@@ -131,14 +131,14 @@ class _Reader:
 
     def _byte(self) -> int:
         if not 0 <= self.at < len(self._data):
-            raise FileError("its headers leave the file")
+            raise FileError("its headers point outside the file")
         self.at += 1
         return self._data[self.at - 1]
 
     def _bytes(self, count: int) -> bytes:
         self.at += count
         if self.at > len(self._data):
-            raise FileError("its headers leave the file")
+            raise FileError("its headers point outside the file")
         return self._data[self.at - count : self.at]
 
     def _unsigned(self) -> int:
@@ -148,7 +148,7 @@ class _Reader:
             number |= (byte & 127) << shift
             if byte < 128:
                 return number
-        raise FileError("its headers are damaged (a number without an end)")
+        raise FileError("its headers are damaged (an unterminated number)")
 
     def _signed(self) -> int:
         number = self._unsigned()

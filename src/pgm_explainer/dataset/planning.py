@@ -1,4 +1,4 @@
-"""Which targets go together: those near each other, which share most of their samples."""
+"""Splitting targets into shards: nearby targets go together, so that they can share samples."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
 
 
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
-    """Return targets as numbers ``[T]`` or pairs ``[T, 2]``, each once; None for all nodes.
+    """Return targets as numbers ``[T]`` or pairs ``[T, 2]`` without duplicates; None for all nodes.
 
     Raises:
-        InputError: something among them that cannot be a target of this task.
+        InputError: the targets do not fit the task.
     """
     task = explainer.settings.model.task
     if task == "graph":
-        raise InputError("a graph task has one target, the graph; call explain() instead")
+        raise InputError("a graph task has a single target; call explain() instead")
     if targets is None and task == "edge":
-        raise InputError("an edge task has no 'all targets': name the pairs")
+        raise InputError("an edge task needs a list of pairs as targets")
     if targets is None:
         return np.arange(len(explainer.predicted))
     if isinstance(targets, str):
@@ -55,7 +55,7 @@ def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
     listed = as_list(targets)
     if listed is None:
         raise InputError(f"targets must be a list of targets, not {targets!r}")
-    if explainer.names is not None:  # then a target may be called by its kind too: ("author", 5)
+    if explainer.names is not None:  # a target may then be given with its type: ("author", 5)
         listed = [
             explainer.names.number(each) - explainer.predicted.start
             if isinstance(each, tuple)
@@ -69,10 +69,12 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
     """Return the names of all nodes as plain values.
 
     Raises:
-        InputError: they are not one for each node, text or whole numbers, and all different.
+        InputError: there is not one for each node, or they are not unique strings or integers.
     """
     if explainer.names is not None:
-        raise InputError("nodes of several kinds are called by their kind and number, not by names")
+        raise InputError(
+            "names are not supported in a heterogeneous graph, whose nodes are (type, number)"
+        )
     plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
     if not isinstance(plain, list):
         raise InputError(f"names must be a list of names, not {names!r}")
@@ -81,15 +83,15 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
         raise InputError(f"there are {len(plain)} names for {count} nodes")
     strange = [name for name in plain if type(name) not in (str, int) or not _is_unicode(name)]
     if strange:
-        raise InputError(f"a data set's names are text or whole numbers, not {strange[0]!r}")
+        raise InputError(f"names in a data set must be strings or integers, not {strange[0]!r}")
     if len(set(plain)) != count:
         twice = Counter(plain).most_common(1)[0][0]
-        raise InputError(f"more than one node is called {twice!r}")
+        raise InputError(f"names must be unique, but several nodes are called {twice!r}")
     return plain
 
 
 def _is_unicode(name: str | int) -> bool:
-    """Whether it can be written: half a surrogate pair cannot."""
+    """Return whether a name can be written; half a surrogate pair cannot."""
     try:
         str(name).encode()
     except UnicodeEncodeError:
@@ -98,9 +100,9 @@ def _is_unicode(name: str | int) -> bool:
 
 
 def locality(graph: Graph) -> IntArray:
-    """Return for each node its place in an order in which neighbours are close to each other.
+    """Return the position of each node in an order in which neighbours are close together.
 
-    It is the reverse Cuthill–McKee order, a breadth-first one, along the incoming edges.
+    This is the reverse Cuthill–McKee order, a breadth-first order along the incoming edges.
     """
     offsets, sources = graph.in_neighbours
     unused = np.broadcast_to(np.int8(1), sources.shape)
@@ -112,12 +114,12 @@ def locality(graph: Graph) -> IntArray:
 
 
 def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> list[IntArray]:
-    """Split targets into shards of at most so many, near ones together, always in the same way."""
+    """Split targets into shards of at most ``size``, nearby ones together, deterministically."""
     if len(targets) > shard_size:
         first = targets if targets.ndim == 1 else targets[:, 0]
         numbers = explainer.predicted.start + first
         known = (numbers >= 0) & (numbers < explainer.graph.num_nodes)
-        # What is not in the graph comes last; it will fail, and say why.
+        # Targets outside the graph come last; the job records their errors.
         places = np.full(len(targets), explainer.graph.num_nodes)
         places[known] = locality(explainer.graph)[numbers[known]]
         targets = targets[np.argsort(places, kind="stable")]

@@ -1,4 +1,4 @@
-"""A data set of explanations, read back."""
+"""Reading a data set of explanations."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = ["ExplanationDataset"]
 class ExplanationDataset:
     """The explanations in a folder, made by :func:`~pgm_explainer.dataset.explain_dataset`.
 
-    One shard is in memory at a time. A data set may be read while its job is still at work; then it
-    holds what is finished so far.
+    One shard is in memory at a time. A data set may be read while its job is running; it then
+    contains what is finished so far.
 
     Raises:
-        FileError: the folder holds no data set, or a file of it is damaged.
+        FileError: the folder does not contain a data set, or a file of it is damaged.
         JobError: pyarrow, which reads it, is not installed.
 
     Examples:
-        ``for explanation in ExplanationDataset("why"): ...`` goes over all explanations, and
-        ``ExplanationDataset("why")[304]`` is that of one target.
+        ``for explanation in ExplanationDataset("why"): ...`` iterates over all explanations, and
+        ``ExplanationDataset("why")[304]`` is the explanation of one target.
     """
 
     def __init__(self, folder: PathLike) -> None:
@@ -45,7 +45,7 @@ class ExplanationDataset:
         self._folder = DatasetFolder.at(folder)
         job = self._folder.read_job()
         if job is None:
-            raise FileError(f"{folder} holds no data set of explanations: there is no job.json")
+            raise FileError(f"{folder} is not a data set of explanations: there is no job.json")
         self._job = job
         self.entries = sorted(self._folder.journal(job).values(), key=lambda entry: entry.shard)
 
@@ -61,35 +61,35 @@ class ExplanationDataset:
 
     @property
     def target_type(self) -> str | None:
-        """The kind of node that is explained; None where nodes are of one kind."""
+        """The node type that is explained; None in a homogeneous graph."""
         return self._job.target_type
 
     @property
     def num_targets(self) -> int:
-        """How many targets the job has, finished or not."""
+        """The number of targets of the job, finished or not."""
         return self._job.targets
 
     @property
     def complete(self) -> bool:
-        """Whether every target has its row."""
+        """Whether every target has a row."""
         return len(self) == self.num_targets
 
     def __len__(self) -> int:
-        """How many rows there are: explanations and failures."""
+        """The number of rows: explanations and failures."""
         return sum(entry.rows for entry in self.entries)
 
     @cached_property
     def names(self) -> list[str | int] | None:
-        """What the nodes are called, if the job was told; else they are called by their numbers.
+        """The names of the nodes, if the job was given any.
 
-        Explanations, targets, failures and the overview have the names; the columns of
-        :meth:`rows`, :meth:`tables` and :meth:`to_pandas` the numbers.
+        Explanations, targets, failures and the overview use the names; the columns of
+        :meth:`rows`, :meth:`tables` and :meth:`to_pandas` use the numbers.
         """
         known = self._job.names
         return None if known is None else self._folder.read_names(known)
 
     def __iter__(self) -> Iterator[Explanation]:
-        """Go over all explanations, near ones together; failures are left out."""
+        """Iterate over all explanations, nearby targets together; failures are skipped."""
         for row in self.rows():
             if row["error"] is None:
                 yield self._explanation(row)
@@ -99,12 +99,12 @@ class ExplanationDataset:
 
         Raises:
             InputError: it is not in the data set.
-            FileError: it could not be explained; the message says why.
+            FileError: it could not be explained; the message gives the reason.
         """
         try:
             wanted = np.array(self._number(target), dtype=np.int64)
         except (LookupError, TypeError, OverflowError):
-            raise InputError(f"{target!r} is no target of this data set") from None
+            raise InputError(f"{target!r} is not a target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
             if stored.shape[1:] == wanted.shape:
@@ -113,11 +113,11 @@ class ExplanationDataset:
                     row = self.table(entry).slice(int(hits.argmax()), 1).to_pylist()[0]
                     return self._explanation(row)
         raise InputError(
-            f"{target!r} is not among the {len(self)} targets that {self.path} holds so far"
+            f"{target!r} is not among the {len(self)} targets that {self.path} contains so far"
         )
 
     def rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Go over all rows as plain values, failures too; of the columns named, or of all.
+        """Iterate over all rows as plain values, including failures; all columns by default.
 
         Raises:
             InputError: there is no such column.
@@ -126,17 +126,17 @@ class ExplanationDataset:
             yield from table.to_pylist()
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
-        """Go over the shards as Arrow tables."""
+        """Iterate over the shards as Arrow tables."""
         return (self.table(entry, columns) for entry in self.entries)
 
     def table(self, entry: Entry, columns: list[str] | None = None) -> pa.Table:
-        """Return one shard, after checking that it is what was written."""
+        """Return one shard, after checking its checksum, columns and rows."""
         place = str(self._folder.shard(entry.shard))
         expected = schema(self.task)
         wanted = expected.names if columns is None else _checked_columns(columns, expected.names)
         table = read_table(self._folder.read_shard(entry), place, wanted)
         if table.schema.types != [expected.field(name).type for name in wanted]:
-            raise FileError(f"{place} has other columns than a data set of this version")
+            raise FileError(f"{place} does not have the columns of a data set of this version")
         if len(table) != entry.rows:
             raise FileError(f"{place} has {len(table)} rows, and the journal says {entry.rows}")
         return table
@@ -154,9 +154,9 @@ class ExplanationDataset:
         }
 
     def to_pandas(self, columns: list[str] | None = None) -> pd.DataFrame:
-        """Return the rows as a frame, all but the whole explanations; needs pandas.
+        """Return the rows as a data frame, without the full explanations; needs pandas.
 
-        ``seconds`` is the time a target took: its share of the shard it was explained with.
+        ``seconds`` is the time of a target: its share of the time of its shard.
 
         Raises:
             InputError: there is no such column.
@@ -175,15 +175,15 @@ class ExplanationDataset:
         return frame
 
     def overview(self, top: int = 20) -> Overview:
-        """Return what the data set says as a whole: see :class:`~.overview.Overview`."""
+        """Return a summary of the data set: see :class:`~.overview.Overview`."""
         from .overview import overview
 
         return overview(self, top)
 
     def called(self, target: Any) -> Any:
-        """Return what a node or pair of a row is called; by its number where it has no name.
+        """Return the name of a node or pair of a row, or its number if it has no name.
 
-        So has a target that is not in the graph: the job recorded it as failed.
+        A failed target that is not in the graph has no name either.
         """
         if isinstance(target, (list, tuple)):
             return tuple(map(self._name, target))
@@ -196,7 +196,7 @@ class ExplanationDataset:
         return names[number] if 0 <= number < len(names) else number
 
     def _number(self, target: Any) -> Any:
-        """The number of a target that is called so; the numbers of a pair."""
+        """Return the number of a target by its name; the numbers of a pair."""
         if self.task == "edge":
             if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
                 raise TypeError("a pair has two ends, in an order")
@@ -209,7 +209,7 @@ class ExplanationDataset:
         return self._node(target)
 
     def _node(self, name: Any) -> int:
-        """The number of a node; only what is a name, or a whole number, is one."""
+        """Return the number of a node by its name or number."""
         exact = name if isinstance(name, str) else _whole(name)
         return self._numbers[exact] if self.names is not None else _whole(exact)
 
@@ -247,5 +247,5 @@ def _checked_columns(asked: Any, known: Sequence[str]) -> list[str]:
 
 def _whole(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError("a truth value is no number of a node")
+        raise TypeError("a Boolean is not a node number")
     return operator.index(value)

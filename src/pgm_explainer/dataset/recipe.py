@@ -1,4 +1,4 @@
-"""How a worker comes to its explainer: it is handed one, or told how to make it."""
+"""How a worker gets its explainer: as an object, or from a factory function."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["Recipe", "load_attribute"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the caller gave: an explainer, a function that makes one, or where that function is.
+    """An explainer, a function that creates one, or the location of such a function.
 
     Examples:
         >>> Recipe("statistics:mean").explainer
         Traceback (most recent call last):
         ...
-        pgm_explainer.errors.JobError: 'statistics:mean' failed to make an explainer: TypeError: ...
+        pgm_explainer.errors.JobError: 'statistics:mean' failed to create an explainer: ...
     """
 
     given: PGMExplainer | Callable[[], PGMExplainer] | str
 
     def __reduce__(self) -> tuple[type[Recipe], tuple[Any]]:
-        return Recipe, (self.given,)  # what was made here is made anew elsewhere
+        return Recipe, (self.given,)  # other processes create their own explainer
 
     @cached_property
     def explainer(self) -> PGMExplainer:
-        """The explainer, one for each process; where it was handed over, that very one."""
+        """The explainer, created once per process unless it was given."""
         if isinstance(self.given, PGMExplainer):
             return self.given
         factory = load_attribute(self.given) if isinstance(self.given, str) else self.given
@@ -41,22 +41,22 @@ class Recipe:
             return factory
         if not callable(factory):
             raise InputError(
-                f"explainer must be a PGMExplainer, a function that makes one, or the place of "
-                f"such a function ('module:function'), not {self.given!r}"
+                f"explainer must be a PGMExplainer, a function that creates one, or the location "
+                f"of such a function ('module:function'), not {self.given!r}"
             )
         try:
             made = factory()
-        except Exception as error:  # whatever the caller's function raises
+        except Exception as error:  # user code may raise anything
             raise JobError(
-                f"{self.given!r} failed to make an explainer: {type(error).__name__}: {error}"
+                f"{self.given!r} failed to create an explainer: {type(error).__name__}: {error}"
             ) from error
         if not isinstance(made, PGMExplainer):
-            raise InputError(f"{self.given!r} made {made!r:.80}, which is no PGMExplainer")
+            raise InputError(f"{self.given!r} returned {made!r:.80}, which is not a PGMExplainer")
         return made
 
 
 def load_attribute(place: str) -> Any:
-    """Return what ``module:attribute`` names, importing the module.
+    """Import a module and return the object at ``module:attribute``.
 
     Examples:
         >>> load_attribute("math:pi")
@@ -64,10 +64,12 @@ def load_attribute(place: str) -> Any:
     """
     module, colon, attribute = place.partition(":")
     if not (module and colon and attribute):
-        raise InputError(f"{place!r} should be 'module:attribute', such as 'my_models:make'")
+        raise InputError(
+            f"{place!r} is not of the form 'module:attribute', such as 'my_models:make'"
+        )
     try:
         found: Any = importlib.import_module(module)
-    except Exception as error:  # the module is the user's, and so is what it raises
+    except Exception as error:  # user code may raise anything
         raise InputError(
             f"importing {module} failed with {type(error).__name__}: {error}; it must be "
             f"importable from {Path.cwd()}"

@@ -1,4 +1,4 @@
-"""One row an explanation: the columns, and the way there and back."""
+"""Explanations as rows of a table, and back."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _EFFECT_NUMBERS = ("effect", "low", "high", "strength", "log_p")
 
 
 def check_pyarrow() -> None:
-    """Say what to install where pyarrow is missing, which makes and reads all tables.
+    """Check that pyarrow is installed.
 
     Raises:
-        JobError: it is.
+        JobError: it is missing; the message has installation instructions.
     """
     try:
         import pyarrow  # noqa: F401
@@ -51,7 +51,7 @@ def check_pyarrow() -> None:
 
 
 def schema(task: str) -> pa.Schema:
-    """Return the columns of a data set; ``docs/datasets.md`` says what they mean."""
+    """Return the columns of a data set, which ``docs/datasets.md`` describes."""
     import pyarrow as pa
 
     feature = pa.struct(
@@ -130,14 +130,14 @@ def failed_row(target: Any, error: str) -> Row:
 
 
 def table_of(rows: Sequence[Row], task: str) -> pa.Table:
-    """Return rows as a table; what a row does not name is null."""
+    """Return rows as a table; missing values are null."""
     import pyarrow as pa
 
     return pa.Table.from_pylist(list(rows), schema=schema(task))
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
-    """Return a table as a Parquet file: the same table, the same bytes."""
+    """Return a table as the bytes of a Parquet file, deterministically."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -150,7 +150,7 @@ def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.
     """Return a Parquet file's table.
 
     Raises:
-        FileError: it is no such file, or expands to more than such a file may.
+        FileError: it is not a Parquet file, or expands beyond the limit.
     """
     try:
         return read_parquet(data, columns)
@@ -159,27 +159,27 @@ def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.
 
 
 def joined(parts: Sequence[tuple[bytes, Sequence[int]]], task: str) -> bytes:
-    """Return several Parquet files as the one that would have been made of all their rows.
+    """Merge several Parquet files into the one that all their rows would have given.
 
     Args:
-        parts: each file with the places that its rows have in the whole.
-        task: what is explained.
+        parts: each file with the positions of its rows in the result.
+        task: the task of the explanations.
     """
     import pyarrow as pa
 
     whole = pa.concat_tables(read_table(data, "part of a shard") for data, _ in parts)
     order = np.argsort(np.concatenate([places for _, places in parts]))
-    # Files call the items of a list otherwise.
+    # Parquet uses another name for the items of a list.
     return parquet_bytes(whole.take(order).cast(schema(task)))
 
 
 def as_explanation(row: Row, place: str) -> Explanation:
     """Return the explanation in a row.
 
-    Where the data set kept only part of the ranking, its warnings say so.
+    If the data set kept only part of the ranking, the explanation has a warning.
 
     Raises:
-        FileError: the row holds an error instead, or no explanation.
+        FileError: the row contains an error instead, or no explanation.
     """
     if row["error"] is not None:
         raise FileError(f"{place} could not be explained: {row['error']}")
@@ -192,12 +192,15 @@ def as_explanation(row: Row, place: str) -> Explanation:
     if not ranking.left_out:
         return explanation
     kept, of = len(ranking), ranking.num_candidates
-    note = f"the data set kept the first {kept} of {of} candidates only"
+    note = f"the data set kept only the first {kept} of {of} candidates"
     return replace(explanation, warnings=(*explanation.warnings, note))
 
 
 def _trimmed(explanation: Explanation, keep: int) -> Explanation:
-    """The explanation with the first candidates by ranking and by effect, and the network's."""
+    """Return the explanation with only the first candidates by ranking and by effect.
+
+    The nodes of the network are always kept.
+    """
     ranking, effects = explanation.ranking, explanation.effects
     first = np.concatenate((ranking.nodes[:keep], effects.nodes[:keep], explanation.ends))
     around = explanation.around
@@ -213,14 +216,14 @@ def _trimmed(explanation: Explanation, keep: int) -> Explanation:
 
 
 def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], list[str] | None]:
-    """The nodes' numbers; where they have kinds, those among their own kind, and the kinds."""
+    """Return the nodes' numbers; in a heterogeneous graph, the numbers per type and the types."""
     if explanation.ranking.names is None:
         return list(nodes), None
     return [number for _, number in nodes], [kind for kind, _ in nodes]
 
 
 def _found(effects: FeatureEffects, ranking: Ranking) -> list[Row]:
-    """The features that matter, the strongest first."""
+    """Return the features that matter, strongest first."""
     at = np.argwhere(effects.significant)
     order = np.argsort(effects.log_p[effects.significant], kind="stable")
     names = [ranking.called(int(node)) for node in effects.nodes]

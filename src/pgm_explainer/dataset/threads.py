@@ -1,8 +1,8 @@
-"""One thread for whatever computes: torch, and the BLAS of NumPy and SciPy.
+"""Limits torch, and the BLAS of NumPy and SciPy, to one thread.
 
-The last bits of a sum depend on how many threads share it, and engines differ in that: Ray sets
-``OMP_NUM_THREADS`` for its workers, a spawned process reads the environment anew. Workers are what
-is parallel, so each of them computes on one thread, wherever it runs.
+The last bits of a sum depend on the number of threads, and engines differ in that: Ray sets
+``OMP_NUM_THREADS`` for its workers, and a spawned process reads the environment again. Since the
+workers run in parallel, each of them computes on one thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLAS_CALLS = (
     ),
     ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
 )
-"""How OpenBLAS, as NumPy and SciPy or a system build it, and MKL are asked and told."""
+"""Functions that get and set the number of threads in builds of OpenBLAS and MKL."""
 
 
 _lock = threading.Lock()
@@ -37,9 +37,9 @@ _before: dict[str, int] = {}
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch, if it is loaded, and BLAS work on one thread meanwhile.
+    """Limit BLAS and, if it is loaded, torch to one thread.
 
-    Where jobs run in several threads of a process, all is put back when the last of them ends.
+    If jobs run in several threads of a process, the limits are lifted when the last one ends.
     """
     global _jobs
     with _lock:
@@ -58,12 +58,12 @@ def one_thread() -> Iterator[None]:
 
 
 def blas_threads() -> list[int]:
-    """Return how many threads each BLAS library uses now."""
+    """Return the number of threads that each BLAS library uses."""
     return [get() for get, _ in _blas().values()]
 
 
 _Count = tuple[Callable[[], int], Callable[[int], Any]]
-"""How a number of threads is read, and set."""
+"""The functions that get and set the number of threads of a library."""
 
 
 def _counts() -> dict[str, _Count]:
@@ -75,12 +75,12 @@ def _counts() -> dict[str, _Count]:
 
 @cache
 def _blas() -> dict[str, _Count]:
-    """Find the libraries that NumPy and SciPy are linked to; a name is looked up in them too."""
+    """Find the BLAS libraries that NumPy and SciPy are linked to."""
     found: dict[str, _Count] = {}
     for module in _LINKED_TO_BLAS:
         try:
             library = ctypes.CDLL(importlib.import_module(module).__file__)
-        except (ImportError, OSError, TypeError):  # linked in another way
+        except (ImportError, OSError, TypeError):  # linked differently
             continue
         for get, set_to in _BLAS_CALLS:
             if hasattr(library, get) and hasattr(library, set_to):

@@ -1,4 +1,4 @@
-"""What a worker does: explain a piece of the targets and hand back a Parquet file."""
+"""The work of a worker: explain a piece of the targets and return a Parquet file."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Piece:
-    """Targets of one shard for one worker: all of them, or part of those that killed workers.
+    """Targets of one shard for one worker: all of them, or a part after workers have crashed.
 
-    The last bits of a model's answer may depend on what else is in its batch. So the groups that
-    are explained together belong to the plan: they follow from the whole shard, and a piece that
-    is done again, by any worker, has the same ones.
+    The last bits of a model's output may depend on the rest of its batch. So the groups of targets
+    that are explained together are derived from the whole shard, and a piece that is run again has
+    the same groups.
 
     Attributes:
         shard: the number of the shard.
         targets: all targets of the shard: numbers ``[T]``, or pairs of them ``[T, 2]``.
-        groups: the groups to do, as places in ``targets``; None for all groups of the shard.
-        deaths: how many workers have died over this piece.
+        groups: the groups to explain, as positions in ``targets``; None for all groups.
+        deaths: the number of workers that have crashed on this piece.
     """
 
     shard: int
@@ -43,25 +43,25 @@ class Piece:
     deaths: int = 0
 
     def planned(self, explainer: PGMExplainer) -> list[list[int]]:
-        """Return the groups to do."""
+        """Return the groups to explain."""
         return groups(explainer, self.names) if self.groups is None else self.groups
 
     @property
     def names(self) -> list[Any]:
-        """All targets of the shard as an explainer takes them."""
+        """Return all targets of the shard in the form that an explainer takes."""
         return [tuple(each) if isinstance(each, list) else each for each in self.targets.tolist()]
 
     @property
     def size(self) -> int:
-        """How many targets there are to do."""
+        """The number of targets to explain."""
         return len(self.targets) if self.groups is None else sum(map(len, self.groups))
 
     def halves(self, explainer: PGMExplainer, deadly: int) -> tuple[Piece, Piece]:
         """Return two pieces of half as many groups or, of a single group, of half its targets.
 
-        Splitting between groups changes no answer, so pieces of several groups are split again as
-        soon as one more worker dies. A single group begins anew: it is split, which may change
-        last bits, only after it has killed ``deadly`` workers by itself.
+        Splitting between groups changes no result, so pieces of several groups are split again as
+        soon as one more worker crashes. Splitting a single group may change the last bits, so it
+        is split only after it has crashed ``deadly`` workers.
         """
         planned = self.planned(explainer)
         if len(planned) == 1:
@@ -79,13 +79,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class PieceDone:
-    """What became of a piece.
+    """The result of a piece.
 
     Attributes:
-        places: of its targets in the shard, ascending.
+        places: the positions of its targets in the shard, ascending.
         data: their rows in this order, as a Parquet file.
-        failed: how many of them hold an error.
-        seconds: how long the worker took.
+        failed: the number of rows with an error.
+        seconds: the time that the worker took.
     """
 
     piece: Piece
@@ -97,14 +97,14 @@ class PieceDone:
 
 @dataclass(frozen=True)
 class ExplainPieces:
-    """The work, as it is sent to workers.
+    """The work that is sent to workers.
 
     Attributes:
-        recipe: how each of them comes to its explainer.
-        keep: how many candidates of each ranking go into the data set.
+        recipe: how each worker gets its explainer.
+        keep: the number of candidates to store of each ranking.
         features: whether to explain features too.
-        max_memory: bytes for samples in flight, the same for each worker: how many samples the
-            model sees at once follows from it.
+        max_memory: memory limit for samples in bytes, the same for each worker, because it
+            determines the batches of the model.
     """
 
     recipe: Recipe
@@ -113,9 +113,9 @@ class ExplainPieces:
     max_memory: int
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
-        """Make a worker ready."""
+        """Set up a worker."""
         made = self.recipe.explainer
-        # The job has a progress bar of its own.
+        # The job shows the progress bar.
         execution = replace(made.execution, max_memory=self.max_memory, progress=False)
         explainer = made.within(execution)
         return _Explaining(explainer, self.keep, self.features)
@@ -131,7 +131,7 @@ class _Explaining:
         started = time.perf_counter()
         targets, found = piece.names, dict[int, Row]()
         with one_thread(), warnings.catch_warnings():
-            # Every weakness of an explanation is in its row.
+            # The warnings of an explanation are stored in its row.
             warnings.simplefilter("ignore", PGMExplainerWarning)
             for group in piece.planned(self.explainer):
                 rows = self._explain([targets[place] for place in group])
@@ -143,16 +143,20 @@ class _Explaining:
         return PieceDone(piece, places, data, failed, time.perf_counter() - started)
 
     def _explain(self, group: list[Any]) -> list[Row]:
-        """Explain targets together; if that fails, one by one, so that each fails for itself."""
+        """Explain targets together; if that fails, one by one, so that errors stay separate."""
         try:
             explanations = self.explainer.explain_many(group)
             return [
                 self._row(target, explanation)
                 for target, explanation in zip(group, explanations, strict=True)
             ]
-        except Exception as error:  # of a model anything may come; it must not end the job
+        except Exception as error:  # a model may raise anything, which must not end the job
             if len(group) > 1:
-                _logger.info("%d targets together failed, now one by one: %s", len(group), error)
+                _logger.info(
+                    "explaining %d targets together failed, retrying one by one: %s",
+                    len(group),
+                    error,
+                )
                 return [row for target in group for row in self._explain([target])]
             return [failed_row(group[0], f"{type(error).__name__}: {error}")]
 

@@ -1,4 +1,4 @@
-"""Where many explanations are made: in this process, in several, or on a Ray cluster."""
+"""Engines that run jobs: in this process, in several processes, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
 
 
 def as_engine(choice: Any) -> Engine:
-    """Return an engine by name, or one of the user's own as it is.
+    """Return an engine by name; an engine object is returned unchanged.
 
     Examples:
         >>> as_engine("processes")
@@ -41,5 +41,7 @@ def as_engine(choice: Any) -> Engine:
     if make is not None:
         return make()
     if isinstance(choice, type) or not hasattr(choice, "map"):
-        raise InputError(f"engine must be a name ({', '.join(ENGINES)}) or an engine: {choice!r}")
+        raise InputError(
+            f"engine must be a name ({', '.join(ENGINES)}) or an engine, not {choice!r}"
+        )
     return choice

@@ -1,4 +1,4 @@
-"""What an engine is: the one thing to write for another kind of machinery."""
+"""The interface of an engine, to implement for other kinds of clusters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 Prepare = Callable[[], Callable[[Task], Answer]]
-"""Makes a worker ready, once in each: loads what it needs and returns the work on one task."""
+"""Sets up a worker: called once per worker, it returns the function that does one task."""
 
 
 @dataclass(frozen=True)
 class Lost(Generic[Task]):
-    """A task whose worker died over it; whether it goes to another is not the engine's business.
+    """A task whose worker died; the caller decides whether to retry it.
 
     Attributes:
-        reason: how the worker died, in words.
+        reason: how the worker died, as text.
     """
 
     task: Task
@@ -29,24 +29,24 @@ class Lost(Generic[Task]):
 
 
 class Engine(Protocol):
-    """Does tasks somewhere. Engines know nothing of explanations."""
+    """Runs tasks on workers. Engines are independent of explanations."""
 
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
     ) -> Iterator[Answer | Lost[Task]]:
-        """Yield the answer to each task as it comes, in any order; each once, or as lost.
+        """Yield the result of each task, or that it was lost, as it completes.
 
-        Tasks are taken up as workers become free, so there may be any number of them. A worker
+        Tasks are consumed as workers become free, so there may be any number of them. A worker
         that dies is replaced. Closing the iterator stops all workers.
 
         Raises:
-            JobError: the work cannot be sent to the workers, or cannot be made ready there.
+            JobError: the work cannot be sent to the workers, or cannot be set up there.
         """
         ...
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

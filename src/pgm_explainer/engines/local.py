@@ -1,4 +1,4 @@
-"""This process: nothing to start, nothing to serve."""
+"""The engine that runs tasks in this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LocalEngine"]
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Does one task after the other, here.
+    """Runs tasks one after the other in this process.
 
     Examples:
         >>> list(LocalEngine().map(lambda: lambda task: task + 1, [1, 2]))

@@ -1,6 +1,7 @@
-"""Several processes on this machine, each with the model once and all with one copy of the arrays.
+"""The engine that runs tasks in several processes on this machine.
 
-Not an executor of the standard library: those break as a whole when one process dies.
+Each process has a copy of the model; the arrays are shared. The executors of the standard library
+are not used because they break as a whole when one process dies.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _GRACE = 2.0
 
 @dataclass(frozen=True)
 class ProcessEngine:
-    """Spreads tasks over processes of this machine; a process that dies is replaced.
+    """Distributes tasks over processes of this machine; a process that dies is replaced.
 
     Attributes:
-        workers: how many processes; None for one a core.
+        workers: number of processes; None for one per core.
     """
 
     workers: int | None = None
@@ -64,7 +65,7 @@ class _Worker(Generic[Task]):
 
 @dataclass
 class _Crew(Generic[Task]):
-    """The processes at work, each over one task; whoever has none is sent home."""
+    """The running processes, each with one task; a process without a task is stopped."""
 
     parcel: _Parcel
     busy: dict[Any, _Worker[Task]] = field(default_factory=dict)
@@ -80,7 +81,7 @@ class _Crew(Generic[Task]):
                 if answer is _READY:
                     continue
                 yield answer
-                for task in tasks:  # one, if there is one
+                for task in tasks:  # at most one
                     self.give(worker, task)
                     break
                 else:
@@ -90,7 +91,7 @@ class _Crew(Generic[Task]):
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.parcel), daemon=True)
-        # What is held back here stays so in the process: Ctrl-C is for the one who asks.
+        # The new process inherits the blocked signal, so only this process handles Ctrl-C.
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
@@ -98,11 +99,11 @@ class _Crew(Generic[Task]):
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         self.busy[ours] = _Worker(process, ours, task)
-        with suppress(OSError):  # dead already: listening to it will tell
+        with suppress(OSError):  # already dead, which receiving from it will show
             ours.send(task)
 
     def give(self, worker: _Worker[Task], task: Task) -> None:
-        """Give the next task to a worker, or to its successor if it has died."""
+        """Give the next task to a worker, or to its replacement if it has died."""
         if worker.pipe not in self.busy:
             self.start(task)
             return
@@ -130,19 +131,20 @@ class _Crew(Generic[Task]):
         self.false_starts += not worker.ready
         if self.false_starts >= _FALSE_STARTS:
             raise JobError(
-                f"{_FALSE_STARTS} processes in a row died before they were ready, the last of "
-                f"them {reason}. Is there memory for as many models? A script that starts a job "
-                f"must do so below the line if __name__ == '__main__', since processes import it"
+                f"{_FALSE_STARTS} processes in a row died during start-up, the last one {reason}. "
+                f"Check that there is enough memory for one model per process. A script that "
+                f"starts a job must do so under if __name__ == '__main__', because the processes "
+                f"import it"
             )
         return Lost(worker.task, reason)
 
     def dismiss(self, worker: _Worker[Task]) -> None:
         if self.busy.pop(worker.pipe, None):
-            worker.pipe.close()  # the end of its tasks
+            worker.pipe.close()  # signals that there are no more tasks
             worker.process.join(_GRACE)
 
     def stop(self) -> None:
-        """End all that are still at work, and wait until they are gone."""
+        """Terminate all running processes and wait for them."""
         for worker in self.busy.values():
             worker.process.terminate()
         for worker in self.busy.values():
@@ -163,16 +165,16 @@ def _how_it_died(exitcode: int) -> str:
 
 
 class _Parcel:
-    """What makes workers ready, with its arrays in one file that all of them map into memory.
+    """The setup function, with its arrays in one file that all processes map into memory.
 
-    The file has no name, so it is gone with the last process that holds it, whatever ends them.
+    The file has no name, so it disappears with the last process that has it open.
     """
 
     def __init__(self, prepare: Callable[[], Any], file: IO[bytes]) -> None:
         buffers: list[pickle.PickleBuffer] = []
         try:
             self._head = pickle.dumps(prepare, protocol=5, buffer_callback=buffers.append)
-        except Exception as error:  # pickle raises whatever the object's own methods raise
+        except Exception as error:  # the object's methods may raise anything
             raise JobError(
                 f"the explainer cannot be sent to another process ({type(error).__name__}: "
                 f"{error}); use functions and classes defined in a module, or give a function "
@@ -183,7 +185,7 @@ class _Parcel:
         file.flush()
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        # Pickled only while a process is started, which is when a file can be handed down.
+        # Pickled only while a process is started, when a file descriptor can be passed on.
         return _unpacked, (self._head, self._places, reduction.DupFd(self._file.fileno()))
 
 
@@ -203,7 +205,7 @@ def _unpacked(head: bytes, places: list[tuple[int, int]], handle: Any) -> Any:
 
 
 def _serve(pipe: Any, prepare: Callable[[], Callable[[Any], Any]]) -> None:
-    """What a worker does: answer tasks until there are no more, or nobody is there to ask."""
+    """Run the worker: do tasks until there are no more, or the parent process is gone."""
     try:
         work = prepare()
         pipe.send(("ready", None))
@@ -213,5 +215,5 @@ def _serve(pipe: Any, prepare: Callable[[], Callable[[Any], Any]]) -> None:
         return
     except PGMExplainerError as error:
         pipe.send(("failed", str(error)))
-    except Exception as error:  # a fault of ours or of the factory: its text must not get lost
+    except Exception as error:  # an error in the setup is reported to the parent
         pipe.send(("failed", f"{type(error).__name__}: {error}"))

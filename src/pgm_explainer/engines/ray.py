@@ -1,4 +1,4 @@
-"""A Ray cluster: one of this machine, started for the job, or a real one by its address."""
+"""The engine that runs tasks on a Ray cluster, local or remote."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .ray_head import Head, check_address
 __all__ = ["RayEngine"]
 
 _GLANCE = 2.0
-"""Seconds to wait for an answer before a look at whether the cluster is still there."""
+"""Seconds to wait for a result before checking that the cluster is still alive."""
 
 
 @dataclass(frozen=True)
 class RayEngine:
-    """Spreads tasks over Ray actors; graph and model go into the object store once.
+    """Distributes tasks over Ray actors; graph and model are put into the object store once.
 
     Attributes:
-        workers: how many actors; None for as many as the cluster has room for.
-        address: of the cluster, such as ``"auto"`` or ``"ray://head:10001"``; None uses the one
-            this process is connected to, or starts one on this machine.
-        gpus: how many GPUs each actor asks for, a fraction to share one. The model itself is put
-            on them by the function that makes the explainer.
+        workers: number of actors; None for as many as the cluster has resources for.
+        address: address of the cluster, such as ``"auto"`` or ``"ray://head:10001"``; None uses
+            the cluster this process is connected to, or starts one on this machine.
+        gpus: GPUs per actor; a fraction shares one. The function that creates the explainer must
+            move the model to the GPU.
     """
 
     workers: int | None = None
@@ -49,20 +49,20 @@ class RayEngine:
             try:
                 stored = _put(ray, prepare)
                 remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
-                # An actor that died is replaced by a new one, which needs the same two.
+                # Kept for the actors that replace dead ones.
                 yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
             except (ray.exceptions.RayError, ConnectionError) as error:
                 raise JobError(
-                    f"the Ray cluster failed ({type(error).__name__}: {error}). What was finished "
-                    f"is safe: run the job again"
+                    f"the Ray cluster failed ({type(error).__name__}: {error}). Finished work "
+                    f"is saved: run the job again"
                 ) from error
 
     @contextmanager
     def cluster(self) -> Iterator[Any]:
-        """Stay connected, so that several jobs share what was started for the first.
+        """Connect to the cluster, and stay connected for later jobs.
 
         Raises:
-            JobError: there is no Ray, or no cluster at the address.
+            JobError: Ray is not installed, or there is no cluster at the address.
         """
         try:
             import ray
@@ -76,7 +76,7 @@ class RayEngine:
         options: dict[str, Any] = {"address": self.address}
         if self.address is None:
             cores = max(self.workers or 0, available_cores())
-            # Workers of this machine find what this process finds.
+            # Local workers get the import path of this process.
             paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             options = {"address": "local", "num_cpus": cores, "runtime_env": {"env_vars": paths}}
         else:
@@ -99,7 +99,7 @@ class RayEngine:
 
 
 class _Worker:
-    """What runs in an actor."""
+    """The code of an actor."""
 
     def __init__(self, prepare: Callable[[], Callable[[Any], Any]]) -> None:
         self._work = prepare()
@@ -113,8 +113,8 @@ def _put(ray: Any, prepare: Callable[[], Any]) -> Any:
         return ray.put(prepare)
     except (TypeError, ValueError, AttributeError) as error:
         raise JobError(
-            f"the explainer cannot be sent to a cluster ({error}); give a function that makes it, "
-            f"such as 'my_module:make_explainer'"
+            f"the explainer cannot be sent to a cluster ({error}); pass a function that creates "
+            f"it, such as 'my_module:make_explainer'"
         ) from error
 
 
@@ -137,13 +137,13 @@ def _run(
         yield answer
         if isinstance(answer, Lost):
             actor = None
-        for task in tasks:  # one, if there is one
+        for task in tasks:  # at most one
             ask(actor, task)
             break
 
 
 def _first(ray: Any, asked: list[Any], head: Head) -> Any:
-    """The first that is answered; meanwhile see that the cluster still lives."""
+    """Return the first result, checking meanwhile that the cluster is alive."""
     while True:
         answered, _ = ray.wait(asked, num_returns=1, timeout=_GLANCE)
         if answered:
@@ -157,7 +157,7 @@ def _answer(ray: Any, answered: Any, task: Any) -> Any:
         return ray.get(answered)
     except died.ActorDiedError as error:
         if "creation task" in str(error):
-            raise JobError(f"a worker cannot be made ready on the cluster: {error}") from error
+            raise JobError(f"a worker cannot be set up on the cluster: {error}") from error
         return Lost(task, "with its Ray actor")
     except (died.ActorUnavailableError, died.ObjectLostError, died.NodeDiedError):
         return Lost(task, "with its machine of the Ray cluster")

@@ -1,4 +1,4 @@
-"""Whether a Ray cluster is there: asked before Ray is, which waits for minutes and then exits."""
+"""Checks that a Ray cluster is alive; without it, Ray waits for minutes and ends the process."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ..errors import JobError
 __all__ = ["Head", "check_address"]
 
 _PATIENCE = 8.0
-"""Seconds that a cluster may take to answer."""
+"""Timeout for a response, in seconds."""
 _GONE = 20.0
-"""Seconds without an answer after which the head of a cluster is gone; after 60 Ray exits."""
+"""Seconds without a response after which the head counts as dead; Ray exits after 60."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""How any gRPC client begins: with the preface of HTTP/2 and empty settings."""
+"""The start of every gRPC connection: the HTTP/2 preface and empty settings."""
 _SETTINGS = 4
 
 
 def check_address(address: str) -> None:
-    """Find out whether a cluster answers at an address, which Ray itself does not in good time.
+    """Check that a cluster responds at an address, faster than Ray does.
 
     Raises:
-        JobError: nothing does.
+        JobError: there is no response.
     """
-    if address == "auto":  # which is another address, or the cluster that Ray finds running
+    if address == "auto":  # an environment variable, or the running cluster that Ray detects
         address = os.environ.get("RAY_ADDRESS", address)
     place = _host_and_port(address)
     if place is None:
@@ -36,20 +36,20 @@ def check_address(address: str) -> None:
     problem = _silence(place)
     if problem is not None:
         raise JobError(
-            f"no Ray cluster answers at {address!r} ({problem}); start one with 'ray start "
-            f"--head', or leave the address out to start one on this machine"
+            f"no Ray cluster responds at {address!r} ({problem}); start one with 'ray start "
+            f"--head', or omit the address to start one on this machine"
         )
 
 
 @dataclass
 class Head:
-    """What a connection to a cluster hangs on, watched while others work.
+    """Monitors the head of a cluster and Ray's local process while tasks run.
 
-    That is its head and Ray's own process on this machine. Ray ends this process, without a word,
-    60 seconds after the first has gone and some 15 after the second.
+    Ray silently ends this process about 60 seconds after the head has died, and about 15 seconds
+    after its local process has.
 
     Attributes:
-        parts: where each answers, and for how many seconds it may be silent.
+        parts: the address of each, and the seconds it may be silent.
     """
 
     parts: dict[str, tuple[tuple[str, int], float]]
@@ -59,7 +59,7 @@ class Head:
     def of(cls, ray: Any) -> Head:
         here = ray.get_runtime_context()
         parts = {}
-        address = getattr(here, "gcs_address", None)  # not known to Ray's client
+        address = getattr(here, "gcs_address", None)  # not available to Ray's client
         if address is not None:
             parts["its head"] = (_host_and_port(address), _GONE)
             for node in ray.nodes():
@@ -73,10 +73,10 @@ class Head:
         )
 
     def check(self) -> None:
-        """See that the cluster still lives.
+        """Check that the cluster is alive.
 
         Raises:
-            JobError: a part of it that we need is gone.
+            JobError: a required part of it has died.
         """
         for name, (place, limit) in self.parts.items():
             problem = _silence(place)
@@ -84,13 +84,13 @@ class Head:
                 self.heard[name] = time.monotonic()
             elif time.monotonic() - self.heard[name] > limit:
                 raise JobError(
-                    f"the Ray cluster has died: {name} is gone ({problem}). What was finished is "
-                    f"safe: start the cluster again, and run the job again"
+                    f"the Ray cluster has died: {name} is gone ({problem}). Finished work is "
+                    f"saved: start the cluster again, and run the job again"
                 )
 
 
 def _host_and_port(address: str) -> tuple[str, int] | None:
-    """Where to knock; None if the address is of another kind, which Ray may know."""
+    """Return host and port of an address; None for other kinds of addresses."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port
@@ -100,11 +100,11 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
 
 
 def _silence(place: tuple[str, int]) -> str | None:
-    """Why nothing that speaks gRPC is there; None if something is."""
+    """Return why no gRPC server responds; None if one does."""
     try:
         with socket.create_connection(place, timeout=_PATIENCE) as connection:
             if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-                return None  # it would say nothing to us
+                return None  # a TLS server would not respond
             connection.sendall(_GREETING)
             answer = connection.recv(9)
     except OSError as error:

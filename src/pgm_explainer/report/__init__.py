@@ -1,1 +1,1 @@
-"""Showing an explanation: in words (``text``), as pictures (``plots``), in a ``notebook``."""
+"""Ways to show an explanation: ``text``, ``plots``, a ``notebook`` cell, an ``html`` page."""

@@ -1,4 +1,4 @@
-"""Colours that everyone can tell apart: Okabe and Ito's."""
+"""The colour-blind-safe palette of Okabe and Ito."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ PURPLE = "#E5A9CB"  # lighter than theirs, which is as dark as their green
 INK, GREY = "#333333", "#D0D0D0"
 
 KEPT, CHANGED = SKY, ORANGE
-"""Of a prediction: these are no class's, unless classes are many."""
+"""Colours of a prediction's state; classes use them only if there are many."""
 FALLS, RISES = VERMILLION, BLUE
-"""Of effects below and above 0."""
+"""Colours of effects below and above 0."""
 CLASSES = (BLUE, YELLOW, GREEN, PURPLE, VERMILLION, INK, SKY, ORANGE)
-"""In this order the first few differ most in lightness, so that they differ in grey print too."""
+"""Ordered so that the first few differ most in lightness, also in greyscale print."""
 
 _DARK = 100
-"""Of 255: darker colours are so dark that white can be read on them better than black."""
+"""Luminance (of 255) below which white text is more readable than black."""
 
 
 def class_colours(classes: Iterable[int], first: int | None) -> dict[int, str]:
-    """Give a colour to each class, if possible the same in every picture.
+    """Assign a colour to each class, the same in every picture if possible.
 
-    Where there are more classes than colours, the one of interest comes ``first``, and those left
-    without a colour are not in the answer.
+    If there are more classes than colours, the class ``first`` gets one in any case, and classes
+    without a colour are left out.
     """
     present = sorted(set(classes))
     if not present or present[-1] < len(CLASSES):
@@ -51,6 +51,6 @@ def class_colours(classes: Iterable[int], first: int | None) -> dict[int, str]:
 
 
 def ink_on(colour: str) -> str:
-    """Return black or white, whichever can be read on a colour."""
+    """Return black or white, whichever is more readable on a colour."""
     red, green, blue = bytes.fromhex(colour.removeprefix("#"))
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"

@@ -1,6 +1,6 @@
-"""Effects and dependence as they are shown: the rows, and every sentence about them.
+"""Effects and dependence as they are shown: rows and sentences.
 
-Words, notebook, page and plots take theirs from here, so that all of them say the same.
+Text, notebook, page and plots all use these, so that they agree.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = [
     "Mention",
     "Sentence",
     "ShownEffect",
-    "along_sentence",
+    "dependence_sentence",
+    "dependent_nodes",
     "effect_sentence",
     "effects_caption",
     "lead_sentence",
     "left_out_sentences",
-    "moving_along",
     "own_effects",
     "own_sentences",
     "plain",
@@ -38,13 +38,13 @@ __all__ = [
 ]
 
 CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
-"""What a correction for many tests is called, after a comma."""
+"""Names of the corrections for multiple tests, each after a comma."""
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A node within a sentence, by its number: each medium has its own way to show the name."""
+    """A node within a sentence, by its number; each output format shows its name differently."""
 
     number: int
 
@@ -53,7 +53,7 @@ Sentence = list[str | Mention]
 
 
 def plain(sentence: Sentence, name: Callable[[int], str]) -> str:
-    """Return a sentence as text, with what ``name`` returns for each node in it."""
+    """Return a sentence as text, with nodes named by ``name``."""
     return "".join(part if isinstance(part, str) else name(part.number) for part in sentence)
 
 
@@ -62,8 +62,8 @@ class ShownEffect:
     """One node's effect.
 
     Attributes:
-        number: of the node.
-        effect: what perturbing it does.
+        number: the node's number.
+        effect: the effect of perturbing it.
         is_target: whether the prediction is about this node.
     """
 
@@ -73,7 +73,7 @@ class ShownEffect:
 
     @property
     def direction(self) -> str:
-        """``"falls"`` or ``"rises"``, ``"both"`` if not known which; ``""`` if not significant."""
+        """``"falls"``, ``"rises"``, ``"both"`` if the sign is unclear; ``""`` if insignificant."""
         if not self.effect.significant:
             return ""
         if self.effect.low <= 0 <= self.effect.high:
@@ -84,7 +84,7 @@ class ShownEffect:
 def shown_effects(
     explanation: Explanation, *, significant: bool = True, most: int | None = None
 ) -> list[ShownEffect]:
-    """Return the effects, strongest first: the significant ones or all, so many at most."""
+    """Return the effects, strongest first: only significant ones or all, at most ``most``."""
     effects = explanation.effects
     places = np.flatnonzero(effects.significant) if significant else np.arange(len(effects))
     return _shown(explanation, places[:most])
@@ -105,8 +105,8 @@ def _shown(explanation: Explanation, places: NDArray[np.intp]) -> list[ShownEffe
     ]
 
 
-def moving_along(explanation: Explanation) -> IntArray:
-    """Return the numbers of the nodes that depend on the prediction but do not change it.
+def dependent_nodes(explanation: Explanation) -> IntArray:
+    """Return the nodes that depend on the prediction but do not change it, by number.
 
     Their dependence is significant and their effect is not. The most dependent come first.
     """
@@ -116,15 +116,15 @@ def moving_along(explanation: Explanation) -> IntArray:
 
 
 def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
-    """Say what perturbing a node does."""
+    """Return a sentence about the effect of a node."""
     return _say("Perturbing node {} {}.", Mention(shown.number), _predicate(shown, measure))
 
 
 def lead_sentence(explanation: Explanation) -> Sentence:
-    """Say what perturbing the strongest node does, or that there is none."""
+    """Return a sentence about the strongest effect, or that there is none."""
     found = int(explanation.effects.significant.sum())
     if not found:
-        return ["No node was found whose perturbation changes the prediction."]
+        return ["No node has a significant effect on the prediction."]
     (first,) = shown_effects(explanation, most=1)
     its_own = first.is_target and explanation.task == "node"
     who: Sentence = ["the target itself"] if its_own else _say("node {}", Mention(first.number))
@@ -133,7 +133,7 @@ def lead_sentence(explanation: Explanation) -> Sentence:
 
 
 def effects_caption(explanation: Explanation) -> str:
-    """Say how many nodes change the prediction, and how that was judged."""
+    """Return how many nodes change the prediction, and at which significance level."""
     effects, judged = explanation.effects, explanation.settings.significance
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
@@ -144,7 +144,7 @@ def effects_caption(explanation: Explanation) -> str:
 
 
 def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
-    """Say that perturbing the target's own features changes nothing, where other nodes do."""
+    """Yield a sentence if other nodes have an effect but the target's own features have none."""
     own = own_effects(explanation)
     idle = [each.number for each in own if not each.effect.significant]
     if idle and explanation.effects.significant.any():
@@ -152,12 +152,12 @@ def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
         yield _say("Perturbing {} has no significant effect.", who)
 
 
-def along_sentence(explanation: Explanation) -> Sentence:
-    """Say which nodes move along with the prediction, or that there are none."""
-    nodes = moving_along(explanation)
+def dependence_sentence(explanation: Explanation) -> Sentence:
+    """Return which nodes depend on the prediction without changing it, or that none do."""
+    nodes = dependent_nodes(explanation)
     if not len(nodes):
-        further = "further " if explanation.effects.significant.any() else ""
-        return [f"No {further}node depends significantly on the prediction."]
+        other = "other " if explanation.effects.significant.any() else ""
+        return [f"No {other}node depends significantly on the prediction."]
     node, changes, are, them = (
         ("Node", "changes", "is", "it") if len(nodes) == 1 else ("Nodes", "change", "are", "them")
     )
@@ -169,23 +169,22 @@ def along_sentence(explanation: Explanation) -> Sentence:
 
 
 def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
-    """Name the strong causes that the network has no room for, if there are any."""
+    """Yield a sentence about the nodes with strong effects that are not in the network, if any."""
     numbers = dict(zip(explanation.effects.parts, explanation.effects.nodes.tolist(), strict=True))
     nodes = [numbers[name] for name in explanation.left_out]
     if not nodes or explanation.network is None:
         return
-    node, change, them = (
-        ("Node", "changes", "it") if len(nodes) == 1 else ("Nodes", "change", "them")
+    words = (
+        ("Node", _listed(nodes), "has a strong effect but is")
+        if len(nodes) == 1
+        else ("Nodes", _listed(nodes), "have strong effects but are")
     )
-    words = (node, _listed(nodes), change, them, str(explanation.settings.selection.max_nodes))
-    yield _say(
-        "{} {} {} the prediction strongly, but the network has no room for {} (max_nodes is {}).",
-        *words,
-    )
+    most = str(explanation.settings.selection.max_nodes)
+    yield _say("{} {} {} not in the network (max_nodes is {}).", *words, most)
 
 
 def _predicate(shown: ShownEffect, measure: Measure) -> str:
-    """What perturbing a node does, without saying which node."""
+    """Return what perturbing a node does, as a predicate without a subject."""
     effect = shown.effect
     if shown.direction in ("falls", "rises"):
         verb = measure.falls if effect.effect < 0 else measure.rises
@@ -196,13 +195,13 @@ def _predicate(shown: ShownEffect, measure: Measure) -> str:
         )
     average = measure.with_unit(measure.signed(effect.effect))
     interval = measure.interval(effect.low, effect.high)
-    verb = "moves" if shown.direction else "does not significantly change"
-    ways = " both ways" if shown.direction else ""
+    verb = "changes" if shown.direction else "does not significantly change"
+    ways = " in both directions" if shown.direction else ""
     return f"{verb} {measure.what}{ways} ({average} on average, 95% interval {interval})"
 
 
 def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:
-    """Fill the gaps of a template, each a ``{}``."""
+    """Fill each ``{}`` of a template."""
     said: Sentence = []
     for text, part in zip(template.split("{}"), [*parts, ""], strict=True):
         said += [text, *(part if isinstance(part, list) else [part])]
@@ -210,7 +209,7 @@ def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:
 
 
 def _listed(numbers: Sequence[int] | IntArray) -> Sentence:
-    """Name nodes as people do; of many, the first eight and how many more."""
+    """List nodes as ``a, b and c``; of many, the first eight and the number of others."""
     named: Sentence = [Mention(int(number)) for number in numbers[:_MOST_NAMED]]
     if len(numbers) > len(named):
         named.append(f"{len(numbers) - len(named)} more")

@@ -1,4 +1,4 @@
-"""The most informative facts about a prediction, found by querying the network."""
+"""The most informative evidence about a prediction, found by querying the network."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..network import BayesianNetwork
 
-__all__ = ["Fact", "own_chance", "single_facts", "telling_facts", "told_nodes"]
+__all__ = ["Fact", "fact_nodes", "informative_facts", "own_chance", "single_facts"]
 
 _ENOUGH_SAMPLES = 20
-"""A share of so many samples is known to within about ten points; of fewer, hardly at all."""
+"""Evidence with fewer samples is left out: its probabilities are too uncertain."""
 
 _WORTH_SAYING = 0.01
-"""A smaller move of a probability is not worth a line."""
+"""Facts that change the probability by less than this are left out."""
 
 _MOST_NODES, _MOST_STATES = 8, 2**22
-"""The joint states of these nodes and the target: that many numbers are soon added up."""
+"""Limits on the joint distribution of the nodes and the target, to keep it fast to compute."""
 
 Said = tuple[VariableId, str]
 
 
 @dataclass(frozen=True)
 class Fact:
-    """What may be known of one or two nodes, and what follows from it.
+    """Evidence about one or two nodes, and the probability that follows from it.
 
     Attributes:
-        known: pairs of a node and a word of it, such as ``((300, "kept"),)``.
-        holds: the probability that the prediction holds, once this is known.
-        likelihood: how likely it is that this is so.
+        known: pairs of a node and its state, such as ``((300, "kept"),)``.
+        holds: the probability that the prediction holds given this evidence.
+        likelihood: the probability of the evidence.
     """
 
     known: tuple[Said, ...]
@@ -53,8 +53,8 @@ class Fact:
         return words
 
 
-def told_nodes(explanation: Explanation) -> list[VariableId]:
-    """Return the nodes of the network that facts are about: the first eight at most."""
+def fact_nodes(explanation: Explanation) -> list[VariableId]:
+    """Return the nodes of the network that facts are computed for: at most the first eight."""
     network = explanation.network
     nodes: list[VariableId] = []
     if network is None:
@@ -68,19 +68,19 @@ def told_nodes(explanation: Explanation) -> list[VariableId]:
 
 
 def single_facts(explanation: Explanation) -> dict[Said, Fact]:
-    """Return every fact that can be so about one of these nodes, or the target itself."""
+    """Return every possible fact about one of these nodes or the target."""
     facts = (fact for fact in _all_facts(explanation) if len(fact.known) == 1)
     return {fact.known[0]: fact for fact in facts}
 
 
-def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
-    """Return what, once known, moves the probability that the prediction holds the furthest.
+def informative_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
+    """Return the facts that change the probability that the prediction holds the most.
 
-    First come single facts (a node is original, perturbed, kept or changed), then pairs of facts,
-    which may be two of one node. Of each there are at most ``most`` that raise the probability and
-    ``most`` that lower it, the furthest first, and of the same nodes only the one that moves it
-    furthest. A pair counts only if it moves the probability further than either of its facts does
-    alone. What the samples show fewer than 20 times is left out. Without a network there are none.
+    Single facts (a node is original, perturbed, kept or changed) come first, then pairs of facts,
+    possibly about the same node. Each part has at most ``most`` facts that raise the probability
+    and ``most`` that lower it, strongest first, and only the strongest fact for the same nodes. A
+    pair is listed only if it changes the probability more than either of its facts alone. Facts
+    with fewer than 20 expected samples are left out. Without a network the list is empty.
     """
     if explanation.network is None:
         return []
@@ -97,10 +97,10 @@ def telling_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
 
 
 def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
-    """Return how likely a variable of the network is as it was, and the word for that.
+    """Return the probability that a variable of the network is unchanged, and its state's name.
 
-    The target's prediction holds, another node's own prediction is kept and, where predictions are
-    not the nodes' own, its features are original.
+    Unchanged means that the target's prediction holds, that another node's prediction is kept or,
+    where nodes have no predictions, that its features are original.
     """
     if node == explanation.target:
         return explanation.query(), "holds"
@@ -111,8 +111,8 @@ def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
 
 
 def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
-    """The facts that raise the probability most, then those that lower it most."""
-    # Rounded, so that equal moves are equal: then the likelier fact, then the first one, wins.
+    """Yield the facts that raise the probability most, then those that lower it most."""
+    # Rounded, so that ties are ties: then the likelier fact, then the first one, wins.
     by_move = sorted(facts, key=lambda fact: (-round(abs(fact.holds - base), 9), -fact.likelihood))
     for raises in (True, False):
         best: dict[frozenset[VariableId], Fact] = {}
@@ -123,18 +123,18 @@ def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
 
 
 def _adds(pair: Fact, singles: Mapping[Said, Fact], base: float) -> bool:
-    """Whether a pair moves the probability further than either of its facts alone."""
+    """Return whether a pair changes the probability more than either of its facts alone."""
     direction = np.sign(pair.holds - base)
     alone = max(direction * (singles[said].holds - base) for said in pair.known)
     return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_SAYING)
 
 
 def _all_facts(explanation: Explanation) -> Iterator[Fact]:
-    """Every fact and pair of facts that can be so, two facts of one node included."""
+    """Yield every possible fact and pair of facts, including two facts about one node."""
     network, target = explanation.network, explanation.target
     if network is None:
         return
-    joint = _Joint.of(network, [target, *told_nodes(explanation)])
+    joint = _Joint.of(network, [target, *fact_nodes(explanation)])
     holds = network.variable(target).matching("kept").astype(float)
     words = {node: _words(network, node, target) for node in joint.nodes}
     masks = {node: _masks(network, node, words[node]) for node in joint.nodes}
@@ -152,7 +152,7 @@ def _all_facts(explanation: Explanation) -> Iterator[Fact]:
 
 
 def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tuple[str, ...]:
-    """What can be known of a node; of the target itself not whether its prediction holds."""
+    """Return the states a node may be in, without kept and changed for the target."""
     words = network.variable(node).words
     if node != target:
         return words
@@ -160,7 +160,7 @@ def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tu
 
 
 def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> NDArray[np.float64]:
-    """Which states agree with each word, ``[words, states]``."""
+    """Return which states agree with each word, ``[words, states]``."""
     variable = network.variable(node)
     rows = [variable.matching(word) for word in words]
     return np.array(rows, dtype=float).reshape(len(words), variable.cardinality)
@@ -168,7 +168,7 @@ def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> 
 
 @dataclass(frozen=True)
 class _Joint:
-    """The joint distribution of some variables: computed once, it answers for all of them."""
+    """The joint distribution of some variables, computed once for all facts."""
 
     nodes: list[VariableId]
     values: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""A Bayesian network in layers, every arrow pointing down, as plain coordinates."""
+"""A layered layout of Bayesian networks, with every arrow pointing down."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Point = tuple[float, float]
 _SWEEPS = 12
 _MOST_IN_LAYER = 6
 _BEND_WIDTH = 0.25
-"""Room for an arrow that passes a layer, where a variable takes 1."""
+"""The width of an arrow that passes a layer, relative to a variable."""
 _STRAIGHTNESS = 24
-"""How much more the pieces of a long arrow want to stand above each other than variables do."""
+"""The weight that keeps the parts of a long arrow in a vertical line."""
 _IN_A_ROW = 3
-"""Of variables that nothing depends on; more if the layers are wider."""
+"""Variables without arrows per row; more if the layers are wider."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Layers:
 
     Attributes:
         layer: the layer of each variable, from 0.
-        x: where each variable stands in its layer, in widths of a variable.
-        bends: for each arrow, where it passes each of the layers in between.
+        x: the position of each variable in its layer, in widths of a variable.
+        bends: for each arrow, the positions where it passes the layers in between.
     """
 
     layer: list[int]
@@ -45,9 +45,9 @@ class Layers:
 def place_network(
     network: BayesianNetwork,
 ) -> tuple[dict[VariableId, Point], list[list[Point]]]:
-    """Return the centre of each variable, and the points each arrow passes, both ends included.
+    """Return the centre of each variable and the points of each arrow, including both ends.
 
-    One unit is the room of a variable across, and of a layer down.
+    One unit is the width of a variable and the height of a layer.
     """
     layers, ids = layer_dag(network.dag), network.nodes
     at = {
@@ -63,7 +63,7 @@ def place_network(
 def layer_dag(dag: DAG) -> Layers:
     """Place a network in layers with few crossings (Sugiyama's method).
 
-    Variables without any arrow stand in rows of their own, last.
+    Variables without any arrow come last, in separate rows.
 
     Examples:
         >>> layer_dag(DAG(3, [(0, 1), (1, 2), (0, 2)])).layer
@@ -90,7 +90,7 @@ def layer_dag(dag: DAG) -> Layers:
 
 
 def _straightened(bends: list[float]) -> list[float]:
-    """Bends that are nearly above each other, exactly so."""
+    """Align bends that are nearly on a vertical line."""
     nearly = len(bends) > 1 and max(bends) - min(bends) < _BEND_WIDTH / 2
     return [sum(bends) / len(bends)] * len(bends) if nearly else bends
 
@@ -98,7 +98,7 @@ def _straightened(bends: list[float]) -> list[float]:
 def _chains(
     dag: DAG, depth: Mapping[int, int], layers: Sequence[list[int]]
 ) -> dict[tuple[int, int], list[int]]:
-    """Put a stand-in, numbered on from the variables, wherever an arrow passes a layer."""
+    """Add a dummy node, numbered after the variables, wherever an arrow passes a layer."""
     chains: dict[tuple[int, int], list[int]] = {}
     free = dag.num_variables
     for parent, child in dag.edges:
@@ -111,9 +111,9 @@ def _chains(
 
 
 def _depths(dag: DAG, tied: Sequence[int]) -> dict[int, int]:
-    """The layer of each variable: as high as its parents allow, then as near its children.
+    """Return the layer of each variable: below its parents, and close to its children.
 
-    A layer that is full is passed over.
+    Full layers are skipped.
     """
     depth: dict[int, int] = {}
     taken: Counter[int] = Counter()
@@ -134,7 +134,7 @@ def _depths(dag: DAG, tied: Sequence[int]) -> dict[int, int]:
 def _spread(
     layers: Sequence[list[int]], chains: Mapping[tuple[int, int], list[int]], num_variables: int
 ) -> NDArray[np.float64]:
-    """Order each layer by its neighbours' centres, then pull everyone to them."""
+    """Order each layer by its neighbours' centres, then move every node towards them."""
     above, below = _neighbours(chains, num_variables)
     both = [up + down for up, down in zip(above, below, strict=True)]
     width = np.where(np.arange(len(both)) < num_variables, 1.0, _BEND_WIDTH)
@@ -157,7 +157,7 @@ def _spread(
 def _neighbours(
     chains: Mapping[tuple[int, int], list[int]], num_variables: int
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Return who is above and who is below each; who counts more is there more often."""
+    """Return the neighbours above and below each node, repeated according to their weight."""
     size = num_variables + sum(map(len, chains.values()))
     above: list[list[int]] = [[] for _ in range(size)]
     below: list[list[int]] = [[] for _ in range(size)]
@@ -174,10 +174,10 @@ def _centre(x: NDArray[np.float64], near: list[int], otherwise: float) -> float:
 
 
 def _apart(wish: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move sorted positions as little as need be for each to have its width.
+    """Move sorted positions as little as possible so that none overlap.
 
-    Halfway between pushing everyone right and pushing everyone left: both keep clear, so their
-    mean does.
+    The result is the mean of pushing all to the right and all to the left; neither has overlaps,
+    so their mean has none.
     """
     start = np.concatenate(([0.0], np.cumsum((width[1:] + width[:-1]) / 2)))
     free = wish - start

@@ -1,4 +1,4 @@
-"""Where the nodes around a prediction go in a picture; NumPy and SciPy only."""
+"""Layout of the nodes around a prediction, with NumPy and SciPy only."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     tried = [_settle(start, wanted) for start in starts]
     at = min(tried, key=lambda each: _stress(each, wanted))
     _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
-    # A principal axis has no sign of its own; without one the picture might come out mirrored.
+    # The sign of a principal axis is arbitrary; fixing it keeps pictures from being mirrored.
     return _cleared(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T, roomy)
 
 

@@ -1,4 +1,4 @@
-"""What effects are on, a probability or a value, and how their sizes are written."""
+"""The quantity that effects are measured on, and how effects are formatted."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 __all__ = ["Measure", "measure_of"]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
-"""Beyond these, numbers are written with an exponent."""
+"""Numbers outside this range are written with an exponent."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How the effects of one explanation are written: in one unit, with as many decimals.
+    """Formats the effects of one explanation: all in one unit, with the same decimals.
 
     Attributes:
-        what: what effects are on, such as ``the probability of class 2``.
-        falls, rises: what perturbing a node does if its effect is below or above 0, such as
+        what: the quantity, such as ``the probability of class 2``.
+        falls, rises: predicates for effects below and above 0, such as
             ``lowers the probability of class 2``.
         decimals: digits after the point; None for numbers with an exponent.
         unit: ``percentage points``; empty for values.
-        factor: what an effect is multiplied by to be in that unit.
+        factor: converts an effect to that unit.
 
     Examples:
         >>> measure = Measure("the value", "lowers the value", "raises the value", decimals=2)
@@ -66,7 +66,7 @@ class Measure:
 
 
 def measure_of(explanation: Explanation) -> Measure:
-    """Return how the effects of an explanation are written."""
+    """Return the format for the effects of an explanation."""
     effects = explanation.effects
     counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
     largest = float(abs(counted).max(initial=0.0))
@@ -76,13 +76,13 @@ def measure_of(explanation: Explanation) -> Measure:
         decimals = _decimals(100 * largest, digits=2, least=1)
         return Measure(what, falls, rises, decimals, "percentage points", 100.0)
     if len(explanation.values) > 1:  # their effects are on the distance from the original values
-        falls = f"keeps {what} nearer to the original ones"
+        falls = f"keeps {what} closer to the original ones"
         rises = f"moves {what} away from the original ones"
     return Measure(what, falls, rises, _decimals(largest, digits=3, least=0))
 
 
 def _explained(explanation: Explanation) -> str:
-    """What effects are on."""
+    """Return the quantity that effects are measured on."""
     chosen, model = explanation.explained_class, explanation.settings.model
     if chosen is None and len(explanation.values) > 1:
         return "the predicted values"
@@ -96,7 +96,7 @@ def _explained(explanation: Explanation) -> str:
 
 
 def _decimals(largest: float, digits: int, least: int) -> int | None:
-    """How many decimals show so many digits of the largest number.
+    """Return how many decimals show this many digits of the largest number.
 
     Examples:
         >>> [_decimals(each, digits=2, least=1) for each in (23.0, 0.23, 0.03, 1e-7)]

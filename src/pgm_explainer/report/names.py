@@ -1,4 +1,4 @@
-"""What things are called, as it can be printed: safe, short, and as wide as it is said to be."""
+"""Names for display: printable, shortened, and aligned by their width."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def class_label(explanation: Explanation, number: int) -> str:
-    """Return what a picture calls a class: by its name or, where it has none, ``class 2``."""
+    """Return the label of a class: its name or, without names, ``class 2``."""
     if explanation.settings.model.class_names is not None:
         return printable(explanation.class_name(number))
     output = explanation.settings.model.output
@@ -36,7 +36,7 @@ def class_label(explanation: Explanation, number: int) -> str:
 
 
 def value_labels(explanation: Explanation) -> list[str]:
-    """Return what the values of a regression are called."""
+    """Return the labels of the predicted values of a regression."""
     names, output = explanation.settings.model.class_names, explanation.settings.model.output
     if names is not None:
         return list(map(printable, names if output is None else [names[output]]))
@@ -46,14 +46,14 @@ def value_labels(explanation: Explanation) -> list[str]:
 
 
 def variable_label(explanation: Explanation, node: VariableId) -> str:
-    """Return what a picture calls a variable of the network: a node, a pair or the graph."""
+    """Return the label of a variable of the network: a node, a pair or the graph."""
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
     return label_of(node)
 
 
 def shorten(text: str, columns: int) -> str:
-    """Return a text of so many columns at most, the middle left out: names differ at their ends.
+    """Shorten a text to at most this many columns by cutting its middle.
 
     Examples:
         >>> shorten("Department of Biology 8", 12)
@@ -76,5 +76,5 @@ def shorten(text: str, columns: int) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """Join as people do: ``a``, ``a and b``, ``a, b and c``."""
+    """Join items as ``a``, ``a and b`` or ``a, b and c``."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,4 +1,4 @@
-"""What a noisy-or says: the chance of each cause to change the prediction by itself."""
+"""A noisy-or distribution as text: the probability that each cause changes the prediction."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["NOISY_OR", "noisy_or_chances"]
 
 NOISY_OR = (
-    "A noisy-or: each of these may change the prediction by itself, with a chance of its own; the "
-    "prediction holds if none of them does."
+    "A noisy-or distribution: each cause changes the prediction independently, with the "
+    "probability shown. The prediction holds if none of them does."
 )
 
 
 def noisy_or_chances(explanation: Explanation, table: NoisyOr) -> list[tuple[str, float]]:
-    """Return what may change the prediction, and with which chance, the most likely first."""
+    """Return the causes and their probabilities of changing the prediction, most likely first."""
     found = [
         (f"{variable_label(explanation, parent.id)} {_states(parent, chance > 0)}", chance.max())
         for parent, chance in zip(table.parents, table.chances, strict=True)
@@ -34,6 +34,6 @@ def noisy_or_chances(explanation: Explanation, table: NoisyOr) -> list[tuple[str
 
 
 def _states(variable: Variable, active: np.typing.NDArray[np.bool_]) -> str:
-    """The one word for the states that may change the prediction."""
+    """Return the name of the states that may change the prediction."""
     words = (word for word in variable.words if np.array_equal(variable.matching(word), active))
     return next(words, "in some states")

@@ -1,6 +1,6 @@
-"""An explanation as a notebook shows it: words, tables and network, without scripts.
+"""An explanation as HTML for notebooks: text, tables and network, without scripts.
 
-Everything takes its colour from the page, so it looks right on dark ones too.
+Colours are inherited from the notebook, so dark themes work too.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .colours import CHANGED, KEPT, VERMILLION
-from .effects import along_sentence, effects_caption, own_sentences
-from .facts import own_chance, telling_facts, told_nodes
+from .effects import dependence_sentence, effects_caption, own_sentences
+from .facts import fact_nodes, informative_facts, own_chance
 from .layers import Point, place_network
 from .names import printable, shorten, variable_label
 from .terms import describe_terms
 from .text import (
-    ALONG,
     CHANGES,
+    DEPENDS,
     MOST_EFFECTS,
     PAIRS,
+    as_texts,
     chances,
     column_words,
     effect_column_words,
     effect_rows,
     fact_words,
-    in_words,
     network_words,
     pair_rows,
     summarise,
@@ -44,7 +44,7 @@ _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
 
 
 def to_notebook_html(explanation: Explanation) -> str:
-    """Return a piece of HTML that says and shows what was found; names in it are only text."""
+    """Return an HTML fragment that shows the explanation; all names in it are escaped."""
     parts = [_paragraph(summarise(explanation)), *_effects(explanation)]
     parts += [_paragraph(said) for said in network_words(explanation)]
     if explanation.network is not None:
@@ -71,7 +71,7 @@ def _side_by_side(parts: Sequence[str]) -> str:
 
 
 def _effects(explanation: Explanation) -> Iterator[str]:
-    """What changes the prediction, and what moves along."""
+    """Yield what changes the prediction, and what else depends on it."""
     found = int(explanation.effects.significant.sum())
     if found:
         more = found - MOST_EFFECTS
@@ -80,27 +80,28 @@ def _effects(explanation: Explanation) -> Iterator[str]:
         yield _table(f"<b>{CHANGES}:</b> {_text(caption)}", effect_rows(explanation))
     else:
         yield _paragraph(effects_caption(explanation), CHANGES)
-    for said in in_words(explanation, own_sentences(explanation)):
+    for said in as_texts(explanation, own_sentences(explanation)):
         yield _paragraph(said)
     if explanation.effects.pairs:
         yield _table(_text(f"{PAIRS}:"), pair_rows(explanation))
-    for said in in_words(explanation, [along_sentence(explanation)]):
-        yield _paragraph(said, ALONG)
+    for said in as_texts(explanation, [dependence_sentence(explanation)]):
+        yield _paragraph(said, DEPENDS)
 
 
 def _dependence(explanation: Explanation) -> str:
-    """How likely the prediction holds, given what is known of one node."""
-    more = len(explanation.nodes) - len(told_nodes(explanation))
+    """Return the table of probabilities that the prediction holds, given evidence."""
+    more = len(explanation.nodes) - len(fact_nodes(explanation))
     left_out = f"; {more} more nodes are in explanation.ranking" if more else ""
     caption = (
-        f"How likely the prediction holds by the network: {explanation.query():.1%} when nothing "
-        f"is known, and given what is known of one node{left_out}. {column_words()}"
+        f"Probability that the prediction holds according to the network: "
+        f"{explanation.query():.1%} without evidence, and given evidence about one "
+        f"node{left_out}. {column_words()}"
     )
     return _table(_text(caption), chances(explanation))
 
 
 def _table(caption: str, lines: Iterable[Sequence[str]]) -> str:
-    """A table from its lines, the head first; the caption is HTML already."""
+    """Return a table from its rows, header first; the caption is HTML already."""
     head, *rows = lines
     heads = "".join(f'<th scope="col" {_CELL}>{_text(cell)}</th>' for cell in head)
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
@@ -118,15 +119,15 @@ def _cells(row: Sequence[str]) -> str:
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
-    facts = telling_facts(explanation, most=1)
+    facts = informative_facts(explanation, most=1)
     if facts:
         rows = "".join(f"<li>{fact.holds:.1%} if {_text(fact_words(fact))}</li>" for fact in facts)
-        yield "<p>The most informative facts:</p>"
+        yield "<p>Most informative evidence:</p>"
         yield f'<ul style="list-style: none; padding: 0">{rows}</ul>'
 
 
 def _svg(explanation: Explanation) -> str:
-    """The network, each variable with the chance that it is as it was."""
+    """Return the network as SVG, each variable with the probability that it is unchanged."""
     assert explanation.network is not None
     at, routes = place_network(explanation.network)
     points = [*at.values(), *(point for route in routes for point in route)]
@@ -147,7 +148,7 @@ def _svg(explanation: Explanation) -> str:
 
 
 def _arrow(route: Sequence[Point]) -> str:
-    """A line from below the parent, down through the layers between, and a head above the child."""
+    """Return an arrow from a parent down through the layers in between to its child."""
     half, head = _BOX[1] / 2, 7
     stops = [(x, y + side) for x, y in route for side in (-half, half)][1:-1]
     (x, y), (end_x, end_y) = stops[0], stops[-1]

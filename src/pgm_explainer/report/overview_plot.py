@@ -1,4 +1,4 @@
-"""The overview of a data set as a picture."""
+"""The overview of a data set as a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABEL = 28
 
 
 def plot_overview(overview: Overview) -> Figure:
-    """Draw, as bars, what matters to most predictions and which explanations are shared most."""
+    """Draw bars of what matters to most predictions and which explanations are shared most."""
     panels = listings(overview)
     count = max(1, len(panels) + bool(overview.shared))
     figure = Figure(figsize=(5.2 * count, 4.2), layout="constrained")
@@ -42,7 +42,7 @@ def plot_overview(overview: Overview) -> Figure:
         axes[-1].set_xlabel("targets")
     elif not panels:
         axes[0].set_axis_off()
-        axes[0].text(0.5, 0.5, "no node was found to matter", ha="center")
+        axes[0].text(0.5, 0.5, "No node has a significant effect.", ha="center")
     return figure
 
 

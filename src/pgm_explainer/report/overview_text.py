@@ -1,4 +1,4 @@
-"""The overview of a data set in words."""
+"""The overview of a data set as text."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _WIDEST = 40
 
 @dataclass(frozen=True)
 class Listing:
-    """What matters to most predictions.
+    """A list of what matters to most predictions.
 
     Attributes:
-        title: says what is listed.
-        what: it is, in one word.
-        entries: the first matters to most.
-        measure: what the mean size is of.
-        in_points: whether that is an effect on probabilities, in percentage points.
+        title: the heading of the list.
+        what: the kind of entry, in one word.
+        entries: the most frequent first.
+        measure: the quantity whose mean is shown.
+        in_points: whether it is an effect on probabilities, in percentage points.
     """
 
     title: str
@@ -43,12 +43,12 @@ class Listing:
 
 
 def listings(overview: Overview) -> list[Listing]:
-    """Return all that is listed and not empty."""
+    """Return all lists that are not empty."""
     effect, cramer = "mean |effect|", "mean Cramér's V"
     change, points = "that change most predictions", overview.in_points
     every = [
         Listing(f"Nodes {change}", "node", overview.causes, effect, points),
-        Listing("Nodes that move along with most predictions", "node", overview.along, cramer),
+        Listing("Other nodes that depend on most predictions", "node", overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
         Listing("Features that matter to most predictions", "feature", overview.features, cramer),
     ]
@@ -56,7 +56,7 @@ def listings(overview: Overview) -> list[Listing]:
 
 
 def overview_text(overview: Overview) -> str:
-    """Say what was done and what stands out, a table for each."""
+    """Return the overview as text, with a table for each list."""
     blocks = [f"{printable(overview.folder)}\n" + _aligned([*facts(overview)])]
     for listing in listings(overview):
         rows = [
@@ -77,7 +77,7 @@ def overview_text(overview: Overview) -> str:
 
 
 def facts(overview: Overview) -> list[tuple[str, str]]:
-    """Return what was done, as pairs of a name and a value."""
+    """Return figures about the job, as pairs of a name and a value."""
     done = overview.explained + overview.failed
     lines = [
         ("targets", f"{done:,} of {overview.targets:,}"),
@@ -86,20 +86,20 @@ def facts(overview: Overview) -> list[tuple[str, str]]:
         ("never changed", f"{overview.unchanged:,} predictions"),
         ("no significant effect", f"{overview.unaffected:,} predictions"),
         ("changed by the target itself", f"{overview.own:,} predictions"),
-        ("workers' time", duration(overview.seconds)),
-        ("throughput", f"{overview.throughput:.3g} targets a second and worker"),
+        ("worker time", duration(overview.seconds)),
+        ("throughput", f"{overview.throughput:.3g} targets per second and worker"),
     ]
     worst = list(overview.errors.items())[:_SHOWN]
     return lines + [(f"{count:,} times", printable(text)) for text, count in worst]
 
 
 def name_of(what: Any, columns: int = _WIDEST) -> str:
-    """Return what a node, target, feature or kind is called, on one short line."""
+    """Return the name of a node, target, feature or kind, shortened to one line."""
     return shorten(printable(what), columns)
 
 
 def shown(items: Sequence[Any]) -> str:
-    """Join the first few items, and say how many more there are."""
+    """Join the first few items, followed by the number of others."""
     texts = [name_of(item) for item in items[:_SHOWN]]
     more = len(items) - len(texts)
     return ", ".join(texts) + (f" and {more:,} more" if more else "")

@@ -1,11 +1,11 @@
-"""Which nodes of the network add nothing to it."""
+"""Nodes of the network that carry no information about the prediction on their own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..sampling import VariableId
-from .facts import single_facts, told_nodes
+from .facts import fact_nodes, single_facts
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -16,7 +16,7 @@ _MOVES = 0.005
 
 
 def idle_nodes(explanation: Explanation) -> list[VariableId]:
-    """Return the nodes of which no single fact moves the network's answer by half a point."""
+    """Return the nodes for which no single fact changes the probability by half a point."""
     if explanation.network is None:
         return []
     base = explanation.query()
@@ -25,4 +25,4 @@ def idle_nodes(explanation: Explanation) -> list[VariableId]:
         for (node, _), fact in single_facts(explanation).items()
         if abs(fact.holds - base) >= _MOVES
     }
-    return [node for node in told_nodes(explanation) if node not in moving]
+    return [node for node in fact_nodes(explanation) if node not in moving]

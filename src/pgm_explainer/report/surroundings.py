@@ -1,4 +1,4 @@
-"""What every picture of the graph around a prediction shows, whoever draws it."""
+"""The neighbourhood of a prediction as it is drawn, by plots and page alike."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Surroundings"]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The nodes worth drawing, where they stand, and what is to be shown of them.
+    """The nodes to draw, their positions, and their marks and colours.
 
     Attributes:
-        explanation: whose neighbourhood it is.
-        most: how many nodes to draw, if no more need be shown.
+        explanation: the explanation whose neighbourhood is drawn.
+        most: how many nodes to draw, unless more are needed to connect target and network.
     """
 
     explanation: Explanation
@@ -48,7 +48,7 @@ class Surroundings:
 
     @cached_property
     def at(self) -> Positions:
-        """Where each node stands, ``[n, 2]``, with more room among those that are marked."""
+        """The position of each node, ``[n, 2]``, with more space around marked nodes."""
         return place_nodes(len(self.nodes), self.edges, np.flatnonzero(self.is_marked).tolist())
 
     @cached_property
@@ -64,14 +64,14 @@ class Surroundings:
 
     @property
     def is_marked(self) -> NDArray[np.bool_]:
-        """Which nodes have a name and a mark of their own; the others are only there."""
+        """Which nodes are drawn large and with a name."""
         return np.asarray(self.is_target | self.is_explaining)
 
     @cached_property
     def classes(self) -> dict[int, int]:
         """The predicted class of each node drawn that has one."""
         around, classes = self.explanation.around.tolist(), self.explanation.node_classes.tolist()
-        known = dict(zip(around, classes, strict=False))  # none, where none are known
+        known = dict(zip(around, classes, strict=False))  # empty if no classes are known
         return {node: known[node] for node in self.nodes.tolist() if known.get(node, -1) >= 0}
 
     @cached_property
@@ -86,5 +86,5 @@ class Surroundings:
         return 0 < coloured < len(self.nodes)
 
     def colour(self, at: int) -> str | None:
-        """Return the colour of the class that a node is predicted to be of, if it has one."""
+        """Return the colour of a node's predicted class, if it has one."""
         return self.palette.get(self.classes.get(int(self.nodes[at]), -1))

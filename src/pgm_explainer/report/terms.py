@@ -1,4 +1,4 @@
-"""What *held* and *perturbed* mean in an explanation, in a plain sentence each."""
+"""Sentences that define *held* and *perturbed* for an explanation."""
 
 from __future__ import annotations
 
@@ -24,88 +24,93 @@ __all__ = ["describe_held", "describe_perturbed", "describe_terms"]
 _NEW_FEATURES = {
     "mean": "their mean",
     "zero": "0",
-    "max": "their largest values",
-    "random": "0 or 1, each by a fair coin",
-    "uniform": "what they were plus noise of up to half their range",
-    "permute": "those of another node",
+    "max": "their maximum",
+    "random": "0 or 1 with equal probability",
+    "uniform": "their values plus uniform noise of up to half their range",
+    "permute": "the features of another node",
 }
 
 
 def describe_terms(settings: Settings) -> str:
-    """Say what held and perturbed mean, by the settings of an explanation."""
+    """Define held and perturbed for the settings of an explanation."""
     return f"{describe_held(settings)} {describe_perturbed(settings)}"
 
 
 def describe_held(settings: Settings) -> str:
-    """Say when a prediction counts as one that held.
+    """Define when a prediction counts as held.
 
     Examples:
         >>> from pgm_explainer.sampling import Fall, SamplingConfig
-        >>> describe_held(Settings(sampling=SamplingConfig(change=Fall(0.05))))
-        'Held, or kept: the probability of its class did not fall by more than 0.05.'
+        >>> print(describe_held(Settings(sampling=SamplingConfig(change=Fall(0.05)))))
+        A prediction held (kept) if the probability of its class did not fall by more than 0.05.
     """
     model = settings.model
-    word = "Held, or kept" if model.task == "node" else "Held"
+    subject = "A prediction held (kept)" if model.task == "node" else "The prediction held"
     own = model.explained_class is None and model.output is None
     its_class = "its class" if own else "the explained class"
-    return f"{word}: {_held(settings.sampling.change, its_class)}."
+    return f"{subject} if {_held(settings.sampling.change, its_class)}."
 
 
 def describe_perturbed(settings: Settings) -> str:
-    """Say what happens to a node that is perturbed, and how often.
+    """Define what happens to a perturbed node, and how often.
 
     Examples:
         >>> from pgm_explainer.sampling import SamplingConfig
         >>> describe_perturbed(Settings(sampling=SamplingConfig(perturbation="zero")))
-        "Perturbed: with probability 0.1 in each graph, a node's features became 0."
+        'Each node is perturbed with probability 0.1: its features are replaced by 0.'
     """
     sampling = settings.sampling
     features = "features" if sampling.features is None else "chosen features"
-    often = f"with probability {sampling.perturb_probability:g} in each graph"
-    return f"Perturbed: {often}, a node's {features} became {_new(sampling.perturbation)}."
+    return (
+        f"Each node is perturbed with probability {sampling.perturb_probability:g}: its "
+        f"{features} are replaced by {_new(sampling.perturbation)}."
+    )
 
 
 def _new(perturbation: Perturbation) -> str:
-    """What the features of a perturbed node become."""
+    """Return what replaces the features of a perturbed node."""
     if isinstance(perturbation, RandomWhereConstant):
-        return f"{_new(perturbation.usual)} or, where all are the same, 0 or 1 by a fair coin"
+        return (
+            f"{_new(perturbation.usual)} (for node types whose features do not vary, by "
+            f"{_NEW_FEATURES['random']})"
+        )
     what = perturbation.describe()
-    return f"what {printable(what.name)!r} makes of them" if what.own else _NEW_FEATURES[what.name]
+    return f"the result of {printable(what.name)!r}" if what.own else _NEW_FEATURES[what.name]
 
 
 def _held(change: Change, its_class: str) -> str:
-    """What is so when a prediction held; a kind of change comes before the one it is based on."""
+    """Return the condition for a prediction to hold; subclasses come before their base class."""
     probability = f"the probability of {its_class}"
     match change:
         case LargeFall():
-            verb = "move" if isinstance(change, LargeMove) else "fall"
+            verb = "change" if isinstance(change, LargeMove) else "fall"
             return (
-                f"{probability} did not {verb} by more than {change.most:g}, nor by more than "
-                f"{change.share:g} of its own large {verb}s (the 95th percentile of them)"
+                f"{probability} did not {verb} by more than the smaller of {change.most:g} and "
+                f"{change.share:g} times the 95th percentile of its {verb}s"
             )
         case Fall():
-            verb = "move" if isinstance(change, Absolute) else "fall"
+            verb = "change" if isinstance(change, Absolute) else "fall"
             return f"{probability} did not {verb} by more than {change.threshold:g}"
         case Levels():
             return f"{probability} did not fall by more than {_levels(change)}"
         case Flip():
-            return f"{its_class} was the most likely one"
+            return f"{its_class} was the most likely class"
         case TopDeviation():
-            return f"{_not_among(change)} a predicted value moved most"
+            return f"{_not_among(change)} a predicted value changed most"
         case TopFraction():
             return f"{_not_among(change)} {probability} fell most"
         case Deviation():
-            return f"no predicted value moved by more than {change.tolerance:g}"
-    return f"the change {printable(change.name)!r} says so"
+            return f"no predicted value changed by more than {change.tolerance:g}"
+    return f"{printable(change.name)!r} reports no change"
 
 
 def _levels(change: Levels) -> str:
-    """The least fall that counts and, if there are more, what the levels are."""
+    """Return the smallest threshold and, if there are several, the meaning of the levels."""
     passed = [f"{each:g}" for each in change.thresholds]
     if len(passed) == 1:
         return passed[0]
-    return f"{passed[0]}; its level of change is how many of {listed(passed)} the fall exceeds"
+    return f"{passed[0]}; its level of change is how many thresholds ({listed(passed)}) it exceeds"
 
 
 def _not_among(change: TopFraction) -> str:
-    return f"the graph is not among those, about {100 * change.fraction:.3g}%, in which"
+    return f"its sample was not among the about {100 * change.fraction:.3g}% in which"

@@ -1,4 +1,4 @@
-"""An explanation in words."""
+"""An explanation as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..sampling import VariableId
 from .effects import (
     Sentence,
-    along_sentence,
+    dependence_sentence,
     effect_sentence,
     effects_caption,
     lead_sentence,
@@ -20,7 +20,7 @@ from .effects import (
     plain,
     shown_effects,
 )
-from .facts import Fact, single_facts, telling_facts, told_nodes
+from .facts import Fact, fact_nodes, informative_facts, single_facts
 from .measure import measure_of
 from .names import aligned, listed, pad, printable, shorten, value_labels, width
 from .roles import idle_nodes
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
 
 __all__ = [
-    "ALONG",
     "CHANGES",
+    "DEPENDS",
     "MOST_EFFECTS",
     "MOST_PAIRS",
     "PAIRS",
+    "as_texts",
     "chances",
     "column_words",
     "describe",
@@ -43,7 +44,6 @@ __all__ = [
     "effects_of",
     "fact_words",
     "headline",
-    "in_words",
     "network_words",
     "p_value",
     "pair_rows",
@@ -53,22 +53,22 @@ __all__ = [
     "support_words",
 ]
 
-CHANGES, ALONG = "What changes the prediction", "What moves along"
-PAIRS = "Pairs whose joint effect is not the sum of both"
+CHANGES, DEPENDS = "What changes the prediction", "What else depends on it"
+PAIRS = "Pairs whose joint effect differs from the sum of their effects"
 MOST_EFFECTS, MOST_PAIRS = 8, 3
-"""Of the significant effects, and of the pairs, so many have a line of their own."""
+"""The most significant effects, and the most pairs, that are listed."""
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
 _SMALLEST_LOG_P = -690.0
-"""Below it a p-value underflows."""
+"""A p-value with a smaller logarithm underflows."""
 
 
 def describe(explanation: Explanation) -> str:
-    """Say what was predicted, what changes it, what moves along, and what the network answers."""
+    """Describe the prediction, its causes, what else depends on it, and the network."""
     blocks = [paragraph(summarise(explanation)), _changes(explanation)]
-    (along,) = in_words(explanation, [along_sentence(explanation)])
-    blocks += [*_pairs(explanation), paragraph(f"{ALONG}: {along}")]
+    (along,) = as_texts(explanation, [dependence_sentence(explanation)])
+    blocks += [*_pairs(explanation), paragraph(f"{DEPENDS}: {along}")]
     blocks += [paragraph(text) for text in network_words(explanation)]
     if explanation.network is not None:
         blocks += [*_table(explanation), *_facts(explanation)]
@@ -79,38 +79,38 @@ def describe(explanation: Explanation) -> str:
 
 
 def summarise(explanation: Explanation) -> str:
-    """Say in one paragraph what was predicted and what changes it most."""
+    """Summarise in one paragraph what was predicted and what changes it most."""
     samples = explanation.settings.sampling.num_samples
     share = "all" if explanation.held == 1 else f"{explanation.held:.1%} of"
     held = f"The prediction held in {share} {samples} perturbed graphs."
     return " ".join(
-        [predicted(explanation), held, *in_words(explanation, [lead_sentence(explanation)])]
+        [predicted(explanation), held, *as_texts(explanation, [lead_sentence(explanation)])]
     )
 
 
 def predicted(explanation: Explanation) -> str:
-    """Say what was predicted, and with what probability."""
+    """Return a sentence with the predicted class or value and its probability."""
     likely = explanation.probability
     chance = "" if likely is None else f" with probability {likely:.3f}"
     return f"{headline(explanation, _name(explanation.target), chance)}."
 
 
-def in_words(explanation: Explanation, sentences: Iterable[Sentence]) -> list[str]:
-    """Return sentences as texts, in which nodes go by the names that a user may type."""
+def as_texts(explanation: Explanation, sentences: Iterable[Sentence]) -> list[str]:
+    """Return sentences as text, with nodes named as the user would type them."""
     called = explanation.ranking.called
     return [plain(each, lambda number: _name(called(number))) for each in sentences]
 
 
 def effects_of(explanation: Explanation, nodes: Collection[VariableId]) -> list[str]:
-    """Say what perturbing each of some nodes does, the strongest first."""
+    """Return a sentence about the effect of each of these nodes, strongest first."""
     measure = measure_of(explanation)
     every = shown_effects(explanation, significant=False)
     chosen = [effect_sentence(each, measure) for each in every if each.effect.node in nodes]
-    return in_words(explanation, chosen)
+    return as_texts(explanation, chosen)
 
 
 def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
-    """Yield the rows of a table, its head first: the strongest of the significant effects."""
+    """Yield a table of the strongest significant effects, starting with its header."""
     measure = measure_of(explanation)
     found = shown_effects(explanation, most=MOST_EFFECTS)
     ways = [""] if any(each.direction == "both" for each in found) else []
@@ -123,31 +123,31 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
             measure.interval(effect.low, effect.high),
             f"{effect.strength:.2f}",
             p_value(effect.log_p),
-            *("both ways" if each.direction == "both" else "" for _ in ways),
+            *("both directions" if each.direction == "both" else "" for _ in ways),
         ]
 
 
 def effect_column_words(explanation: Explanation) -> str:
-    """Say what the columns of :func:`effect_rows` are."""
+    """Explain the columns of :func:`effect_rows`."""
     measure = measure_of(explanation)
     unit = f", in {measure.unit}" if measure.unit else ""
     return (
-        f"effect: mean change by perturbing the node{unit}; strength: how far that moves the "
-        f"prediction either way, relative to the strongest; p: p-value of no effect."
+        f"effect: mean change when the node is perturbed{unit}; strength: size of the change in "
+        f"either direction, relative to the strongest; p: p-value of the test for no effect."
     )
 
 
 def pair_rows(
     explanation: Explanation, name: Callable[[VariableId], str] | None = None
 ) -> Iterator[list[str]]:
-    """Yield the rows of a table, its head first: pairs with a joint effect other than the sum.
+    """Yield a table of the pairs that interact, starting with its header.
 
     Args:
-        explanation: what is described.
-        name: returns what to call a node; None for what a user may type.
+        explanation: the explanation to describe.
+        name: returns the name of a node; None for the name that a user would type.
     """
     measure, called, name = measure_of(explanation), explanation.effects.called, name or _name
-    yield ["pair", "joint effect", "sum of both", "difference", "95% interval"]
+    yield ["pair", "joint effect", "sum of effects", "difference", "95% interval"]
     for pair in explanation.effects.pairs[:MOST_PAIRS]:
         yield [
             " and ".join(name(called(node)) for node in pair.nodes),
@@ -176,7 +176,7 @@ def _changes(explanation: Explanation) -> str:
         if found > MOST_EFFECTS:
             lines.append(f"… and {found - MOST_EFFECTS} more: see explanation.effects")
         lines.append(paragraph(effect_column_words(explanation)))
-    lines += map(paragraph, in_words(explanation, own_sentences(explanation)))
+    lines += map(paragraph, as_texts(explanation, own_sentences(explanation)))
     return "\n".join(lines)
 
 
@@ -188,38 +188,41 @@ def _pairs(explanation: Explanation) -> Iterator[str]:
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:
-    """Say what the network is about, which of its nodes matter, and what it has no room for."""
+    """Describe the network: its nodes, which of them matter, and which strong ones are missing."""
     nodes, blanket = explanation.nodes, explanation.markov_blanket
     if explanation.held == 1:
         return
     if explanation.network is None:
-        chosen = f"; it would hold {_names(nodes)}" if nodes else ""
-        yield f"No network was learnt (structure is None){chosen}."
+        chosen = f"; the selected nodes are {_names(nodes)}" if nodes else ""
+        yield f"No network was learned (structure is None){chosen}."
         return
     if not nodes:
         yield "The prediction was not found to depend on any other node."
         return
-    said = [f"The network holds {_names(nodes)}."]
+    said = [f"The network contains {'node' if len(nodes) == 1 else 'nodes'} {_names(nodes)}."]
     if not blanket:
-        said.append("It ties the prediction to none of them.")
+        said.append("In it, the prediction depends on none of them.")
     elif len(blanket) < len(nodes):
-        known = f"{_names(blanket)} {'is' if len(blanket) == 1 else 'are'}"
-        said.append(f"Once {known} known, the others add nothing.")
+        said.append(f"Given {_names(blanket)}, the prediction is independent of the others.")
     elif len(nodes) > 1:
-        said.append("Each of them matters even when the others are known.")
+        said.append("The prediction depends on each of them even when the others are known.")
     idle = idle_nodes(explanation)
     if idle and blanket:
-        said.append(f"Taken alone, {_names(idle)} {'adds' if len(idle) == 1 else 'add'} nothing.")
-    yield " ".join([*said, *in_words(explanation, left_out_sentences(explanation))])
+        one = "" if len(idle) == 1 else "any one of "
+        said.append(
+            f"Evidence about {one}{_names(idle)} alone does not change the probability that it "
+            f"holds."
+        )
+    yield " ".join([*said, *as_texts(explanation, left_out_sentences(explanation))])
 
 
 def headline(explanation: Explanation, target: str, chance: str = "") -> str:
-    """Say what was predicted, in the words of the task: a class, a label of many, or a value.
+    """Return what was predicted: a class, one of several labels, or a value.
 
     Args:
-        explanation: what is described.
-        target: what to call the target.
-        chance: what to say of how likely the explained class is.
+        explanation: the explanation to describe.
+        target: the name of the target.
+        chance: text about the probability of the explained class, placed after it.
     """
     named = {"graph": "The graph", "edge": f"The pair {target}", "node": f"Node {target}"}
     subject = named[explanation.task]
@@ -236,7 +239,7 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
 
 
 def _quality(explanation: Explanation, number: int) -> tuple[str, str]:
-    """What it is to be of a class, and before it ``not`` if it is not to have a label."""
+    """Return ``"not "`` if a label is absent, and a phrase for the class or label."""
     if explanation.settings.model.output is None:
         return "", f"be of class {printable(explanation.class_name(number))}"
     return "" if number == 1 else "not ", f"have label {printable(explanation.class_name(1))}"
@@ -252,9 +255,9 @@ def _values(explanation: Explanation) -> str:
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:
-    """Yield the rows of a table, its head first: each node's dependence, and what follows from it.
+    """Yield a table of each node's dependence and conditional probabilities, header first.
 
-    A ``-`` stands for what never happens or, of a node without a prediction, cannot be known.
+    ``-`` marks evidence that never occurs, or that does not exist for a node without a prediction.
     """
     words = _WORDS if explanation.task == "node" else _WORDS[:2]
     facts = single_facts(explanation)
@@ -267,14 +270,17 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
     yield ["node", "log p", "V", *(f"if {word}" for word in words)]
     if explanation.task == "node":
         yield ["(the target)", "", "", *row(explanation.target)[:2], "", ""]
-    for node in told_nodes(explanation):
+    for node in fact_nodes(explanation):
         evidence = [f"{ranked[node].log_p:.1f}", f"{ranked[node].effect_size:.2f}"]
         yield [_name(node), *evidence, *row(node)]
 
 
 def column_words() -> str:
-    """Say what the columns of :func:`chances` are."""
-    return "log p: natural logarithm of the p-value of independence; V: Cramér's V, from 0 to 1."
+    """Explain the columns of :func:`chances`."""
+    return (
+        "log p: natural logarithm of the p-value of the independence test; V: Cramér's V, from 0 "
+        "to 1."
+    )
 
 
 def _table(explanation: Explanation) -> Iterator[str]:
@@ -282,10 +288,10 @@ def _table(explanation: Explanation) -> Iterator[str]:
         return
     of = "features or own prediction" if explanation.task == "node" else "features"
     title = (
-        f"How likely the prediction holds by the network ({explanation.query():.1%} when nothing "
-        f"is known), given what is known of one node's {of}:"
+        f"Probability that the prediction holds according to the network "
+        f"({explanation.query():.1%} without evidence), given evidence about one node's {of}:"
     )
-    left_out = len(explanation.nodes) - len(told_nodes(explanation))
+    left_out = len(explanation.nodes) - len(fact_nodes(explanation))
     more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
     yield "\n".join(
         [
@@ -298,18 +304,18 @@ def _table(explanation: Explanation) -> Iterator[str]:
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
-    facts = telling_facts(explanation, most=1)
+    facts = informative_facts(explanation, most=1)
     if facts:
         rows = [[f"{fact.holds:.1%}", fact_words(fact)] for fact in facts]
         columns = max(width(row[0]) for row in rows)
         lines = [f"{pad(chance, columns + 2)}  if {words}" for chance, words in rows]
         pairs = any(len(fact.known) > 1 for fact in facts)
-        together = ", and pairs of facts that say more than either alone" if pairs else ""
-        yield "\n".join([f"The most informative facts{together}:", *lines])
+        together = ", single and in pairs" if pairs else ""
+        yield "\n".join([f"Most informative evidence{together}:", *lines])
 
 
 def fact_words(fact: Fact) -> str:
-    """Say a fact: ``300 is kept and 301 is perturbed``.
+    """Return a fact as text: ``300 is kept and 301 is perturbed``.
 
     Examples:
         >>> fact_words(Fact(((300, "original"), (300, "kept")), holds=0.9, likelihood=0.5))
@@ -322,17 +328,17 @@ def fact_words(fact: Fact) -> str:
 
 
 def support_words(support: float, num_samples: int) -> str:
-    """Say how much evidence was expected among the samples, from its support.
+    """Return how often evidence occurs according to the network, from its support.
 
     Examples:
         >>> support_words(919.2, 1000)
-        'by the network, this is so in 91.9% of perturbed graphs, about 919 of 1000 samples'
+        'by the network, this occurs in 91.9% of perturbed graphs, about 919 of 1000 samples'
     """
     about = f"about {support:.0f}" if support >= 10 else f"about {support:.1f}"
     count = about if support >= 0.05 else "fewer than 0.1"
     share = support / num_samples
     return (
-        f"by the network, this is so in {share:.1%} of perturbed graphs, {count} of {num_samples} "
+        f"by the network, this occurs in {share:.1%} of perturbed graphs, {count} of {num_samples} "
         f"samples"
     )
 
@@ -348,7 +354,7 @@ def _names(nodes: Sequence[VariableId]) -> str:
 
 
 def paragraph(text: str, lines: int | None = None) -> str:
-    """Return a text in lines of 88 columns; of so many at most, if a number is given."""
+    """Wrap a text to 88 columns, and to at most ``lines`` lines if given."""
     return textwrap.fill(
         text,
         _LINE,

@@ -1,4 +1,4 @@
-"""Which features matter, in words."""
+"""Feature effects as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 20
 
 
 def describe_effects(effects: FeatureEffects) -> str:
-    """Say which features matter in a table, the strongest evidence first, at most 20 of them."""
+    """Return a table of the features that matter, strongest evidence first, at most 20."""
     tested, found = int(effects.there.sum()), int(effects.significant.sum())
     head = f"{found} of {tested} features of the nodes matter ({_tested(effects)})"
     if not found:
@@ -27,11 +27,11 @@ def describe_effects(effects: FeatureEffects) -> str:
     rows = [_row(effects, at) for at in strongest]
     more = [f"… and {found - len(rows)} more"] if found > len(rows) else []
     lines = aligned([["node", "feature", "log p", "effect"], *rows])
-    return "\n".join([f"{head}, the surest first:", *lines, *more])
+    return "\n".join([f"{head}, strongest evidence first:", *lines, *more])
 
 
 def _tested(effects: FeatureEffects) -> str:
-    """How many nodes with how many features each."""
+    """Return the numbers of nodes and of features that were tested."""
     counts = effects.there.sum(axis=1)
     if len(counts) and counts.min() < counts.max():
         return f"{len(counts)} nodes with {counts.min()} to {counts.max()} features"
@@ -39,7 +39,7 @@ def _tested(effects: FeatureEffects) -> str:
 
 
 def _row(effects: FeatureEffects, at: int) -> list[str]:
-    """The line of one feature of one node, of all of them counted node by node."""
+    """Return the row of one feature of one node, by its flat index."""
     node, feature = divmod(at, len(effects.features))
     return [
         label_of(effects.called(node)),

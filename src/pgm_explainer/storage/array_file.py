@@ -1,4 +1,4 @@
-"""Arrays in NumPy's files, read one by one and only after a look at what they claim to hold."""
+"""Arrays in NumPy files, read one by one after checking their declared size."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 class NpzArrays(Mapping[str, NDArray[Any]]):
-    """The arrays of an ``.npz`` file by name; each is read when it is asked for.
+    """The arrays of an ``.npz`` file by name, read on access.
 
     Raises:
-        FileError: the file cannot be read or is no archive of plain arrays, or an array takes more
-            memory than the arrays of a file may.
+        FileError: the file cannot be read or is not an archive of plain arrays, or an array
+            exceeds the memory limit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class NpzArrays(Mapping[str, NDArray[Any]]):
                     return _checked(npy.read_array(file, allow_pickle=False))
             except FileError as error:
                 raise FileError(f"{self._path}: the array {name!r:.60}: {error}") from None
-            except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
+            except Exception as error:  # zipfile, zlib and NumPy raise different errors
                 raise self._refused(error) from error
 
     def _opened(self) -> zipfile.ZipFile:
@@ -65,59 +65,61 @@ class NpzArrays(Mapping[str, NDArray[Any]]):
             raise self._refused(error) from error
 
     def _refused(self, error: Exception) -> FileError:
-        return FileError(f"{self._path} is no .npz file of plain arrays: {error}")
+        return FileError(f"{self._path} is not an .npz file of plain arrays: {error}")
 
 
 def parse_npy(document: bytes) -> NDArray[Any]:
     """Return the array of an ``.npy`` document.
 
     Raises:
-        FileError: it is none, or not of plain values.
+        FileError: it is not an ``.npy`` document of plain values.
     """
     try:
         _check_header(io.BytesIO(document), len(document))
         return _checked(npy.read_array(io.BytesIO(document), allow_pickle=False))
     except FileError:
         raise
-    except Exception as error:  # of a damaged header anything may come
-        raise FileError(f"this is no .npy file of plain values: {error}") from error
+    except Exception as error:  # a damaged header may raise anything
+        raise FileError(f"this is not an .npy file of plain values: {error}") from error
 
 
 def check_fits_memory(size: int) -> None:
-    """Refuse to take more memory for the arrays of a file than they may.
+    """Check the memory that the arrays of a file would take.
 
     Raises:
-        FileError: names the limit.
+        FileError: they exceed the limit, which the message states.
     """
     free = available_memory()
     allowed = int(ARRAYS_SHARE_OF_MEMORY * free)
     if size > allowed:
         raise FileError(
-            f"it takes {as_size(size)} of memory, and a file's arrays may take "
-            f"{as_size(allowed)}, half of what is free"
+            f"it takes {as_size(size)} of memory, and the arrays of a file may take at most "
+            f"{as_size(allowed)}, half of the free memory"
         )
 
 
 def _check_header(file: IO[bytes], stored: int) -> None:
-    """Compare what an array claims to hold with what is stored, before memory is taken for it."""
+    """Compare the declared size of an array with the stored bytes before allocating memory."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
-        raise FileError(f"its format {version} is not known")
+        raise FileError(f"its format {version} is unknown")
     shape, _, dtype = _HEADERS[version](file)
     if dtype.hasobject:
-        raise FileError("it holds Python objects, which could execute code: save plain arrays")
+        raise FileError("it contains Python objects, which could execute code: save plain arrays")
     if dtype.names is not None:
-        raise FileError("it holds records: save plain arrays")
+        raise FileError("it contains records: save plain arrays")
     size = prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or size > stored:
-        raise FileError(f"it claims the shape {shape!r:.60}, which is more than the file holds")
+        raise FileError(
+            f"it declares the shape {shape!r:.60}, which is more than the file contains"
+        )
     check_fits_memory(size)
 
 
 def _checked(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, if texts in it are texts: NumPy reads any number as a letter."""
+    """Return the array if its strings are valid Unicode, which NumPy does not check."""
     if array.dtype.kind == "U" and array.dtype.itemsize:
         letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
         if letters.max(initial=0) > sys.maxunicode:
-            raise FileError("it holds texts with letters that do not exist")
+            raise FileError("it contains invalid Unicode text")
     return array

@@ -1,4 +1,4 @@
-"""Plain values from outside, believed only after a look; what fails says where it stands."""
+"""Validation of plain values from files, with errors that name the location."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LARGEST = 2**63 - 1
 
 
 class Checked:
-    """A value as JSON knows it, and where in the document it stands.
+    """A JSON value and its location in the document.
 
-    Every method returns the value as what it should be, or raises a FileError.
+    Every method returns the value as the expected type, or raises a FileError.
 
     Examples:
         >>> document = Checked({"held": 2}, "here")
@@ -43,14 +43,14 @@ class Checked:
 
     @property
     def place(self) -> str:
-        """Where this is; put into words only when asked, since nearly all values are fine."""
+        """The location as text; built only for errors, since nearly all values are valid."""
         if self._parent is None:
             return str(self._key)
         step = f"[{self._key}]" if isinstance(self._key, int) else f".{self._key:.{SHOWN}}"
         return f"{self._parent.place}{step}"
 
     def refuse(self, expected: str) -> NoReturn:
-        """Say what should have been here instead."""
+        """Return an error about what was expected here."""
         raise FileError(f"{self.place} should be {expected}, but it is {reprlib.repr(self.value)}")
 
     def fields(self, *names: str) -> dict[str, Checked]:
@@ -59,7 +59,7 @@ class Checked:
             self.refuse("an object")
         for name in names:
             if name not in self.value:
-                raise FileError(f"{self.place} has no field {name!r}: the file is not complete")
+                raise FileError(f"{self.place} has no field {name!r}: the file is incomplete")
         for name in self.value:
             if name not in names:
                 raise FileError(
@@ -68,14 +68,14 @@ class Checked:
         return dict(self.entries())
 
     def entries(self) -> Iterator[tuple[str, Checked]]:
-        """The fields of an object that may have any."""
+        """The fields of an object with arbitrary fields."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
         for name, value in self.value.items():
             yield name, Checked(value, name, self)
 
     def items(self, length: int | None = None) -> list[Checked]:
-        """The items of a list, of a certain length if one is given."""
+        """The items of a list, of this length if given."""
         if not isinstance(self.value, list):
             self.refuse("a list")
         if length is not None and len(self.value) != length:
@@ -83,7 +83,7 @@ class Checked:
         return [Checked(item, at, self) for at, item in enumerate(self.value)]
 
     def or_none(self, read: Callable[[Checked], Read]) -> Read | None:
-        """What ``read`` makes of it; None stays None."""
+        """The value as ``read`` returns it; None stays None."""
         return None if self.value is None else read(self)
 
     def text(self) -> str:
@@ -95,7 +95,7 @@ class Checked:
         return [item.text() for item in self.items()]
 
     def one_of(self, known: Collection[str]) -> str:
-        """A text that is one of some."""
+        """A string that is one of the known ones."""
         if not isinstance(self.value, str) or self.value not in known:
             self.refuse(f"one of {', '.join(known)}")
         return self.value
@@ -106,25 +106,25 @@ class Checked:
         return bool(self.value)
 
     def whole_number(self, at_least: int = 0) -> int:
-        """A whole number that an array can hold."""
+        """An integer that fits into an array."""
         if self.large_number(at_least) > _LARGEST:
             self.refuse(f"a whole number of at least {at_least} and at most {_LARGEST}")
         return int(self.value)
 
     def large_number(self, at_least: int = 0) -> int:
-        """A whole number of any size, as seeds are."""
+        """An integer of any size, such as a seed."""
         if type(self.value) is not int or self.value < at_least:
             self.refuse(f"a whole number of at least {at_least}")
         return int(self.value)
 
     def number(self) -> float:
-        """A number; the three that JSON has no sign for are texts, such as ``"-inf"``."""
+        """A number; infinities and NaN, which JSON lacks, are strings such as ``"-inf"``."""
         if isinstance(self.value, str) and self.value in _BEYOND_JSON:
             return _BEYOND_JSON[self.value]
         return self.finite()
 
     def finite(self) -> float:
-        """A number, and none of those three."""
+        """A finite number."""
         if type(self.value) not in (int, float):
             self.refuse("a number")
         try:
@@ -143,14 +143,14 @@ class Checked:
         return number
 
     def log_probability(self) -> float:
-        """A number up to 0; ``"-inf"`` too."""
+        """A number of at most 0, or ``"-inf"``."""
         number = self.number()
         if not number <= 0:
             self.refuse("a number up to 0")
         return number
 
     def name(self, depth: int = 0) -> VariableId:
-        """What a variable is called: a whole number, a text, or a list of such, read as a tuple."""
+        """The name of a variable: an integer, a string, or a list of these, read as a tuple."""
         if isinstance(self.value, list) and self.value and depth < NESTING:
             return tuple(part.name(depth + 1) for part in self.items())
         if isinstance(self.value, str):
@@ -160,7 +160,7 @@ class Checked:
         return int(self.value)
 
     def plain(self, depth: int = 0) -> Any:
-        """Any value made of numbers, texts, lists, true, false and null."""
+        """Any value made of numbers, strings, lists, true, false and null."""
         if isinstance(self.value, list) and depth < NESTING:
             return [item.plain(depth + 1) for item in self.items()]
         if self.value is None or isinstance(self.value, (bool, str)):
@@ -170,7 +170,7 @@ class Checked:
     def array(
         self, shape: tuple[int, ...], read: Callable[[Checked], Any], dtype: Any
     ) -> NDArray[Any]:
-        """Lists within lists, of a known shape, whose innermost items ``read`` reads."""
+        """Nested lists of a known shape, whose items are read by ``read``."""
         cells = [self]
         for length in shape:
             cells = [item for cell in cells for item in cell.items(length)]
@@ -178,11 +178,11 @@ class Checked:
 
 
 def plain_name(name: Any) -> Any:
-    """Return a name as JSON holds it, a tuple as a list; :meth:`Checked.name` takes it back."""
+    """Return a name as a JSON value, with tuples as lists; :meth:`Checked.name` is the inverse."""
     if isinstance(name, tuple):
         return [plain_name(part) for part in name]
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         return int(name)
     if isinstance(name, str):
         return str(name)
-    raise InputError(f"{name!r} cannot be saved as a name; use whole numbers, texts or tuples")
+    raise InputError(f"{name!r} cannot be saved as a name; use integers, strings or tuples")

@@ -1,4 +1,4 @@
-"""Files: read with errors of our own, written whole or not at all."""
+"""Reading files with clear errors, and writing them atomically."""
 
 from __future__ import annotations
 
@@ -34,38 +34,38 @@ PathLike = str | os.PathLike[str]
 Content = TypeVar("Content")
 
 PART = ".pgm-explainer-{}.part"
-"""What a file is called while it is written; a process that is killed may leave one behind."""
+"""The name of a file while it is written; a killed process may leave one behind."""
 
-# A pipe would keep whoever opens it waiting for the other end.
+# Opening a pipe would block until its other end is opened.
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 def as_path(path: PathLike) -> Path:
-    """Return a path that a caller gave.
+    """Return a path given by the caller as text.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a path.
 
     Examples:
         >>> as_path(5)
         Traceback (most recent call last):
-        pgm_explainer.errors.InputError: the path of a file is a text or a Path, not 5
+        pgm_explainer.errors.InputError: a file path must be a string or a Path, not 5
     """
     try:
         return Path(path)
     except TypeError:
-        raise InputError(f"the path of a file is a text or a Path, not {path!r:.{SHOWN}}") from None
+        raise InputError(f"a file path must be a string or a Path, not {path!r:.{SHOWN}}") from None
 
 
 def read_file(
     path: PathLike, parse: Callable[[bytes], Content], limit: int = DOCUMENT_BYTES
 ) -> Content:
-    """Return what ``parse`` makes of a file's bytes.
+    """Read a file and parse its bytes.
 
     Raises:
-        FileError: the file is not there, may not be read, is too large, or ``parse`` refuses it;
-            the error names the file.
-        InputError: the path is none.
+        FileError: the file does not exist, cannot be read, is too large, or ``parse`` refuses it;
+            the message names the file.
+        InputError: it is not a path.
     """
     place = as_path(path)
     document = read_bytes(place, limit)
@@ -79,20 +79,20 @@ def read_bytes(path: PathLike, limit: int = DOCUMENT_BYTES) -> bytes:
     """Return the bytes of a file.
 
     Raises:
-        FileError: it is not there, is a folder, a pipe or a device, may not be read, or has more
-            bytes than the limit.
+        FileError: it does not exist, is a folder, a pipe or a device, cannot be read, or exceeds
+            the size limit.
     """
     place = as_path(path)
     try:
         with open(place, "rb", opener=_without_waiting) as file:
             _check_open(file, place, limit)
             return file.read()
-    except (OSError, ValueError) as error:  # a name with a null in it is a ValueError
+    except (OSError, ValueError) as error:  # ValueError: a name that contains a null character
         raise _unreadable(place, error) from error
 
 
 def check_file(path: PathLike, limit: int | None = None) -> int:
-    """Return the size of a file that another library will read.
+    """Check a file that another library will read, and return its size.
 
     Raises:
         FileError: as :func:`read_bytes`.
@@ -110,14 +110,14 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
-    """The size of an open file, if it is one that may be read."""
+    """Return the size of an open file, if it is a regular file within the limit."""
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):
         raise FileError(f"{place} cannot be read: it is a pipe or a device, not a file")
     if limit is not None and status.st_size > limit:
         raise FileError(
             f"{place} cannot be read: it has {as_size(status.st_size)}, and a file of this kind "
-            f"may have {as_size(limit)}"
+            f"may have at most {as_size(limit)}"
         )
     return status.st_size
 
@@ -127,7 +127,7 @@ def _unreadable(place: Path, error: Exception) -> FileError:
 
 
 def as_text(document: bytes) -> str:
-    """Return UTF-8 bytes as text; a byte order mark is no part of it."""
+    """Decode UTF-8 bytes, without a byte order mark."""
     try:
         return document.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -145,28 +145,28 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def write_figure(path: PathLike, figure: Figure, dpi: int) -> None:
-    """Write a picture in the format that the file's ending says; see :func:`write_bytes`."""
+    """Write a figure in the format of the file's extension; see :func:`write_bytes`."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format=as_path(path).suffix.removeprefix("."), dpi=dpi)
     write_bytes(path, drawn.getvalue())
 
 
 def write_bytes(path: PathLike, data: bytes) -> None:
-    """Write a file, which then is there whole; if that fails, what was there stays.
+    """Write a file atomically; if writing fails, an existing file is left unchanged.
 
-    A file that is replaced hands its owner and its permissions on.
+    A file that is replaced keeps its owner and permissions.
 
     Raises:
-        FileError: it cannot be written, or something is there that is not a file.
-        InputError: the path is none.
+        FileError: it cannot be written, or the path is not a regular file.
+        InputError: it is not a path.
     """
     place = as_path(path)
     try:
-        whole = Path(os.path.realpath(place))  # what a link points to, not the link
+        whole = Path(os.path.realpath(place))  # the target of a link, not the link
         before = _replaced(whole)
         part = whole.with_name(PART.format(secrets.token_hex(8)))
         try:
-            # Not by tempfile, whose files nobody but their owner may read.
+            # Not by tempfile, whose files only their owner may read.
             with open(part, "xb", opener=_private if before else None) as file:
                 if before:
                     _hand_on(file, before)
@@ -183,13 +183,13 @@ def write_bytes(path: PathLike, data: bytes) -> None:
 
 
 def _replaced(whole: Path) -> os.stat_result | None:
-    """What is known of the file that is there; None if there is none."""
+    """Return the status of an existing file; None if there is none."""
     try:
         status = whole.stat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError("what is there is a folder, a pipe or a device, not a file")
+        raise ValueError("it is a folder, a pipe or a device, not a file")
     return status
 
 
@@ -200,13 +200,13 @@ def _private(path: str, flags: int) -> int:
 def _hand_on(file: IO[bytes], before: os.stat_result) -> None:
     if not hasattr(os, "fchmod"):  # as on Windows
         return
-    with suppress(PermissionError):  # only root may give files away
+    with suppress(PermissionError):  # only root may change the owner
         os.fchown(file.fileno(), before.st_uid, before.st_gid)
     os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name of a file survive a power cut, where the file system can."""
+    """Sync the folder, so that the renamed file survives a power failure."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -173,7 +173,7 @@ def test_sentences_are_those_of_the_words_and_name_nodes_by_key(kinds):
         words = " ".join(str(explanation).split())
         along = payload["effects"]["along"]
         plain = "".join(part if isinstance(part, str) else part[1] for part in along)
-        assert f"What moves along: {plain}" in words
+        assert f"What else depends on it: {plain}" in words
         assert payload["effects"]["caption"] in words
         for key, name in (part for part in along + payload["lead"] if not isinstance(part, str)):
             assert key == f"n{name}"

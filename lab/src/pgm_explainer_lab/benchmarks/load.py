@@ -54,7 +54,7 @@ def allowed(bound: int) -> int:
 def _hub(
     size: float, bound: int, samples: int, layers: int = 1, torch_model: bool = False
 ) -> Iterator[Run]:
-    """One node that hears 50,000 others, and they it."""
+    """A star: one node connected to 50,000 others in both directions."""
     leaves = int(50_000 * size)
     edges = _star(leaves)
     x = np.random.default_rng(0).random((leaves + 1, 4), dtype=np.float32)
@@ -156,7 +156,7 @@ def _star(leaves: int) -> NDArray[np.int64]:
 
 
 def _mean_model(features: int, classes: int, layers: int) -> Callable[..., NDArray[Any]]:
-    """A graph network of mean-aggregating layers in NumPy; asked one sample after the other."""
+    """A graph network of mean-aggregating layers in NumPy, called on one sample at a time."""
     rng = np.random.default_rng(1)
     widths = [features, *[8] * (layers - 1), classes]
     weights = [

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Row:
-    """One claim: what was measured, what was asked for, and whether it is met."""
+    """One claim: the measured value, the required value, and whether it is met."""
 
     what: str
     measured: str

@@ -91,7 +91,7 @@ def _overhead(
 
 
 class _Clock(torch.nn.Module):
-    """A model that knows how long it was at work."""
+    """A model that measures the time spent in it."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()

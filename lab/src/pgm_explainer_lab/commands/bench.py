@@ -1,4 +1,4 @@
-"""``pgm-explainer bench``: the package measured against its peers."""
+"""``pgm-explainer bench``: benchmarks of this package against others."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from pgm_explainer import PGMExplainerError
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "measure this package against its peers"
+SUMMARY = "benchmark this package against others"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.description = "Measure speed, memory and accuracy against the peers, and print a table."
+    parser.description = (
+        "Compare speed, memory and accuracy with other packages, and print a table."
+    )
     parser.epilog = """\
 examples:
   pgm-explainer bench                   all measurements: many minutes
   pgm-explainer bench structure growth  some of them
 """
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="what to measure; all if none")
+    parser.add_argument(
+        "suites", nargs="*", metavar="SUITE", help="benchmarks to run; default: all"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

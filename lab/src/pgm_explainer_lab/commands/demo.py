@@ -1,4 +1,4 @@
-"""``pgm-explainer demo``: the main job, from training a model to asking its explanation."""
+"""``pgm-explainer demo``: train a model, explain a prediction and query the explanation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
         "Train the paper's network on Syn 6, explain one node with and without the no-child "
-        "constraint, ask a few questions and draw a picture of each explanation. Takes about a "
+        "constraint, run a few queries and draw a picture of each explanation. Takes about a "
         "minute."
     )
     parser.epilog = """\
@@ -40,7 +40,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train, explain, ask and draw."""
+    """Train, explain, query and draw."""
     try:
         from pgm_explainer import PGMExplainer
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
             f"pip install -e . -e lab ({error})"
         ) from error
 
-    _make_folder(options.output)  # before a minute's work that would be for nothing
+    _make_folder(options.output)  # checked before the work, which takes a minute
     data = synthetic.make_synthetic("syn6", options.seed)
     print(f"Syn 6: {len(data.x)} nodes, 80 bottle-shaped motifs on a scale-free graph.")
     model, seconds = _timed(gnn.train, data, options.seed, options.epochs)
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
         write_figure(path, explanation.plot(), dpi=150)
         page = path.with_suffix(".html")
         explanation.to_html(page)
-        print(f"Picture: {path}\nPage to ask: {page}\n")
+        print(f"Picture: {path}\nPage: {page}\n")
 
 
 def _make_folder(path: Path) -> None:
@@ -90,7 +90,7 @@ def _make_folder(path: Path) -> None:
 
 
 def _ask(explanation: Explanation) -> None:
-    """A few questions, as in the paper's first figure."""
+    """Run a few queries, as in the paper's first figure."""
     first, second = explanation.nodes[:2]
     questions: list[dict[VariableId, str]] = [
         {},
@@ -98,7 +98,7 @@ def _ask(explanation: Explanation) -> None:
         {first: "original, kept", second: "kept"},
         {second: "perturbed"},
     ]
-    print("How likely does the prediction hold, if it is known that …")
+    print("Probability that the prediction holds, given that …")
     for evidence in questions:
         known = "; ".join(f"{node} is {what}" for node, what in evidence.items()) or "nothing"
         print(f"  {explanation.query(evidence):6.1%}  {known}")

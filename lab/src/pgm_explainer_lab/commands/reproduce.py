@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "SUMMARY", "configure", "run"]
 
-SUMMARY = "the paper's experiments; run it again to go on after a stop"
+SUMMARY = "run the paper's experiments; run again to resume"
 
 _EPILOG = """\
 examples:
@@ -31,9 +31,9 @@ NAMES = ("table1", "table2", "table3", "figures", "mnist", "beyond", "ablation",
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Compute the paper's tables and figures, with the paper's own and rivals beside. What is "
-        "computed is kept in the output folder: after a stop the same command goes on where it "
-        "was, and with other settings it starts anew."
+        "Compute the paper's tables and figures, and compare them with the published values and "
+        "with other explainers. Results are kept in the output folder: after a stop the same "
+        "command resumes, and with other settings it starts again."
     )
     parser.epilog = _EPILOG
     parser.add_argument(
@@ -77,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="faithfulness: these sets only, such as marked, infection, community, syn1 or cora",
     )
     parser.add_argument(
-        "--train", action="store_true", help="mnist: train the network anew (half an hour)"
+        "--train", action="store_true", help="mnist: train the network again (half an hour)"
     )
     parser.add_argument(
         "--protocol",

@@ -101,7 +101,7 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
 
 
 def _perfect(subject: Subject, target: int | None, truth: Truth) -> Finding:
-    """Return what an explainer would say that knows the truth."""
+    """Return the result of an explainer with access to the true effects."""
     support = np.zeros(len(subject.case.x))
     support[truth.nodes] = -truth.effect
     ranked = truth.nodes[np.argsort(-truth.size, kind="stable")]

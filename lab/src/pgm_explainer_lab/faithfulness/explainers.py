@@ -57,7 +57,7 @@ class Finding:
         support: how much each node ``[N]`` of the graph speaks for the prediction, or how important
             it is if ``signed`` is False; 0 for nodes that nothing is said of.
         signed: whether ``support`` has a sign.
-        passes: how often the model was asked for it; a backward pass counts as one more.
+        passes: the number of model calls; a backward pass counts as one more.
         effects: the effects with their intervals, where the explainer has them.
     """
 

@@ -106,7 +106,7 @@ def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -
 
 
 def negative_evidence(support: FloatArray, neutral: IntArray, against: IntArray) -> float:
-    """Return 1 if evidence against a prediction can be told from neutral nodes, else 0.
+    """Return 1 if evidence against a prediction can be distinguished from neutral nodes, else 0.
 
     By Faber et al.: the Kolmogorov–Smirnov test of the two groups has a p-value below 0.01.
     """

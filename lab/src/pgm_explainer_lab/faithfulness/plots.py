@@ -110,7 +110,7 @@ def _captured(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 
 def _passes(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Draw the effect captured at 5, mean over sets, against how often the model is asked."""
+    """Draw the effect captured at 5, mean over sets, against the number of model calls."""
     figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
     points = {}
     for name in EXPLAINERS:

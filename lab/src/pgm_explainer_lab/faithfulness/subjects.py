@@ -17,10 +17,10 @@ class Subject:
     """Some predictions of one model on one graph.
 
     Attributes:
-        name: what it is called in results and files; it tells the model, the graph and the seed.
+        name: its name in results and files, which identifies the model, the graph and the seed.
         case: the model and its graph.
         targets: the nodes whose predictions are explained; ``(None,)`` for the whole graph.
-        kinds: for each target a group that is reported by itself, such as the distance of its
+        kinds: for each target a group that is reported separately, such as the distance of its
             cause; empty if there are no groups.
         causes: for some targets the one node that the model should read.
         paths: for some targets the nodes from the cause to the target, both included.

@@ -1,7 +1,7 @@
 """The true effect of every node, found by asking the model many times.
 
 In each of many random contexts, in which the other nodes are perturbed as the explainer perturbs
-them, the model is asked twice: with the node perturbed and with the node as it is. The mean of the
+them, the model is called twice: with the node perturbed and with the node as it is. The mean of the
 differences is what an explainer's effects estimate.
 """
 

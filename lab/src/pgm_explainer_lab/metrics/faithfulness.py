@@ -70,7 +70,7 @@ def _one(case: Case, view: View, nodes: IntArray) -> tuple[float, float, float]:
 
 
 class _Given(ExplainerAlgorithm):
-    """An explanation that someone else found, as an algorithm, so that it can be measured."""
+    """Wraps a given explanation as an algorithm, so that it can be measured."""
 
     def __init__(self, node_mask: Tensor) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Does an explanation predict the model? Asked of perturbations that nothing was learnt from.
 
-Told which nodes are perturbed, and nothing of any prediction, an explanation's network says how
-likely the target's prediction changes. So does a logistic regression, which is additive where the
-network is not, and so does the share of changes among the samples, which knows nothing.
+Given only which nodes are perturbed, an explanation's network predicts the probability that the
+target's prediction changes. It is compared with a logistic regression, which is additive, and with
+the share of changes among the samples as a base rate.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Job:
     Attributes:
         name: what its file is called, before a code for the rest.
         work: called as ``work(place, **inputs)``; answers with plain values.
-        inputs: plain values, or objects whose ``repr`` tells them apart.
+        inputs: plain values, or objects with a unique ``repr``.
         rests_on: what it depends on besides.
     """
 

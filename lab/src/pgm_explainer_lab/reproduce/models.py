@@ -44,7 +44,7 @@ def trained(place: Place, dataset: NodeDataset, seed: int, epochs: int) -> gnn.N
 def train_models(plan: Plan, names: Iterable[str], seeds: int) -> list[dict[str, Any]]:
     """Train the models that are not there yet; return how right each is, and how long it took.
 
-    Each job trains a model of its own, so that no two processes train the same.
+    Each job trains a separate model, so that no two processes train the same one.
     """
     jobs = [
         Job(f"model-{data}-{seed}", _train, {"data": data, "seed": seed, "epochs": plan.epochs})

@@ -1,4 +1,4 @@
-"""What is reproduced, how much of it, and a section of the page that tells it."""
+"""The extent of a reproduction, and the sections of its page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Plan:
         workers: processes at work.
         bitcoin_ablation: whether the ablation, which is long, takes in the Bitcoin networks.
         faithful_sets: faithfulness: the sets that are explained; None for all.
-        faithful_seeds: faithfulness: how many seeds, each with a model of its own.
+        faithful_seeds: faithfulness: how many seeds, each with a separate model.
         targets: faithfulness: how many targets of each model and group everyone explains.
     """
 

@@ -184,7 +184,7 @@ def _called(explainer: str) -> str:
 
 
 def _costs(cells: Cells) -> Iterator[str]:
-    """What each explainer asked of the model, and how long it took."""
+    """Return the number of model calls and the time of each explainer."""
     rows = [["what it took", "passes through the model", "CPU seconds a target", "targets a seed"]]
     for explainer in _ALL:
         of = [each for each in cells if each["explainer"] == explainer]
@@ -197,7 +197,7 @@ def _costs(cells: Cells) -> Iterator[str]:
 
 
 def passes(queries: Sequence[dict[str, Any]]) -> str:
-    """Say how often the model is asked.
+    """Return the number of model calls as text.
 
     Examples:
         >>> passes([{"forwards": 800, "backwards": 0, "shared": True},

@@ -1,4 +1,4 @@
-"""What every rival is asked to explain: a model, and the graph that it predicts on."""
+"""The input of every explainer: a model, and the graph that it predicts on."""
 
 from __future__ import annotations
 

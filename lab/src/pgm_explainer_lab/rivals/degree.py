@@ -16,7 +16,7 @@ __all__ = ["Degree"]
 
 @dataclass(frozen=True)
 class Degree:
-    """Candidates by how many edges they have, in and out; the model is not asked."""
+    """Ranks candidates by their number of edges, in and out, without calling the model."""
 
     name: str = "degree"
 

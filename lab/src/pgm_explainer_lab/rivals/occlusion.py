@@ -45,7 +45,7 @@ class Occlusion:
         return Queries(self.num_queries)
 
     def forwards(self, case: Case, target: int | None) -> int:
-        """Return how often the model is asked about a target."""
+        """Return the number of model calls for a target."""
         nodes = len(_occluded(case, target))
         return 1 + nodes * self._tries(nodes)
 

@@ -30,7 +30,7 @@ class Output:
             the same answers as what the model sees in full.
         x: its features ``[n, F]`` as they are.
         explained: the class that the model predicts on them.
-        asked: how many samples have been answered.
+        asked: the number of samples that the model was called on.
     """
 
     def __init__(self, case: Case, target: int | None) -> None:

@@ -16,7 +16,7 @@ __all__ = ["Proximity"]
 
 @dataclass(frozen=True)
 class Proximity:
-    """Candidates by how often random walks from the target come by; the model is not asked."""
+    """Ranks candidates by visits of random walks from the target, without calling the model."""
 
     name: str = "proximity"
 

@@ -1,4 +1,4 @@
-"""The façade of PyTorch Geometric's explainers, told what a case is."""
+"""An adapter for PyTorch Geometric's explainers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations in JSON files: all they hold, to the last bit, and nothing that could run."""
+"""Explanations in JSON files: complete and exact, and without executable content."""
 
 from __future__ import annotations
 
@@ -23,52 +23,52 @@ __all__ = [
 
 
 def save_explanation(path: PathLike, explanation: Explanation) -> None:
-    """Write one explanation to a file, whole or not at all."""
+    """Write one explanation to a file, atomically."""
     write_text(path, f"{_as_json(explanation)}\n")
 
 
 def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> None:
-    """Write explanations to one file, one to a line, whole or not at all.
+    """Write explanations to one file, one per line, atomically.
 
     Raises:
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
     """
     if not isinstance(explanations, Iterable):
-        raise InputError(f"explanations are saved as a list of them, not {explanations!r:.60}")
+        raise InputError(f"explanations must be a list of explanations, not {explanations!r:.60}")
     lines = ",\n".join(_as_json(explanation) for explanation in explanations)
     write_text(path, f"[\n{lines}\n]\n")
 
 
 def load_explanation(path: PathLike) -> Explanation:
-    """Read the one explanation of a file.
+    """Read a file with one explanation.
 
     Raises:
-        FileError: there is not exactly one in it, or it cannot be read; see
+        FileError: it does not contain exactly one, or cannot be read; see
             :func:`load_explanations`.
     """
     explanations = load_explanations(path)
     if len(explanations) != 1:
         raise FileError(
-            f"{os.fspath(path)} holds {len(explanations)} explanations, not one: read it with "
+            f"{os.fspath(path)} contains {len(explanations)} explanations, not one: read it with "
             f"pgm_explainer.io.load_explanations"
         )
     return explanations[0]
 
 
 def load_explanations(path: PathLike) -> list[Explanation]:
-    """Read all explanations of a file, whether it was saved with one or with a list.
+    """Read all explanations of a file, whether it contains one or a list.
 
     Raises:
-        FileError: the file is not there, not JSON, cut short, of another format or a newer
-            version, or something in it does not fit the rest; the error names the place.
+        FileError: the file does not exist, is not JSON, is truncated, has another format or a
+            newer version, or is inconsistent; the message names the location.
     """
     return read_file(path, parse_explanations)
 
 
 def parse_explanations(document: bytes) -> list[Explanation]:
-    """Return the explanations of a JSON document, which is one or a list of them."""
-    content = parse_json(as_text(document), "save the explanation anew")
+    """Return the explanations of a JSON document, which holds one or a list of them."""
+    content = parse_json(as_text(document), "save the explanation again")
     if not isinstance(content, list):
         return [explanation_from_dict(content, "$")]
     return [explanation_from_dict(each, f"$[{at}]") for at, each in enumerate(content)]
@@ -76,5 +76,5 @@ def parse_explanations(document: bytes) -> list[Explanation]:
 
 def _as_json(explanation: Explanation) -> str:
     if not isinstance(explanation, Explanation):
-        raise InputError(f"only explanations can be saved here, not {explanation!r:.60}")
+        raise InputError(f"only explanations can be saved, not {explanation!r:.60}")
     return json.dumps(explanation_to_dict(explanation), allow_nan=False)

@@ -1,4 +1,4 @@
-"""An explanation as plain values that JSON can hold; ``docs/files.md`` has every field."""
+"""An explanation as plain JSON values; ``docs/files.md`` describes every field."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ NOISY_OR_FIELDS = (
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
-    """Return all that an explanation holds as dicts, lists, numbers and texts.
+    """Return an explanation as dicts, lists, numbers and strings.
 
-    Of the graph that is the neighbourhood; of the names, those of its nodes.
+    Of the graph, only the neighbourhood is included, with the names of its nodes.
 
     Raises:
-        InputError: a name or a setting that is no plain value, or no explanation at all.
+        InputError: it is not an explanation, or a name or setting is not a plain value.
     """
     if not isinstance(explanation, Explanation):
-        raise InputError(f"an explanation is needed, not {explanation!r:.60}")
+        raise InputError(f"expected an explanation, not {explanation!r:.60}")
     network = explanation.network
     return {
         "format": FORMAT,

@@ -1,7 +1,4 @@
-"""An explanation from plain values, which may come from anyone.
-
-They are checked to the last field before they are believed.
-"""
+"""An explanation from plain values of an untrusted source, with every field validated."""
 
 from __future__ import annotations
 
@@ -50,19 +47,19 @@ _FIELDS = (
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
 _OLD_VERSION = 4
-"""Differs from the present one in its settings only."""
+"""An older version, which differs only in its settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
-    """Return the explanation that ``explanation_to_dict`` made these values of.
+    """Return the explanation from the values of ``explanation_to_dict``.
 
     Args:
         document: the values.
-        place: what to call them in errors.
+        place: the name of the document in errors.
 
     Raises:
-        FileError: the values are of another format or a newer version, or something among them is
-            missing, unknown, or does not fit the rest.
+        FileError: the values have another format or a newer version, or a field is missing,
+            unknown, or inconsistent with the others.
     """
     fields = _checked_fields(Checked(document, place))
     old = fields["version"].value == _OLD_VERSION
@@ -94,7 +91,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
 
 
 def _checked_fields(document: Checked) -> dict[str, Checked]:
-    """The fields, once format and version say that we know them."""
+    """Return the fields after checking format and version."""
     known = dict(document.entries())
     said = known["format"].value if "format" in known else None
     if not isinstance(said, str) or said != FORMAT:
@@ -106,14 +103,14 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         if version not in (_OLD_VERSION, VERSION):
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} is of version {version}, and this pgm-explainer reads versions "
+                f"{document.place} has version {version}, and this pgm-explainer reads versions "
                 f"{_OLD_VERSION} and {VERSION}: {way_out}"
             )
     return document.fields(*_FIELDS)
 
 
 def _read_classes(classes: Checked, count: int) -> IntArray:
-    """The class of each of ``count`` nodes; of none, where they are not known."""
+    """Return the class of each of ``count`` nodes; empty if they are unknown."""
     shape = (count if classes.items() else 0,)
     return classes.array(shape, lambda each: each.whole_number(at_least=-1), np.int64)
 
@@ -151,7 +148,7 @@ def _read_pair(pair: Checked, nodes: IntArray) -> PairEffect:
     first, second = (node.whole_number() for node in fields.pop("nodes").items(2))
     if not np.isin((first, second), nodes).all():
         raise FileError(
-            f"{pair.place}.nodes are {first} and {second}, of which one is no node of the effects"
+            f"{pair.place}.nodes are {first} and {second}, one of which is not in the effects"
         )
     log_p = fields.pop("log_p").log_probability()
     numbers = {name: each.finite() for name, each in fields.items()}
@@ -198,7 +195,9 @@ def _read_network(network: Checked) -> BayesianNetwork:
     for entry, its_parents in zip(entries, parents, strict=True):
         for parent in its_parents:
             if parent not in at:
-                raise FileError(f"{entry['parents'].place} names {parent!r}, which is no variable")
+                raise FileError(
+                    f"{entry['parents'].place} names {parent!r}, which is not a variable"
+                )
     tables = [
         _read_table(entry, variable, tuple(variables[at[parent]] for parent in its_parents))
         for entry, variable, its_parents in zip(entries, variables, parents, strict=True)
@@ -273,7 +272,7 @@ def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
 
 
 def _check_whole(explanation: Explanation, place: str) -> None:
-    """Refuse parts that do not fit each other."""
+    """Check that the parts are consistent."""
     chosen, values = explanation.explained_class, explanation.values
     if (chosen is None) != (explanation.probability is None) or (chosen or 0) >= len(values):
         raise FileError(
@@ -299,7 +298,7 @@ def _check_network(explanation: Explanation, network: BayesianNetwork, place: st
             f"{explanation.nodes} and the target is {explanation.target!r}"
         )
     if network.variable(explanation.target).levels < 2:
-        raise FileError(f"{place}.network knows nothing of the target's prediction")
+        raise FileError(f"{place}.network does not contain the target's prediction")
 
 
 def _check_class_names(explanation: Explanation, place: str) -> None:

@@ -1,4 +1,4 @@
-"""Settings as plain values that JSON can hold, and back."""
+"""Settings as plain JSON values, and back."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _NETWORK = tuple(NetworkConfig.__dataclass_fields__)
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
-    """Return the options by name as plain values; a choice as its name and parameters.
+    """Return the options by name as plain values, choices as a name with parameters.
 
     Raises:
-        InputError: a value that JSON cannot hold.
+        InputError: a value cannot be represented in JSON.
     """
     return {
         name: _plain_choice(value.describe())
@@ -61,7 +61,9 @@ def _plain(value: Any) -> Any:
         return value
     if is_number(value) and isfinite(value):
         return int(value) if isinstance(value, Integral) else float(value)
-    raise InputError(f"the setting {value!r} cannot be saved; use finite numbers, texts and lists")
+    raise InputError(
+        f"the setting {value!r} cannot be saved; use finite numbers, strings and lists"
+    )
 
 
 def settings_from_dict(settings: Checked) -> Settings:
@@ -85,7 +87,7 @@ def make_settings(options: Mapping[str, Any], place: Checked) -> Settings:
     """Return the settings with these options.
 
     Raises:
-        FileError: they cannot be used; the error names the place.
+        FileError: they cannot be used; the message names the location.
     """
 
     def some(names: tuple[str, ...]) -> dict[str, Any]:
@@ -104,16 +106,16 @@ def make_settings(options: Mapping[str, Any], place: Checked) -> Settings:
 
 
 def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> Any:
-    """A choice by its name and parameters; one of a user's own by its name alone."""
+    """Return a choice from its name and parameters; a user-defined one has only its name."""
     parameters = dict(choice.entries())
     if "name" not in parameters:
-        raise FileError(f"{choice.place} has no field 'name': the file is not complete")
+        raise FileError(f"{choice.place} has no field 'name': the file is incomplete")
     name = parameters.pop("name").text()
     if "own" in parameters and parameters.pop("own").flag():
         return Recorded(name)
     maker = make(name)
     if maker is None:
-        raise FileError(f"{choice.place}.name is {name!r:.60}, which this version does not know")
+        raise FileError(f"{choice.place}.name is {name!r:.60}, which is unknown to this version")
     try:
         return maker(**{key: value.plain() for key, value in parameters.items()})
     except TypeError:

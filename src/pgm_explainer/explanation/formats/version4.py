@@ -34,15 +34,15 @@ _CHOICES: dict[str, Any] = {"test": TESTS, "score": SCORES, "structure": SEARCHE
 
 
 def settings_from_version4(settings: Checked) -> Settings:
-    """Return the settings of a version 4 document; options it lacks have their defaults.
+    """Return the settings of a version 4 document; missing options have their defaults.
 
     Raises:
-        FileError: an option that is always there is missing, or cannot be used.
+        FileError: a required option is missing, or an option cannot be used.
     """
     known = dict(settings.entries())
     for name, check in _NEEDED.items():
         if name not in known:
-            raise FileError(f"{settings.place} has no field {name!r}: the file is not complete")
+            raise FileError(f"{settings.place} has no field {name!r}: the file is incomplete")
         check(known[name])
     options = {name: value.plain() for name, value in known.items()}
     options["change"] = change_from_text(options["change"]) or Recorded(options["change"])
@@ -56,7 +56,7 @@ def settings_from_version4(settings: Checked) -> Settings:
 
 
 def change_from_text(text: str) -> Change | None:
-    """Return the change that a text such as ``fall(0.05)`` stands for; None if there is none.
+    """Return the change that a text such as ``fall(0.05)`` denotes; None if there is none.
 
     Examples:
         >>> change_from_text("fall(0.05)").threshold
@@ -70,7 +70,7 @@ def change_from_text(text: str) -> Change | None:
         values = [float(number) for number in numbers.removesuffix(")").split(",") if numbers]
         return make(values) if name == "levels" and values else make(*values)
     except (InputError, TypeError, ValueError):
-        return None  # a user's own, that only has such a name
+        return None  # a user-defined change with a similar name
 
 
 def _perturbation(name: str, features: Any) -> Any:

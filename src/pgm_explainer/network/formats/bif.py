@@ -1,4 +1,4 @@
-"""BIF, the interchange format of Bayesian networks that nearly every package reads."""
+"""BIF, the most common interchange format of Bayesian networks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def network_from_bif(document: bytes) -> BayesianNetwork:
     """Return the network that a BIF document describes.
 
     Raises:
-        FileError: the document is not BIF, or the network is not that of an explanation.
+        FileError: the document is not BIF, or not the network of an explanation.
     """
     tokens = _Tokens(as_text(document))
     name, states, tables = "", dict[str, list[str]](), dict[str, _Table]()
@@ -70,14 +70,16 @@ def network_from_bif(document: bytes) -> BayesianNetwork:
             case other:
                 tokens.refuse("'network', 'variable' or 'probability'", other)
     if not states or set(states) != set(tables):
-        raise FileError("this BIF must have a 'probability' for each 'variable', and one at least")
-    in_words = [_in_order(tables[variable], states) for variable in states]
-    return network_from_words(in_words, name)
+        raise FileError(
+            "a BIF file must have a 'probability' for each 'variable', and at least one variable"
+        )
+    ordered = [_in_order(tables[variable], states) for variable in states]
+    return network_from_words(ordered, name)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A ``probability`` block; the row of a variable without parents is that of no states."""
+    """A ``probability`` block; the row of a variable without parents has an empty key."""
 
     name: str
     parents: list[str]
@@ -133,12 +135,12 @@ def _read_probability(tokens: _Tokens) -> _Table:
 
 
 def _in_order(table: _Table, states: dict[str, list[str]]) -> WordTable:
-    """The rows of a table in the order of its parents' states."""
+    """Return the rows of a table in the order of its parents' states."""
     for parent in table.parents:
         if parent not in states:
-            raise FileError(f"a parent of {table.name!r} is {parent!r}, which is no variable")
+            raise FileError(f"a parent of {table.name!r} is {parent!r}, which is not a variable")
     count = prod(len(states[parent]) for parent in table.parents)
-    if count != len(table.rows):  # before the rows are listed, since they might be very many
+    if count != len(table.rows):  # checked before enumerating the rows, which may be very many
         raise FileError(f"{table.name!r} should have {count} rows, not {len(table.rows)}")
     numbers: list[float] = []
     for configuration in product(*(states[parent] for parent in table.parents)):
@@ -166,7 +168,7 @@ _TOKEN = re.compile(
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Every word and every sign; comments are left out."""
+    """Yield every word and symbol, without comments."""
     for found in _TOKEN.finditer(text):
         if found.lastgroup == "quoted":
             yield _Token(found["quoted"], False, found.start())
@@ -175,7 +177,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Tokens:
-    """The words and signs of a BIF text, taken one after the other."""
+    """The words and symbols of a BIF text, consumed one by one."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -194,7 +196,7 @@ class _Tokens:
         return token
 
     def refuse(self, expected: str, found: str) -> NoReturn:
-        """Say what should be where the last token is."""
+        """Return an error about what was expected at the last token."""
         line = self._text.count("\n", 0, self._last) + 1
         raise FileError(f"line {line} should have {expected}, not {found!r:.60}")
 
@@ -205,21 +207,21 @@ class _Tokens:
         return token.text
 
     def take(self, sign: str) -> bool:
-        """Take a sign, if it is the next."""
+        """Consume a symbol if it is next."""
         if self._next is None or not self._next.is_sign or self._next.text != sign:
             return False
         self._pop(sign)
         return True
 
     def expect(self, *texts: str) -> None:
-        """Take these tokens."""
+        """Consume exactly these tokens."""
         for text in texts:
             token = self._pop(repr(text))
             if token.text != text:
                 self.refuse(repr(text), token.text)
 
     def words_until(self, sign: str, ignoring: str = ",") -> list[str]:
-        """Take words up to a sign, which is taken too."""
+        """Consume words up to and including a symbol."""
         words: list[str] = []
         while not self.take(sign):
             token = self._pop(repr(sign))

@@ -32,6 +32,6 @@ def table_to_pandas(table: ConditionalTable | NoisyOr) -> pd.DataFrame:
     states = [parent.states for parent in table.parents]
     names = [parent.id for parent in table.parents]
     index = pd.MultiIndex.from_product(states, names=names)
-    if len(names) == 1:  # an index of its own kind is then the simpler one
+    if len(names) == 1:  # a plain index is simpler than a MultiIndex of one level
         index = index.get_level_values(0)
     return pd.DataFrame(rows, index=index, columns=columns)

@@ -1,4 +1,4 @@
-"""Networks as graphs: the text that Graphviz draws, and networkx."""
+"""Networks as graphs: DOT text for Graphviz, and networkx."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def network_to_dot(network: BayesianNetwork) -> str:
           "node_1" -> "_x22_x_x22_";
         }
     """
-    # In quotes, for a node called "graph" would otherwise be the graph.
+    # Quoted, because the word graph has a meaning in DOT.
     words = {name: f'"{word}"' for name, word in words_for(network.nodes).items()}
     lines = [f"{words[node]} [label={_quoted(node)}];" for node in network.nodes]
     lines += [f"{words[parent]} -> {words[child]};" for parent, child in network.edges]
@@ -52,7 +52,7 @@ def network_to_networkx(network: BayesianNetwork) -> DiGraph:
     graph = nx.DiGraph()
     for variable in network.variables:
         table = network.cpt(variable.id)
-        # A noisy-or has a few chances instead of counts of every combination.
+        # A noisy-or has a few probabilities instead of counts for every combination.
         counted = {"counts": table.counts.copy()} if isinstance(table, ConditionalTable) else {}
         graph.add_node(
             variable.id,

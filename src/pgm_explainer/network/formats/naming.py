@@ -1,8 +1,9 @@
-"""What variables and states are called where only plain words may stand, and back.
+"""Conversion of names of variables and states to plain words, and back.
 
-Other packages and their files know words of letters, digits and underscores. Node 304 becomes
-``node_304``, the pair (2, 5) ``pair_2_5``, ``("author", 5)`` ``author_5``; a text stays as it is,
-except that signs other than letters and digits become their code, as ``_x20_`` for a space.
+Other packages and file formats allow words of letters, digits and underscores. Node 304 becomes
+``node_304``, the pair (2, 5) ``pair_2_5``, ``("author", 5)`` ``author_5``. Strings are kept, except
+that characters other than letters and digits are replaced by their code, such as ``_x20_`` for a
+space.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...variables import Variable, VariableId
 __all__ = ["NETWORK_NAME", "name_of", "state_words", "variable_with", "word_for", "words_for"]
 
 NETWORK_NAME = "pgm_explainer"
-"""What our networks are called; only in a network of this name are words taken apart again."""
+"""The name of networks from this package; only in these are words converted back to names."""
 
 _TEXT = r"(?:[A-Za-z0-9]|_x[0-9a-f]{1,6}_)+"
 _NUMBER = r"(0|[1-9][0-9]{0,18})"
@@ -28,7 +29,7 @@ _KEYWORDS = frozenset(
 
 
 def words_for(names: Iterable[VariableId]) -> dict[VariableId, str]:
-    """Return a word for each name, such that they differ even where case does not count.
+    """Return a word for each name, unique even without regard to case.
 
     Examples:
         >>> words_for([304, (2, 5), ("author", 5), "graph", "Ann Lee"]).values()
@@ -43,7 +44,7 @@ def words_for(names: Iterable[VariableId]) -> dict[VariableId, str]:
 
 
 def word_for(name: VariableId) -> str:
-    """Return the word for one name; :func:`name_of` takes it back."""
+    """Return the word for a name; :func:`name_of` is the inverse."""
     match name:
         case int() if name >= 0:
             return f"node_{name}"
@@ -58,7 +59,7 @@ def word_for(name: VariableId) -> str:
 
 
 def _escape(text: str) -> str:
-    """Keep letters and digits, except where a word must not begin with them."""
+    """Encode all but letters and digits, and a first character that no word may start with."""
     word = re.sub(r"^[0-9]|[^A-Za-z0-9]", _code, text)
     return re.sub("^.", _code, word) if word.lower() in _KEYWORDS else word
 
@@ -68,7 +69,7 @@ def _code(sign: re.Match[str]) -> str:
 
 
 def name_of(word: str) -> VariableId:
-    """Return the name that a word stands for; a word that we would not write stands for itself.
+    """Return the name that a word stands for; other words are returned unchanged.
 
     Examples:
         >>> name_of("node_304"), name_of("author_5"), name_of("Ann_x20_Lee"), name_of("some_word")
@@ -76,7 +77,7 @@ def name_of(word: str) -> VariableId:
     """
     try:
         return _taken_apart(word)
-    except (ValueError, RecursionError):  # the codes in it are none
+    except (ValueError, RecursionError):  # not valid codes
         return word
 
 
@@ -109,7 +110,7 @@ def state_words(variable: Variable) -> list[str]:
 
 
 def variable_with(name: VariableId, words: Sequence[str]) -> Variable | None:
-    """Return the variable whose states these words are; None if there is none."""
+    """Return the variable that has these states; None if there is none."""
     if len(words) < 2:
         return None
     whole = Variable(name, perturbable=False, levels=len(words))

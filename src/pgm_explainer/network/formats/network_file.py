@@ -1,4 +1,4 @@
-"""Networks in files of the formats that other packages know; the file's ending says which."""
+"""Networks in files of common formats, chosen by the file's extension."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _FORMATS = {".bif": _BIF, ".xmlbif": _XMLBIF, ".bifxml": _XMLBIF, ".xml": _XMLBI
 
 
 def save_network(path: PathLike, network: BayesianNetwork) -> None:
-    """Write a network to a file, whole or not at all."""
+    """Write a network to a file, atomically."""
     write_text(path, _format(path).write(network))
 
 
 def load_network(path: PathLike) -> BayesianNetwork:
-    """Read a network of an explanation from a file, whoever wrote it.
+    """Read the network of an explanation from a file, which other packages may have written.
 
     Raises:
-        FileError: the file cannot be read, is of another format, or holds another sort of network.
+        FileError: the file cannot be read, has another format, or contains another kind of network.
     """
     return read_file(path, _format(path).parse, NETWORK_BYTES)
 
@@ -45,7 +45,7 @@ def _format(path: PathLike) -> _Format:
     ending = as_path(path).suffix.lower()
     if ending not in _FORMATS:
         raise FileError(
-            f"{os.fspath(path)}: the format of a network is told by the file's ending, which must "
-            f"be one of {', '.join(_FORMATS)}"
+            f"{os.fspath(path)}: the extension of a network file must be one of "
+            f"{', '.join(_FORMATS)}"
         )
     return _FORMATS[ending]

@@ -1,4 +1,4 @@
-"""Networks as objects of pgmpy and pyAgrum, which both call variables and states by words."""
+"""Networks as objects of pgmpy and pyAgrum, with variables and states named by words."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def network_to_pyagrum(network: BayesianNetwork) -> BayesNet:
     for table in tables:
         model.add(gum.LabelizedVariable(table.name, table.name, list(table.states)))
     for table in tables:
-        # The last parent first: pyAgrum's numbers have the first arrow's states changing fastest.
+        # The last parent first: in pyAgrum the states of the first parent change fastest.
         for parent in reversed(table.parents):
             model.addArc(parent, table.name)
         model.cpt(table.name).fillWith(list(table.numbers))

@@ -1,4 +1,4 @@
-"""A network as the common file formats know it: words, and a table of numbers for each variable."""
+"""A network as in common file formats: plain words, and a table of numbers per variable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXACT, _ROUNDED = 1e-9, 1e-4
 
 @dataclass(frozen=True)
 class WordTable:
-    """One variable: its states, its parents, and for each of their configurations a row.
+    """One variable: its states, its parents, and a row for each configuration of the parents.
 
     Attributes:
         numbers: all rows one after the other, the last parent's state changing fastest.
@@ -47,12 +47,12 @@ def network_in_words(network: BayesianNetwork) -> Iterator[WordTable]:
 
 
 def network_from_words(tables: Sequence[WordTable], network_name: str) -> BayesianNetwork:
-    """Return the network of some tables; a network with another name than ours keeps its words.
+    """Return the network of some tables; words are converted to names only in our networks.
 
-    There are no counts in such files: they are 0.
+    Such files contain no counts, so these are 0.
 
     Raises:
-        FileError: the tables are not those of a network of an explanation.
+        FileError: the tables are not a network of an explanation.
     """
     ours = network_name == NETWORK_NAME
     variables = [_variable(table, ours) for table in tables]
@@ -60,7 +60,9 @@ def network_from_words(tables: Sequence[WordTable], network_name: str) -> Bayesi
     for table in tables:
         for parent in table.parents:
             if parent not in at:
-                raise FileError(f"a parent of {table.name!r} is {parent!r}, which is no variable")
+                raise FileError(
+                    f"a parent of {table.name!r} is {parent!r}, which is not a variable"
+                )
     filled = [
         _filled(table, variable, [at[parent] for parent in table.parents], variables)
         for table, variable in zip(tables, variables, strict=True)
@@ -73,13 +75,15 @@ def network_from_words(tables: Sequence[WordTable], network_name: str) -> Bayesi
 
 
 def check_count(variables: int) -> None:
-    """Refuse a network of more variables than one may have.
+    """Check the number of variables.
 
     Raises:
-        FileError: names the limit.
+        FileError: it exceeds the limit, which the message states.
     """
     if variables > NETWORK_VARIABLES:
-        raise FileError(f"a network may have {NETWORK_VARIABLES:,} variables, and this has more")
+        raise FileError(
+            f"a network may have at most {NETWORK_VARIABLES:,} variables, and this one has more"
+        )
 
 
 def _variable(table: WordTable, ours: bool) -> Variable:
@@ -96,7 +100,7 @@ def _variable(table: WordTable, ours: bool) -> Variable:
 def _filled(
     table: WordTable, variable: Variable, parents: list[int], variables: Sequence[Variable]
 ) -> ConditionalTable:
-    """The table with its axes in the order of the variables, which is the order of a network."""
+    """Return the table with its axes in the order of the network's variables."""
     shape = [variables[parent].cardinality for parent in parents] + [variable.cardinality]
     if len(table.numbers) != prod(shape):
         raise FileError(

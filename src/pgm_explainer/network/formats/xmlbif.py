@@ -16,12 +16,12 @@ from .tables import WordTable, check_count, network_from_words, network_in_words
 __all__ = ["network_from_xmlbif", "network_to_xmlbif"]
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
-"""No DOCTYPE follows, as the format would have it: pyAgrum cannot read one, and nobody needs it."""
+"""Without the DOCTYPE of the format, which pyAgrum cannot read."""
 
 
 def network_to_xmlbif(network: BayesianNetwork) -> str:
     """Return a network as XMLBIF."""
-    tables = list(network_in_words(network))  # of words, which have no sign that XML minds
+    tables = list(network_in_words(network))  # all words are safe in XML
     lines = ['<BIF VERSION="0.3">', "<NETWORK>", f"<NAME>{NETWORK_NAME}</NAME>"]
     for table in tables:
         outcomes = "".join(f"  <OUTCOME>{state}</OUTCOME>\n" for state in table.states)
@@ -41,15 +41,15 @@ def network_to_xmlbif(network: BayesianNetwork) -> str:
 def network_from_xmlbif(document: bytes) -> BayesianNetwork:
     """Return the network that an XMLBIF document describes.
 
-    A document that declares entities is refused: they can blow up, or read other files.
+    A document that declares entities is refused: they can expand without limit, or read files.
 
     Raises:
-        FileError: the document is not XMLBIF, or the network is not that of an explanation.
+        FileError: the document is not XMLBIF, or not the network of an explanation.
     """
     root = _parse(document)
     networks = root.findall("NETWORK")
     if root.tag != "BIF" or len(networks) != 1:
-        raise FileError("XMLBIF is one <BIF> with one <NETWORK> in it; this is something else")
+        raise FileError("an XMLBIF document must be one <BIF> with one <NETWORK>")
     states: dict[str, list[str]] = {}
     for variable in networks[0].iter("VARIABLE"):
         name = _only(variable, "NAME")
@@ -66,7 +66,9 @@ def network_from_xmlbif(document: bytes) -> BayesianNetwork:
         numbers = _numbers(_only(definition, "TABLE"), name)
         tables[name] = WordTable(name, states[name], parents, numbers)
     if not states or len(tables) < len(states):
-        raise FileError("XMLBIF must have a <DEFINITION> for each <VARIABLE>, and one at least")
+        raise FileError(
+            "XMLBIF must have a <DEFINITION> for each <VARIABLE>, and at least one variable"
+        )
     return network_from_words([tables[name] for name in states], _only(networks[0], "NAME"))
 
 
@@ -89,7 +91,7 @@ def _numbers(text: str, name: str) -> list[float]:
 
 
 def _parse(document: bytes) -> Element:
-    """Parse XML; of the declarations before it, those of entities are refused."""
+    """Parse XML; declarations of entities are refused."""
     builder, depth = TreeBuilder(), 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -114,8 +116,8 @@ def _parse(document: bytes) -> Element:
     except FileError:
         raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        raise FileError(f"this is not XML, or was cut short: {error}") from None
+        raise FileError(f"this is not XML, or is truncated: {error}") from None
 
 
 def _refuse_entity(name: str, *_: Any) -> None:
-    raise FileError(f"it declares the entity {name!r:.60}, which XMLBIF has no need of: refused")
+    raise FileError(f"it declares the entity {name!r:.60}, which is refused in XMLBIF")

@@ -1,7 +1,7 @@
 """The two answers on the page: what changes the prediction, and what depends on it.
 
-Every sentence is made here; the scripts only put it in its place. In a sentence a node is a pair of
-its key and its name, so that it lights up together with everything that stands for the same node.
+Every sentence is made here; the scripts only display it. A node in a sentence is a pair of its key
+and its name, so that the page can highlight every occurrence of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..effects import (
     Mention,
     Sentence,
     ShownEffect,
-    along_sentence,
+    dependence_sentence,
     effects_caption,
     lead_sentence,
     left_out_sentences,
@@ -37,18 +37,15 @@ _MOST_ROWS = 200
 
 
 def lead_part(explanation: Explanation) -> list[Any]:
-    """Return the paragraph under the headline: how sure, how stable, and what changes it most."""
+    """Return the paragraph under the headline: probability, stability and strongest effect."""
     samples, likely = explanation.settings.sampling.num_samples, explanation.probability
     sure = "" if likely is None else f"The model gives this a probability of {likely:.1%}. "
-    held = (
-        f"With nodes perturbed at random, the prediction held in {explanation.held:.1%} of "
-        f"{samples} samples. "
-    )
+    held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs. "
     return _sentence([sure + held, *lead_sentence(explanation)], explanation)
 
 
 def effects_part(explanation: Explanation) -> dict[str, Any]:
-    """Return what perturbing does: bars for the strongest, sentences, and a table of all."""
+    """Return the effects: bars for the strongest, sentences, and a table of all."""
     measure, effects = measure_of(explanation), explanation.effects
     found = shown_effects(explanation, most=_MOST_BARS)
     bars = [*found, *(each for each in own_effects(explanation) if each not in found)]
@@ -62,17 +59,21 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
         "bars": [_bar(each, measure) for each in bars],
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
-        "along": _sentence(along_sentence(explanation), explanation),
+        "along": _sentence(dependence_sentence(explanation), explanation),
         "leftOut": _sentences(left_out_sentences(explanation), explanation),
         "about": effect_column_words(explanation),
         "rows": [_row(each, measure) for each in listed],
-        "unlisted": f"{unlisted} further candidates are not listed." if unlisted else "",
+        "unlisted": _unlisted(unlisted),
     }
+
+
+def _unlisted(count: int) -> str:
+    return f"{count} more candidates are not listed." if count else ""
 
 
 def _bar(shown: ShownEffect, measure: Measure) -> dict[str, Any]:
     effect = shown.effect
-    notes = {"both": "both ways", "": "not significant"}
+    notes = {"both": "both directions", "": "not significant"}
     return {
         "key": node_key(shown.number),
         "name": label_of(effect.node),
@@ -86,7 +87,7 @@ def _bar(shown: ShownEffect, measure: Measure) -> dict[str, Any]:
 
 
 def _pairs(explanation: Explanation) -> dict[str, Any] | None:
-    """Return the pairs with an effect of their own as a table; None if there are none."""
+    """Return the pairs that interact as a table; None if there are none."""
     if not explanation.effects.pairs:
         return None
     head, *rows = pair_rows(explanation, label_of)
@@ -114,19 +115,19 @@ def _row(shown: ShownEffect, measure: Measure) -> list[Any]:
 
 
 def dependence_part(explanation: Explanation) -> dict[str, Any]:
-    """Return the ranking: its first candidates, a list for each, and what is said of them."""
+    """Return the ranking: a row for each of its first candidates, and the text above them."""
     ranking = explanation.ranking
     columns = (ranking.statistic, ranking.log_p, ranking.effect_size)
     numbers = np.column_stack(columns)[:_MOST_ROWS].tolist()
     unlisted = ranking.num_candidates - len(numbers)
     return {
         "about": (
-            "Every node that could matter, the most dependent first. log p is the natural "
-            "logarithm of the p-value of independence: the lower, the surer is the dependence. "
-            "Cramér's V is its strength, from 0 to 1. A node that depends on the prediction need "
-            "not change it."
+            "All candidate nodes, most dependent first. log p is the natural logarithm of the "
+            "p-value of the independence test: lower means stronger evidence of dependence. "
+            "Cramér's V is the strength of the dependence, from 0 to 1. A node that depends on "
+            "the prediction need not change it."
         ),
-        "unlisted": f"{unlisted} further candidates are not listed." if unlisted else "",
+        "unlisted": _unlisted(unlisted),
         "rows": [
             [
                 node_key(int(ranking.nodes[at])),
@@ -142,12 +143,12 @@ def dependence_part(explanation: Explanation) -> dict[str, Any]:
 
 
 def node_key(number: int) -> str:
-    """What joins a node's parts on the page, whatever the node is called."""
+    """Return the key shared by everything on the page that represents a node."""
     return f"n{number}"
 
 
 def number(value: float) -> float | None:
-    """A number as JSON can hold it."""
+    """Return a number that JSON can hold; None if it is not finite."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
@@ -166,5 +167,5 @@ def _sentences(sentences: Iterable[Sentence], explanation: Explanation) -> list[
 
 
 def _typeset(text: str) -> str:
-    """Numbers with a minus sign in place of a hyphen."""
+    """Replace hyphens by minus signs."""
     return text.replace("-", "−")

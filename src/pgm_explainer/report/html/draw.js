@@ -1,13 +1,13 @@
 /*
- * What all drawing needs. Texts reach the document as text nodes only, never as markup.
+ * Drawing helpers. Text enters the document only as text nodes, never as markup.
  *
- * Everything that stands for the same node has the same `data-key`, by which pointing at one lights
- * all; what can be clicked has the number of its variable as `data-variable`.
+ * Elements that represent the same node share a `data-key`, so that pointing at one highlights all.
+ * Clickable elements have the number of their variable as `data-variable`.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element with attributes and children; texts among the children stay texts. */
+/** An HTML element with attributes and children; strings become text nodes. */
 function element(tag, attributes = {}, ...children) {
   return furnish(document.createElement(tag), attributes, children);
 }
@@ -44,10 +44,10 @@ function makeButton(group, variable) {
   group.dataset.variable = variable;
 }
 
-/** A variable as a screen reader says it. */
+/** The label of a variable for screen readers. */
 function spoken(name, variable, beliefs) {
   const known = beliefs.known[variable];
   const facts = beliefs.facts[variable].map(({ word, p }) => `${word} ${percent(p)}`);
-  const state = known.length ? `known to be ${known.join(" and ")}` : "nothing known";
+  const state = known.length ? `evidence: ${known.join(" and ")}` : "no evidence";
   return `${name}: ${state}; ${beliefs.possible ? facts.join(", ") : "impossible"}`;
 }

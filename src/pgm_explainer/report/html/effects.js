@@ -1,6 +1,6 @@
-/* What perturbing nodes does to the prediction: a table in which every effect has a bar. */
+/* The effects of nodes on the prediction, as a table with bars. */
 
-/** All that is said and drawn of the effects; every text comes from answers.py. */
+/** The panel of effects; every text comes from answers.py. */
 function effectsContent({ caption, column, directions, bars, more, pairs }) {
   const parts = [element("p", { class: "fine" }, caption)];
   if (bars.length) parts.push(barTable(column, bars), directionLegend(directions, bars));
@@ -9,13 +9,13 @@ function effectsContent({ caption, column, directions, bars, more, pairs }) {
   return parts;
 }
 
-/** A sentence from its parts: texts, and nodes that light up with the pictures. */
+/** A sentence from its parts: strings, and nodes that are highlighted together with the drawings. */
 function sentence(parts) {
   return parts.map((part) =>
     Array.isArray(part) ? element("b", { "data-key": part[0] }, part[1]) : part);
 }
 
-/** The table; its roles are stated, since on a small screen its rows are no longer laid out as such. */
+/** The table, with explicit roles because small screens change the layout of its rows. */
 function barTable(column, bars) {
   const scale = scaleOf(bars.flatMap(({ numbers }) => numbers));
   const head = ["node", `${column}, with its 95% interval`].map((text) =>
@@ -35,14 +35,14 @@ function barTable(column, bars) {
     element("tbody", { role: "rowgroup" }, ...rows));
 }
 
-/** Where numbers are between the smallest and the largest, in percent; 0 is always among them. */
+/** A function that scales numbers to percent of their range, which always includes 0. */
 function scaleOf(numbers) {
   const known = numbers.filter((each) => each !== null);
   const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
   return (value) => (high > low ? (100 * (value - low)) / (high - low) : 50);
 }
 
-/** The bar with its interval for those who see it, and the numbers for all. */
+/** The bar with its interval, hidden from screen readers, and the numbers. */
 function effectCell({ direction, numbers, effect, interval }, scale) {
   const [value, low, high] = numbers;
   const kind = direction === "both" ? (value < 0 ? "falls" : "rises") : direction;
@@ -60,7 +60,7 @@ function spanned(kind, from, to) {
   return part;
 }
 
-/** What the colours mean, of those that are there. */
+/** The meaning of the colours that occur. */
 function directionLegend(directions, bars) {
   const there = Object.entries(directions).filter(([kind]) =>
     bars.some(({ direction }) => direction === kind));

@@ -2,12 +2,12 @@
  * Exact inference by variable elimination, for all variables at once.
  *
  * A factor is a function of some variables: `scope` lists them, `values` runs through their states
- * with the last variable fastest. Evidence is, for each variable, null or which states can be.
+ * with the last variable fastest. Evidence is, for each variable, null or the possible states.
  *
- * Eliminating a variable gathers the factors that mention it in its bucket and leaves a message
- * about its neighbours, the `separator`, to the bucket that is next to mention them. Buckets so
- * form a tree. Messages up the tree tell each bucket what is below it, and messages down again what
- * is above; with both, every bucket knows the probabilities of its own variable.
+ * Eliminating a variable collects the factors that contain it in a bucket and sends a message
+ * about its neighbours, the `separator`, to the next bucket that contains them. The buckets form a
+ * tree. Messages go up the tree and then down again; together they give the probabilities of the
+ * variable of each bucket.
  *
  * A noisy-or is a sum of two products of small factors. A network with one is the sum of two such
  * trees, which Model calls terms.
@@ -43,7 +43,7 @@ function noisyOrTerms({ parents, noisyOr: { constant, product: weights, holds } 
 
 function tableOf({ parents, rows }, at, sizes) {
   const scope = [...parents, at];
-  // Where a row is missing nothing was seen, and every state is as likely.
+  // Missing rows were never sampled: their states are equally likely.
   const values = new Float64Array(product(scope, sizes)).fill(1 / sizes[at]);
   for (const [row, , ...chances] of rows) values.set(chances, row * sizes[at]);
   return { scope, values };
@@ -108,7 +108,7 @@ function multiply(factors, keep, sizes) {
   return { scope: keep, values };
 }
 
-/** Go to the next state of all variables, as an odometer does, and to its place in each table. */
+/** Advance to the next joint state, like an odometer, and update the offset in each table. */
 function advance(state, offsets, strides, loop, sizes) {
   for (let at = loop.length - 1; at >= 0; at--) {
     const wraps = state[at] + 1 === sizes[loop[at]];
@@ -135,11 +135,11 @@ function product(variables, sizes) {
 }
 
 /**
- * The probabilities of every variable's states, given evidence, and how likely the evidence is.
- * @returns {{likelihood: number, marginals: Float64Array[] | null}} null if it cannot happen.
+ * The marginals of all variables given the evidence, and the probability of the evidence.
+ * @returns {{likelihood: number, marginals: Float64Array[] | null}} null for impossible evidence.
  */
-function askNetwork({ sizes, terms }, evidence) {
-  const answers = terms.map((buckets) => askTerm(buckets, sizes, evidence));
+function queryNetwork({ sizes, terms }, evidence) {
+  const answers = terms.map((buckets) => queryTerm(buckets, sizes, evidence));
   const likelihood = answers.reduce((total, answer) => total + answer.likelihood, 0);
   if (!(likelihood > 0)) return { likelihood: 0, marginals: null };
   const marginals = sizes.map((_, variable) => {
@@ -150,8 +150,8 @@ function askNetwork({ sizes, terms }, evidence) {
   return { likelihood, marginals };
 }
 
-/** What one term adds to the probability of the evidence, with each state of each variable. */
-function askTerm(buckets, sizes, evidence) {
+/** The contribution of one term to the probability of the evidence and to each marginal. */
+function queryTerm(buckets, sizes, evidence) {
   const own = buckets.map(({ variable, factors }) => {
     const possible = evidence[variable];
     const allowed = possible && { scope: [variable], values: Float64Array.from(possible) };
@@ -175,7 +175,7 @@ function askTerm(buckets, sizes, evidence) {
       ...children[bucket].filter((child) => child !== but).map((child) => up[child])];
     if (parent >= 0) down[at] = [multiply(known(parent, at), separator, sizes)];
     rootOf[at] = parent >= 0 ? rootOf[parent] : at;
-    // What other trees have no variable of says only how likely the evidence is there.
+    // Other trees contribute only the probability of their evidence.
     const elsewhere = roots.reduce((chance, root) =>
       (root === rootOf[at] ? chance : chance * shares.get(root)), 1);
     marginals[variable] = multiply(known(at), [variable], sizes).values

@@ -1,21 +1,21 @@
 /*
- * What is known of the variables in view, and what the network makes of it.
+ * The evidence, and the probabilities that follow from it.
  *
- * `data` is what payload.py made, and `shown` is all that ever changes: the explanation in view,
- * what is known of its variables (`evidence`) and what was known before (`history`).
+ * `data` comes from payload.py. `shown` is the only mutable state: the current explanation, the
+ * evidence about its variables, and the earlier evidence (`history`) for undo.
  */
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse(document.getElementById("data").textContent);
 let shown = null;
 
-/** What the network says, given what is known. */
+/** The probabilities given the evidence. */
 function beliefsNow() {
   const { explanation: { network: { target, variables } }, evidence, model } = shown;
   const known = variables.map((_, at) => Object.values(evidence[at]).filter(Boolean));
   const possible = known.map(possibleStates);
-  const { likelihood, marginals: now } = askNetwork(model, possible);
-  const { marginals: ifHolds } = askNetwork(
+  const { likelihood, marginals: now } = queryNetwork(model, possible);
+  const { marginals: ifHolds } = queryNetwork(
     model, possible.with(target, possibleStates([...known[target], "kept"], target)),
   );
   const chance = (marginals, at, { states }) => sum(states.map((state) => marginals[at][state]));
@@ -30,7 +30,7 @@ function beliefsNow() {
   return { possible: now !== null, likelihood, known, facts, holds };
 }
 
-/** All that can be said of a variable in view. */
+/** All facts that can be evidence about a variable. */
 function factsOf(variable) {
   return data.kinds[shown.explanation.network.variables[variable].kind].facts;
 }
@@ -39,7 +39,7 @@ function factOf(facts, wanted) {
   return facts.find(({ word }) => word === wanted);
 }
 
-/** Which states of a variable agree with all that is said of it; null if nothing is. */
+/** Which states of a variable agree with the evidence about it; null without evidence. */
 function possibleStates(words, variable) {
   const { states } = data.kinds[shown.explanation.network.variables[variable].kind];
   const said = words.map((word) => factOf(factsOf(variable), word));
@@ -51,7 +51,7 @@ function nothingKnown() {
   return shown.evidence.every(({ features, prediction }) => !features && !prediction);
 }
 
-/** State a fact of a variable, or take it back if it was stated. */
+/** Add a fact as evidence, or remove it if it is set. */
 function toggle(variable, word) {
   const { about } = factOf(factsOf(variable), word);
   state(variable, about, shown.evidence[variable][about] === word ? null : word);

@@ -15,7 +15,7 @@ function entry(explanation, at) {
   bar.style.width = `${100 * held}%`;
   const chance = probability === null ? "" : `p ${percent(probability)} · `;
   const nodes = `${found} ${found === 1 ? "node" : "nodes"}`;
-  // Every number that can be sorted by is shown, and never cut short.
+  // Every number that the list can be sorted by is shown in full.
   const button = element("button", { type: "button" },
     element("b", {}, explanation.target),
     element("small", {}, ...(warnings.length ? [warningMark(warnings)] : []), nodes),
@@ -43,7 +43,7 @@ function pick(at) {
 }
 
 function arrange() {
-  // As one phrase: of separate words, the 1 of "class 1" would be found in node 10 too.
+  // Matched as one phrase: as separate words, the 1 of "class 1" would also match node 10.
   const wanted = $("search").value.trim().toLowerCase().replace(/\s+/g, " ");
   const order = ORDERS[$("sort").value];
   const found = entries.filter(({ searched }) => searched.includes(wanted));
@@ -53,7 +53,7 @@ function arrange() {
   $("count").textContent = `${found.length} of ${entries.length} explanations`;
 }
 
-/** Enter opens the first that was found. */
+/** Enter opens the first match. */
 function onSearchKey(event) {
   if (event.key === "Enter") $("entries").querySelector("button")?.click();
 }

@@ -1,4 +1,4 @@
-/* The Bayesian network as a picture: drawn once; `paint` then shows what is believed. */
+/* The drawing of the Bayesian network: drawn once; `paint` then updates the probabilities. */
 
 const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8 };
 const BAR = { left: 80, width: 58 };
@@ -70,11 +70,11 @@ function firstApart({ variables, arrows }) {
 function drawApart(network, [tops]) {
   const layer = firstApart(network);
   if (!Number.isFinite(layer) || network.variables.length === 1) return [];
-  const text = layer ? "Tied to none of the others:" : "None of them is tied to another:";
+  const text = layer ? "Independent of the others:" : "All independent of each other:";
   return [shape("text", { class: "apart", x: 0, y: tops[layer] - 12 }, text)];
 }
 
-/** The points each arrow passes: out of its parent, straight through layers, into its child. */
+/** The points of each arrow: from its parent, straight through the layers between, to its child. */
 function routeArrows(network, boxes) {
   const [tops, bottoms] = boxes[0].bands;
   const arrows = network.arrows.map(([parent, child, bends]) => {
@@ -94,7 +94,7 @@ function routeArrows(network, boxes) {
   });
 }
 
-/** Arrows at the same card leave and arrive side by side, in the order of where they go. */
+/** Place arrows at the same card side by side, ordered by where they lead. */
 function spreadPorts(arrows, end, towards, position) {
   for (const variable of new Set(arrows.map((arrow) => arrow[end]))) {
     const here = arrows.filter((arrow) => arrow[end] === variable);

@@ -1,4 +1,4 @@
-"""The overview of a data set as a page: plain HTML, no script, nothing from elsewhere."""
+"""The overview of a data set as a page: self-contained HTML without scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def overview_page(overview: Overview) -> str:
     style = read_part("theme.css") + read_part("overview.css")
     parts = [
         f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview)}\n</header>",
-        _section("What was done", done),
+        _section("Summary", done),
         *map(_listing, listings(overview)),
         _shared(overview),
     ]
@@ -39,13 +39,13 @@ def overview_page(overview: Overview) -> str:
 
 
 def _lead(overview: Overview) -> str:
-    """What it comes to, and how to see one of them."""
+    """Return how many predictions are explained, and how to show one of them."""
     said = f"<b>{overview.explained:,} of {overview.targets:,}</b> predictions are explained"
     if overview.failed:
-        said += f", <b>{overview.failed:,}</b> could not be"
+        said += f", <b>{overview.failed:,}</b> failed"
     folder = quote(overview.folder)
     command = f"pgm-explainer show {folder} --target TARGET --output why.html"
-    return f'<p class="lead">{said}. To see one of them: <code>{escape(command)}</code></p>'
+    return f'<p class="lead">{said}. To show one of them: <code>{escape(command)}</code></p>'
 
 
 def _section(title: str, content: str) -> str:
@@ -72,12 +72,12 @@ def _shared(overview: Overview) -> str:
         [f"{len(each.targets):,}", escape(shown(each.nodes)), escape(shown(each.targets))]
         for each in overview.shared
     )
-    table = _table(("targets", "explained by", "which"), rows)
+    table = _table(("number of targets", "explained by", "targets"), rows)
     return _section("Explanations shared by several targets", table)
 
 
 def _table(names: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of cells that are escaped already."""
+    """Return a table of cells that are escaped already."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     head = f"<thead><tr>{head}</tr></thead>\n" if any(names) else ""
     body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)

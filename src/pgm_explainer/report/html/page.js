@@ -1,8 +1,8 @@
-/* What the reader does: pick an explanation, point at a node, say what is known. */
+/* User actions: pick an explanation, point at a node, set evidence. */
 
 const FITS_A_COLUMN = 700;
 
-/** Put an explanation in view, with nothing known. */
+/** Show an explanation, without evidence. */
 function show(at) {
   const explanation = data.explanations[at];
   const { network } = explanation;
@@ -27,7 +27,7 @@ function show(at) {
   $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
   renewDetails(explanation);
-  if ($("asking").matches(":popover-open")) $("asking").hidePopover();
+  if ($("dialog").matches(":popover-open")) $("dialog").hidePopover();
   repaint();
 }
 
@@ -35,9 +35,9 @@ function drawAll(explanation) {
   const { picture, network } = explanation;
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
-  $("picture-legend").replaceChildren(...pictureLegend(picture, network));
+  $("picture-legend").replaceChildren(...pictureLegend(picture));
   shown.drawings = [around];
-  for (const id of ["hero", "telling-panel"]) $(id).hidden = !network;
+  for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   if (network) {
     const cards = drawNetwork(network, data.kinds);
     $("network").replaceChildren(cards.svg);
@@ -69,11 +69,11 @@ function repaint() {
   for (const drawing of shown.drawings) drawing.paint(beliefs);
   paintHero(beliefs);
   paintKnown(beliefs);
-  paintTelling(beliefs);
-  paintAsking(beliefs);
+  paintInformative(beliefs);
+  paintDialog(beliefs);
 }
 
-/** Light up everything that stands for the same nodes. */
+/** Highlight everything that represents the same nodes. */
 function light(event) {
   const keys = event.target.closest?.("[data-key]")?.dataset.key.split(" ") ?? [];
   for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
@@ -88,15 +88,15 @@ function onDrawingClick(event) {
   if (!node) return;
   const row = event.target.closest("[data-word]");
   if (row) toggle(Number(node.dataset.variable), row.dataset.word);
-  else ask(Number(node.dataset.variable), node);
+  else openDialog(Number(node.dataset.variable), node);
 }
 
-/** Arrows go from node to node, Enter or the space bar asks about one. */
+/** Arrow keys move between nodes; Enter or space opens the dialog of a node. */
 function onDrawingKey(event) {
   const node = event.target.closest("[data-variable]");
   if (!node) return;
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (event.key === "Enter" || event.key === " ") ask(Number(node.dataset.variable), node);
+  if (event.key === "Enter" || event.key === " ") openDialog(Number(node.dataset.variable), node);
   else if (step) focusStep(event.currentTarget.querySelectorAll("[data-variable]"), node, step);
   else return;
   event.preventDefault();

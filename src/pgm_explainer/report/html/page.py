@@ -1,4 +1,4 @@
-"""One page in one file, which needs no server."""
+"""The interactive page: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...arrays import as_list
 from ...errors import InputError
 from ...storage.files import PathLike, write_text
 from ..shown import is_explanation
+from ..text import CHANGES, DEPENDS
 from .parts import policy, read_part
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ def to_html(
     """Show explanations on one self-contained, interactive page.
 
     Args:
-        explanations: one, or many, which the page lists with search and sort.
-        path: the file to write, which is returned. Without one, the page is returned as text.
+        explanations: one explanation, or several, which the page lists with search and sort.
+        path: the file to write, which is returned. Without it, the page is returned as text.
 
     Raises:
-        InputError: there is nothing to show.
+        InputError: the explanations are empty or of another type.
         FileError: the file cannot be written.
 
     Examples:
@@ -57,13 +58,13 @@ def to_html(
     """
     many = [explanations] if is_explanation(explanations) else as_list(explanations)
     if many is None:
-        raise InputError(f"a page shows explanations, not {explanations!r:.60}")
+        raise InputError(f"to_html takes explanations, not {explanations!r:.60}")
     for each in many:
         if not is_explanation(each):
-            raise InputError(f"a page shows explanations, not {each!r}")
+            raise InputError(f"to_html takes explanations, not {each!r}")
     if not many:
         raise InputError("there is no explanation to show: the list is empty")
-    from .payload import page_payload  # here, for the sake of those who only import the package
+    from .payload import page_payload  # imported here to keep importing the package fast
 
     page = _assemble(page_payload(many))
     if path is None:
@@ -76,11 +77,16 @@ def _assemble(payload: object) -> str:
     style = read_part("theme.css") + read_part("page.css")
     script = '"use strict";\n' + "\n".join(map(read_part, _SCRIPTS))
     return Template(read_part("page.html")).substitute(
-        policy=policy(style, script), style=style, script=script, data=_as_data(payload)
+        policy=policy(style, script),
+        style=style,
+        script=script,
+        data=_as_data(payload),
+        changes=CHANGES,
+        depends=DEPENDS,
     )
 
 
 def _as_data(payload: object) -> str:
-    """JSON that cannot close the element it stands in, whatever a name holds."""
+    """Return JSON that cannot close its script element, whatever names it contains."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")

@@ -1,10 +1,10 @@
 /*
- * What the reader sees of the knowledge: the probability, what is known, informative facts, and
- * the dialogue in which to say what is known of a node.
+ * The panels that follow the evidence: the probability, the evidence, the most informative further
+ * evidence, and the dialog that sets the evidence about a node.
  */
 
-const ABOUT = { features: "Its features were", prediction: "Its prediction was" };
-const MOST_TELLING = 6;
+const ABOUT = { features: "Features", prediction: "Prediction" };
+const MOST_INFORMATIVE = 6;
 const CERTAIN = 1e-12;
 const NOTICEABLE = 0.0005;
 const FEW_SAMPLES = 5;
@@ -21,8 +21,8 @@ function paintHero({ possible, likelihood, holds }) {
   const moves = possible && something && size !== "0.0";
   $("moved").textContent = moves ? `${points > 0 ? "+" : "−"}${size}` : "";
   $("against").textContent = something
-    ? `${percent(prior)} when nothing is known`
-    : "when nothing is known";
+    ? `${percent(prior)} without evidence`
+    : "without evidence";
   const basis = possible && something ? basisOf(likelihood) : { few: false, text: "" };
   $("basis").textContent = basis.text;
   $("basis").classList.toggle("few", basis.few);
@@ -40,23 +40,23 @@ function numSamples() {
   return Number(data.makings[shown.explanation.making].settings.num_samples);
 }
 
-/** How often what is known was sampled: unseen states count as equally likely, as if known. */
+/** How often the evidence occurs among the samples, according to the network. */
 function basisOf(likelihood) {
   const samples = numSamples();
   const like = likelihood * samples;
   const few = like < FEW_SAMPLES;
   const count = like < 1 ? "fewer than 1" : `about ${like.toFixed(like < 9.95 ? 1 : 0)}`;
-  const often = `by the network, what is known is so in ${count} of ${samples} samples.`;
-  const text = few ? `Too few samples to rely on: ${often}` : often.replace("by", "By");
+  const often = `according to the network, this evidence occurs in ${count} of ${samples} samples.`;
+  const text = few ? `Too few samples to rely on: ${often}` : often.replace("a", "A");
   return { few, text };
 }
 
-/** What is known, each with a button that takes it back. */
+/** The evidence, each fact with a button that removes it. */
 function paintKnown({ known }) {
   const { network } = shown.explanation;
   const chips = network.variables.flatMap(({ name, key }, at) =>
     known[at].map((word) => {
-      const label = `Forget that ${name} is ${word}`;
+      const label = `Remove evidence: ${name} is ${word}`;
       const text = [element("b", {}, name), ` ${word} `];
       const chip = element("button", { type: "button", "aria-label": label }, ...text, cross());
       chip.onclick = () => {
@@ -66,7 +66,7 @@ function paintKnown({ known }) {
       return element("li", { "data-key": key }, chip);
     }),
   );
-  const nothing = element("li", { class: "nothing" }, "Nothing yet. Click a node or a bar below.");
+  const nothing = element("li", { class: "nothing" }, "None. Click a node or a bar below to add some.");
   $("known").replaceChildren(...(chips.length ? chips : [nothing]));
 }
 
@@ -75,10 +75,10 @@ function cross() {
 }
 
 /**
- * The single facts that would move the probability most, given what is known already; not those
- * that too few samples are expected to be like.
+ * The single facts that would change the probability most in addition to the evidence, without
+ * those that have too few samples.
  */
-function paintTelling({ possible, likelihood, facts, holds }) {
+function paintInformative({ possible, likelihood, facts, holds }) {
   const { network } = shown.explanation;
   const enough = FEW_SAMPLES / (likelihood * numSamples());
   const open = facts.flatMap((its, variable) =>
@@ -89,16 +89,16 @@ function paintTelling({ possible, likelihood, facts, holds }) {
       .map((fact) => ({ ...fact, variable, move: Math.abs(fact.holdsIf - holds) })),
   );
   open.sort((a, b) => b.move - a.move);
-  const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_TELLING);
-  $("telling").replaceChildren(...most.map((fact) => tellingRow(fact, network, holds)));
+  const most = open.filter(({ move }) => move > NOTICEABLE).slice(0, MOST_INFORMATIVE);
+  $("informative").replaceChildren(...most.map((fact) => informativeRow(fact, network, holds)));
   if (most.length) return;
   const why = possible
-    ? "Nothing more that was sampled often enough would move it."
-    : "Nothing: what is known cannot be.";
-  $("telling").append(element("li", { class: "nothing" }, why));
+    ? "No further evidence with enough samples would change the probability."
+    : "None, because the evidence is impossible.";
+  $("informative").append(element("li", { class: "nothing" }, why));
 }
 
-function tellingRow({ variable, word, holdsIf }, network, holds) {
+function informativeRow({ variable, word, holdsIf }, network, holds) {
   const { name, key } = network.variables[variable];
   const [low, high] = [Math.min(holds, holdsIf), Math.max(holds, holdsIf)];
   const span = element("i", { class: holdsIf > holds ? "span up" : "span down" });
@@ -106,36 +106,36 @@ function tellingRow({ variable, word, holdsIf }, network, holds) {
   span.style.width = `${100 * (high - low)}%`;
   const dot = element("i", { class: holdsIf > holds ? "dot up" : "dot down" });
   dot.style.left = `${100 * holdsIf}%`;
-  const row = element("button", { type: "button", title: `State that ${name} is ${word}` },
+  const row = element("button", { type: "button", title: `Add evidence: ${name} is ${word}` },
     element("span", { class: "fact" }, element("b", {}, name), element("span", {}, word)),
     element("span", { class: "line" }, span, dot),
     element("span", { class: "number" }, percent(holdsIf)));
   row.onclick = () => {
     toggle(variable, word);
-    $("telling").querySelector("button")?.focus();
+    $("informative").querySelector("button")?.focus();
   };
   return element("li", { "data-key": key }, row);
 }
 
-/** Open the dialogue about a variable, beside the node that was clicked. */
-function ask(variable, beside) {
+/** Open the dialog of a variable, beside the node that was clicked. */
+function openDialog(variable, beside) {
   const { name } = shown.explanation.network.variables[variable];
   const button = { type: "button", class: "close", "aria-label": "Close" };
   const close = element("button", button, cross());
-  close.onclick = () => $("asking").hidePopover();
-  $("asking").dataset.about = variable;
-  $("asking").replaceChildren(
-    element("h3", { id: "asking-title" }, name),
+  close.onclick = () => $("dialog").hidePopover();
+  $("dialog").dataset.about = variable;
+  $("dialog").replaceChildren(
+    element("h3", { id: "dialog-title" }, name),
     close,
     ...["features", "prediction"].flatMap((about) => choices(variable, about)),
   );
-  $("asking").showPopover();
-  moveBeside($("asking"), beside.getBoundingClientRect());
+  $("dialog").showPopover();
+  moveBeside($("dialog"), beside.getBoundingClientRect());
   repaint();
-  $("asking").querySelector("input:checked").focus();
+  $("dialog").querySelector("input:checked").focus();
 }
 
-/** A choice among all that can be said of one half of a variable, and of saying nothing. */
+/** A choice among the facts about a variable's features or prediction, or none of them. */
 function choices(variable, about) {
   const words = factsOf(variable).filter((fact) => fact.about === about);
   if (!words.length) return [];
@@ -149,14 +149,14 @@ function choices(variable, about) {
   return [element("fieldset", {}, element("legend", {}, ABOUT[about]), ...options)];
 }
 
-function paintAsking({ facts, possible }) {
-  if (!$("asking").matches(":popover-open")) return;
-  const variable = $("asking").dataset.about;
-  for (const chance of $("asking").querySelectorAll("small")) {
+function paintDialog({ facts, possible }) {
+  if (!$("dialog").matches(":popover-open")) return;
+  const variable = $("dialog").dataset.about;
+  for (const chance of $("dialog").querySelectorAll("small")) {
     const fact = factOf(facts[variable], chance.dataset.word);
     chance.textContent = fact && possible ? percent(fact.p) : "";
   }
-  for (const input of $("asking").querySelectorAll("input")) {
+  for (const input of $("dialog").querySelectorAll("input")) {
     input.checked = (shown.evidence[variable][input.name] ?? "") === input.value;
   }
 }

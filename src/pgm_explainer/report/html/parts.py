@@ -1,4 +1,4 @@
-"""What pages are put together from: files beside this one, and a policy that forbids the rest."""
+"""Parts of the pages: files in this folder, and the content security policy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["policy", "read_part"]
 
 
 def read_part(name: str) -> str:
-    """Return the text of a style, a script or a frame."""
+    """Return the text of a style sheet, script or template."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def policy(style: str, script: str | None = None) -> str:
-    """Forbid everything but this very style and this very script."""
+    """Return a content security policy that allows only this style and this script."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -23,7 +23,7 @@ def policy(style: str, script: str | None = None) -> str:
             *([] if script is None else [f"script-src '{_digest(script)}'"]),
             "base-uri 'none'",
             "form-action 'none'",
-            # Text can never become markup: the browser itself refuses innerHTML and its kin.
+            # Text can never become markup: the browser refuses innerHTML and similar calls.
             "require-trusted-types-for 'script'",
         ]
     )

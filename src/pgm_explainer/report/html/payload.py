@@ -1,4 +1,4 @@
-"""What the page shows: explanations as plain values, ready for JSON."""
+"""The data of the page: explanations as plain values, ready for JSON."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = ["page_payload"]
 
 _MOST_DRAWN = 60
 _DIGITS = 12
-"""Of a probability: far more than anyone compares, and shorter than all that a double has."""
+"""Significant digits of a probability: more than enough, and shorter than a full double."""
 
 
 def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
-    """Return all that the page shows, as numbers, texts, lists and dictionaries.
+    """Return the data of the page as numbers, strings, lists and dictionaries.
 
-    What explanations have in common, which are kinds of variables and settings, is there once: they
-    refer to it by its position.
+    Kinds of variables and settings that explanations share are stored once and referred to by
+    position.
     """
     shared = _Shared()
     shown = [_explanation(each, shared) for each in explanations]
@@ -47,7 +47,7 @@ def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
 
 @dataclass
 class _Shared:
-    """What explanations have in common."""
+    """Data that several explanations share."""
 
     kinds: list[Variable] = field(default_factory=list)
     makings: list[dict[str, Any]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Shared:
 
 
 def _position(item: Any, items: list[Any]) -> int:
-    """Where an item is in a list; it is added if it is not."""
+    """Return the position of an item in a list, adding it if it is missing."""
     if item not in items:
         items.append(item)
     return items.index(item)
@@ -93,7 +93,7 @@ def _no_network(explanation: Explanation) -> str:
 
 
 def _answer(explanation: Explanation) -> list[list[Any]]:
-    """The model's answer on the unperturbed features: what each score is of, and the score."""
+    """Return the model's output on the unperturbed features: pairs of a label and a score."""
     if explanation.explained_class is None:
         labels = value_labels(explanation)
     else:
@@ -102,7 +102,7 @@ def _answer(explanation: Explanation) -> list[list[Any]]:
 
 
 def _making(explanation: Explanation) -> dict[str, Any]:
-    """How it was made: the settings that say something, as texts, what they mean, the versions."""
+    """Return the settings that are not None as text, their meaning, and the versions."""
     chosen = explanation.settings.options().items()
     return {
         "settings": {name: _setting(value) for name, value in chosen if value is not None},
@@ -120,13 +120,13 @@ def _setting(value: Any) -> str:
 
 
 def _choice(choice: Description) -> str:
-    """A choice as it is written in Python, such as ``fall(threshold=0.05)``."""
+    """Return a choice as it is written in Python, such as ``fall(threshold=0.05)``."""
     parameters = (f"{name}={value}" for name, value in choice.parameters.items())
     return f"{choice.name}({', '.join(parameters)})" if choice.parameters else choice.name
 
 
 def _picture(explanation: Explanation) -> dict[str, Any]:
-    """The neighbourhood: nodes with their places between 0 and 1, and the edges among them."""
+    """Return the neighbourhood: nodes with positions between 0 and 1, and their edges."""
     view = Surroundings(explanation, _MOST_DRAWN)
     classes = sorted(view.palette)
     at = view.at
@@ -145,17 +145,32 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
             }
             for number in classes
         ],
-        "grey": view.has_grey,
-        "hidden": view.hidden,
+        "grey": "another class, or none" if view.has_grey else "",
+        "legend": _legend(view),
     }
 
 
+def _legend(view: Surroundings) -> str:
+    """Return what the marks of the picture mean, as far as they occur in it."""
+    ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
+    network, hidden = view.explanation.network, view.hidden
+    state = "kept" if view.explanation.task == "node" else "original"
+    sentences = (
+        ("Squares are the ends of the pair.", ends > 1),
+        ("The square is the target.", ends == 1),
+        ("Discs are the nodes of the network.", explaining),
+        (f"The ring around a node shows the probability that it is {state}.", network is not None),
+        (f"{hidden} more {'node is' if hidden == 1 else 'nodes are'} not drawn.", hidden > 0),
+    )
+    return " ".join(sentence for sentence, applies in sentences if applies)
+
+
 def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any]:
-    """A node: its keys, name and role, and where its class is among those with a colour."""
+    """Return a node: its keys, name and role, and the position of its class in the legend."""
     node = int(view.nodes[at])
     is_end = bool(view.is_target[at])
     number = view.classes.get(node)
-    # A prediction about two nodes is neither of them, but lights up with both.
+    # The prediction of a pair is a separate variable, highlighted together with both of its ends.
     about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
     return {
         "keys": [node_key(node), *about],
@@ -166,7 +181,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
 
 
 def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
-    """The variables with their tables, and the arrows with the way they go."""
+    """Return the variables with their tables, and the arrows with their routes."""
     layers = layer_dag(network.dag)
     numbers = _numbers(explanation)
     target = network.nodes.index(explanation.target)
@@ -216,30 +231,30 @@ def _table(table: ConditionalTable | NoisyOr, explanation: Explanation) -> dict[
 
 
 def _rows(table: ConditionalTable) -> list[list[float]]:
-    """The rows of a table that were seen: where each is, the samples seen, its probabilities.
+    """Return the observed rows of a table: position, number of samples, probabilities.
 
-    In all others, which can be many more, every state is as likely.
+    In all other rows, which can be many more, the states are equally likely.
     """
     values = table.values.reshape(-1, table.variable.cardinality)
     seen = table.counts.sum(axis=-1).ravel()
-    telling = (seen > 0) | (values != 1 / table.variable.cardinality).any(axis=1)
+    stored = (seen > 0) | (values != 1 / table.variable.cardinality).any(axis=1)
     return [
         [int(at), int(seen[at]), *(float(f"{each:.{_DIGITS}g}") for each in values[at].tolist())]
-        for at in np.flatnonzero(telling)
+        for at in np.flatnonzero(stored)
     ]
 
 
 _TARGET_KEY = "target"
-"""The prediction of a pair or of a graph, which is no node."""
+"""The key of the prediction of a pair or graph, which is not a node."""
 
 
 def _numbers(explanation: Explanation) -> dict[VariableId, int]:
-    """The number of each node that may be a variable, by its name."""
+    """Return the number of each node that may be a variable, by its name."""
     return {explanation.ranking.called(number): number for number in explanation.around.tolist()}
 
 
 def _kind(variable: Variable) -> dict[str, Any]:
-    """The states of a kind of variable, and the states each fact about it allows."""
+    """Return the states of a kind of variable, and the states that each fact allows."""
     own = ("original", "perturbed")
     return {
         "states": list(variable.states),

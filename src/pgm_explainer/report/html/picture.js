@@ -1,4 +1,4 @@
-/* The neighbourhood as a picture: drawn once; `paint` then shows what is believed. */
+/* The drawing of the neighbourhood: drawn once; `paint` then updates the probabilities. */
 
 const PICTURE = { width: 560, margin: 36, namedMargin: 72 };
 const DISC = { special: 17, ring: 21, other: 5.5 };
@@ -7,8 +7,8 @@ const FITS_BELOW = 18;
 const MOST_NEIGHBOURS_NAMED = 12;
 
 /**
- * The neighbourhood: a square for the target, discs for the network's nodes, dots for others, all
- * in the colour of the class that is predicted of them.
+ * The neighbourhood: a square for the target, discs for nodes of the network, dots for others, all
+ * in the colour of their predicted class.
  * @returns {{svg: SVGElement, paint: function}}
  */
 function drawPicture(picture, network) {
@@ -26,7 +26,7 @@ function drawPicture(picture, network) {
   for (const [from, to] of picture.edges) svg.append(drawLink(picture, places, from, to));
   const named = namedNeighbours(picture);
   const discs = [];
-  // The dots first, so that no disc is ever hidden by one.
+  // Dots first, so that they never cover a disc.
   const order = [...picture.nodes.keys()].sort(
     (a, b) => (picture.nodes[b].role === "other") - (picture.nodes[a].role === "other"),
   );
@@ -40,7 +40,7 @@ function drawPicture(picture, network) {
   return { svg, paint: (beliefs) => discs.forEach((disc) => paintDisc(disc, beliefs)) };
 }
 
-/** The target's own neighbours have names too, as long as those are few. */
+/** The target's neighbours are named too, unless they are many. */
 function namedNeighbours({ nodes, edges }) {
   const near = edges.flatMap(([from, to]) => [
     ...(nodes[from].role === "end" ? [to] : []), ...(nodes[to].role === "end" ? [from] : []),
@@ -83,7 +83,7 @@ function drawDisc(node, [x, y], variable, ofClass, isNamed) {
   return { group, arc };
 }
 
-/** A square for what the prediction is about, a circle for others, clockwise from the top. */
+/** A square for the target, a circle for others, clockwise from the top. */
 function outlineOf(role, r) {
   const side = 0.9 * r;
   return role === "end"
@@ -96,21 +96,13 @@ function filled(drawn, colour) {
   return drawn;
 }
 
-/** What the marks and colours of the picture mean. */
-function pictureLegend({ nodes, classes, grey, hidden }, network) {
-  const has = (wanted) => nodes.some(({ role }) => role === wanted);
-  const [end, explaining] = classes.length ? ["A square", "Discs"] : ["Red", "Blue"];
-  const said = [
-    has("end") ? `${end} is what the prediction is about.` : "",
-    has("explaining") ? `${explaining} are the nodes of the network.` : "",
-    network ? "A ring shows how likely a node is as it was." : "",
-    hidden > 0 ? `${hidden} further nodes are not drawn.` : "",
-  ];
-  return [said.filter(Boolean).join(" "), classLegend(classes, grey)];
+/** The meaning of marks and colours; the texts come from payload.py. */
+function pictureLegend({ legend, classes, grey }) {
+  return [legend, classLegend(classes, grey)];
 }
 
 function classLegend(classes, grey) {
-  const entries = grey ? [...classes, { name: "another class, or none" }] : classes;
+  const entries = grey ? [...classes, { name: grey }] : classes;
   const items = entries.map(({ name, colour }) => {
     const dot = shape("svg", { viewBox: "-6 -6 12 12", width: 12, height: 12, class: "key" },
       filled(shape("circle", { r: 5 }), colour));
@@ -119,7 +111,7 @@ function classLegend(classes, grey) {
   return element("ul", { class: "classes", "aria-label": "Predicted classes" }, ...items);
 }
 
-/** A ring shows how likely the node is as it was; an outline, that something is known of it. */
+/** The ring shows the probability that the node is unchanged; an outline marks evidence. */
 function paintDisc({ group, arc, variable, node }, beliefs) {
   const facts = beliefs.facts[variable];
   const share = beliefs.possible ? (factOf(facts, "kept") ?? factOf(facts, "original")).p : 0;

@@ -1,6 +1,6 @@
-/* The details under the pictures: each is made when it is first opened. */
+/* The details below the drawings: each is filled when it is opened. */
 
-/** A table of texts or elements; `keys` name the nodes of its rows. */
+/** A table of strings or elements; `keys` are the nodes of its rows. */
 function table({ title, head, rows, keys = [] }) {
   const body = rows.map(([first, ...cells], at) =>
     element("tr", { "data-key": keys[at] },
@@ -12,7 +12,7 @@ function table({ title, head, rows, keys = [] }) {
 }
 
 function rankingDetails({ ranking: { about, rows, unlisted } }) {
-  const head = ["node", "Cramér's V", "log p", "statistic", "degrees", "significant",
+  const head = ["node", "Cramér's V", "log p", "statistic", "degrees of freedom", "significant",
     "in the network"];
   const cells = rows.map((row) => {
     const [, name, statistic, logP, strength, degrees, significant, selected] = row;
@@ -23,7 +23,7 @@ function rankingDetails({ ranking: { about, rows, unlisted } }) {
       significant ? "yes" : "", selected ? "yes" : ""];
   });
   const parts = [paragraph(about), table({
-    title: "The ranking", head, rows: cells, keys: rows.map(([key]) => key),
+    title: "Ranking by dependence", head, rows: cells, keys: rows.map(([key]) => key),
   })];
   if (unlisted) parts.push(paragraph(unlisted));
   return parts;
@@ -38,7 +38,7 @@ function paragraph(text) {
 }
 
 function tablesDetails({ network }, { kinds }) {
-  if (!network) return [paragraph("There is no network, so there are no tables.")];
+  if (!network) return [paragraph("There are no tables because there is no network.")];
   const parts = [element("p", { class: "formula" }, network.factorisation)];
   for (const variable of network.variables) {
     const parents = variable.parents.map((at) => network.variables[at]);
@@ -49,7 +49,7 @@ function tablesDetails({ network }, { kinds }) {
   return parts;
 }
 
-/** The rows of a table that were sampled; the others are counted. */
+/** The sampled rows of a table, and the number of other rows. */
 function conditionalTable(title, variable, parents, kinds) {
   if (variable.noisyOr) return noisyOrTable(title, variable.noisyOr);
   const states = kinds[variable.kind].states;
@@ -59,15 +59,15 @@ function conditionalTable(title, variable, parents, kinds) {
   ]);
   const all = parents.reduce((count, { kind }) => count * kinds[kind].states.length, 1);
   const unseen = all - rows.length;
-  const note = `${unseen} of ${all} combinations of the parents were never sampled; the network ` +
-    "takes every state to be as likely there.";
+  const note = `${unseen} of ${all} combinations of the parents' states were never sampled; the ` +
+    "network treats all states as equally likely there.";
   return [table({ title, head, rows }), ...(unseen ? [paragraph(note)] : [])];
 }
 
-/** What may change the prediction, each by itself, and with which chance. */
+/** The causes of a noisy-or and their probabilities. */
 function noisyOrTable(title, { about, chances }) {
   const rows = chances.map(([text, chance]) => [text, percent(chance)]);
-  return [paragraph(about), table({ title, head: ["this alone", "changes it with chance"], rows })];
+  return [paragraph(about), table({ title, head: ["cause", "probability of changing the prediction"], rows })];
 }
 
 function parentStates(configuration, parents, kinds) {
@@ -89,8 +89,8 @@ function makingDetails(explanation, { makings }) {
   const answer = explanation.answer.map(([name, score]) => [name, fixed(score, 4)]);
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
-    element("h3", {}, "The model's answer on the unperturbed features"),
-    table({ title: "The model's answer", head: ["of", "score"], rows: answer }),
+    element("h3", {}, "Model output on the unperturbed features"),
+    table({ title: "Model output", head: ["output", "score"], rows: answer }),
     element("h3", {}, "Settings"),
     table({ title: "Settings", head: ["option", "value"], rows: Object.entries(settings) }),
     paragraph(`Made with ${made.join(", ")}. The same settings give the same explanation.`),

@@ -1,4 +1,4 @@
-"""Pictures of an explanation: its effects, the graph around it, its network, its ranking."""
+"""Plots of an explanation: effects, neighbourhood, network and ranking."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SIDE = 6.5
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
     """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
     if not is_explanation(explanation):
-        raise InputError(f"a plot shows an explanation, not {explanation!r:.60}")
+        raise InputError(f"expected an explanation to plot, not {explanation!r:.60}")
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")

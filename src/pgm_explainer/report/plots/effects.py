@@ -25,17 +25,17 @@ _MOST = 20
 
 
 def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
-    """Return the inches that effects need to be read."""
+    """Return a figure size in inches that keeps the effects readable."""
     return rows_size(len(_chosen(explanation, max_shown)))
 
 
 def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw the strongest effects, in the unit that words have, and the target's own in any case."""
+    """Draw the strongest effects, in the unit of the text, and always the target's own."""
     measure = measure_of(explanation)
     shown = _chosen(explanation, max_shown)
     if not shown:
-        say(axes, "There are no nodes that could be perturbed.")
-        finish(axes, "What perturbing each node does to the prediction")
+        say(axes, "There are no nodes to perturb.")
+        finish(axes, "Effect of perturbing each node")
         return
     for at, each in enumerate(shown):
         effect, low, high = (
@@ -53,7 +53,7 @@ def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     name_rows(axes, [_name(each) for each in shown])
     hidden = len(explanation.effects) + explanation.effects.left_out - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
-    title_rows(axes, f"What perturbing each node does to the prediction of {target}", hidden)
+    title_rows(axes, f"Effect of perturbing each node on the prediction of {target}", hidden)
     _explain_marks(axes, shown, measure)
 
 
@@ -68,14 +68,14 @@ def _name(shown: ShownEffect) -> str:
 
 
 def _fill(shown: ShownEffect) -> tuple[str, str]:
-    """Colour and pattern: falls are hatched, so that the two differ in grey print too."""
+    """Return colour and pattern; falls are hatched to differ in greyscale print too."""
     if not shown.effect.significant:
         return GREY, ""
     return (FALLS, "////") if shown.effect.effect < 0 else (RISES, "")
 
 
 def _explain_marks(axes: Axes, shown: list[ShownEffect], measure: Measure) -> None:
-    """Say what the fills that occur mean."""
+    """Add a legend of the fills that occur."""
     kinds = {
         (FALLS, "////"): measure.falls,
         (RISES, ""): measure.rises,

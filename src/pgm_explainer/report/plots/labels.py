@@ -1,4 +1,4 @@
-"""Names beside the things they name, where they cover least."""
+"""Placement of names beside their marks, with little overlap."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def write_beside(
 ) -> None:
     """Write names beside some of the marks at ``at [n, 2]``.
 
-    Each goes below its mark if it can, else to the side where it covers least of the other names,
-    of the marks (``mark`` points wide, if named; smaller if not) and of what is outside.
+    Each goes below its mark if there is space, otherwise to the side with the least overlap with
+    other names, marks (``mark`` points wide if named, smaller if not) and the outside.
     """
     figure: Any = axes.figure.canvas.figure  # the outermost, in any version of matplotlib
-    figure.draw_without_rendering()  # only then is it known how large things are
+    figure.draw_without_rendering()  # sizes are known only after this
     pixels = figure.dpi / 72
     centres = axes.transData.transform(at)
     taken = [
@@ -65,10 +65,10 @@ def _box(centre: NDArray[np.float64], size: NDArray[np.float64]) -> Bbox:
 
 
 def _covered(box: Bbox, taken: Sequence[Bbox], inside: Bbox) -> float:
-    """The area of a box that covers others or lies outside."""
+    """Return the area of a box that overlaps others or lies outside."""
     area = float(box.width * box.height)
     within = Bbox.intersection(box, inside)
     outside = area - (0.0 if within is None else within.width * within.height)
     common = (Bbox.intersection(box, other) for other in taken)
-    # Outside is worse than on top of something: there, a name may not be seen at all.
+    # Outside is worse than overlap: a name may not be visible there at all.
     return 2 * outside + sum(each.width * each.height for each in common if each is not None)

@@ -1,4 +1,4 @@
-"""Text that shows names as they are, and what every picture has: a legend, a title."""
+"""Text, legends and titles shared by all plots."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _TITLE = 60
 
 
 def write(axes: Axes, x: float, y: float, text: str, **options: Any) -> Text:
-    """Write centred text, taking no ``$`` in it for mathematics."""
+    """Write centred text without parsing ``$`` as mathematics."""
     options = {"ha": "center", "va": "center", "color": INK, "parse_math": False, **options}
     return axes.text(x, y, text, **options)
 
 
 def wrapped(name: str, columns: int) -> str:
-    """Return a name in one or two short lines; what is too long loses its middle."""
+    """Return a name in one or two short lines, with the middle cut if it is too long."""
     if width(name) <= columns:
         return name
     words = textwrap.wrap(name, columns, break_long_words=False)
@@ -52,7 +52,7 @@ def wrapped(name: str, columns: int) -> str:
 
 
 def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> None:
-    """Say what marks mean."""
+    """Add a legend."""
     # Labels are set afterwards: given directly, one that starts with "_" would be left out.
     shown = axes.legend(
         [artist for artist, _ in entries],
@@ -65,7 +65,7 @@ def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> N
 
 
 def rows_size(rows: int) -> tuple[float, float]:
-    """Return the inches that a picture with a bar in each of so many rows needs to be read."""
+    """Return a figure size in inches for this many rows of bars."""
     return 7.0, 2.5 + 0.26 * max(_FEWEST_ROWS, rows)
 
 
@@ -79,24 +79,24 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def title_rows(axes: Axes, text: str, hidden: int) -> None:
-    """Write a title, and in it how many rows are not drawn."""
+    """Write a title with the number of rows that are not drawn."""
     more = f"\n({hidden} more are not drawn)" if hidden else ""
     axes.set_title(textwrap.fill(text, _TITLE) + more, size=10, color=INK, parse_math=False)
 
 
 def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
-    """Say what marks mean below the axis and its label, where they cover no bar."""
+    """Add a legend below the axis and its label, where it covers no bar."""
     below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
     legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
 
 
 def say(axes: Axes, text: str) -> None:
-    """Say something instead of drawing it."""
+    """Write a message in place of a plot."""
     write(axes, 0.5, 0.5, text, transform=axes.transAxes)
 
 
 def finish(axes: Axes, title: str) -> None:
-    """Give a picture its title and take the frame away."""
+    """Add a title and remove the frame."""
     axes.set_title(title, size=10, color=INK, parse_math=False)
     axes.set_axis_off()
