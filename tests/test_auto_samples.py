@@ -106,7 +106,9 @@ def test_a_clear_model_takes_few_samples():
         return np.stack((-score, score), axis=-1)
 
     x = np.where(np.arange(NODES) % 2, 1.0, -1.0)[:, None]
-    explanation = PGMExplainer(clear, x, ring(), num_layers=1, num_samples="auto").explain(4)
+    explanation = PGMExplainer(
+        clear, x, ring(), num_layers=1, num_samples="auto", perturbation="zero"
+    ).explain(4)
     assert drawn(explanation) == STAGES[0]
     assert not any("samples" in text for text in explanation.warnings)
 

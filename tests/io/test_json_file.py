@@ -76,7 +76,7 @@ def test_many_in_one_file(explanations, identical, tmp_path):
     loaded = load_explanations(path)
     assert all(map(identical, loaded, explanations.values()))
     assert len(loaded) == len(explanations)
-    with pytest.raises(FileError, match=r"all\.json holds 14 explanations, not one"):
+    with pytest.raises(FileError, match=r"all\.json contains 14 explanations, not one"):
         Explanation.load(path)
 
 
@@ -100,12 +100,12 @@ def test_versions_are_those_it_was_made_with(explanations):
 def test_older_files_have_no_effects_and_are_refused(document, version):
     document["version"] = version
     del document["effects"]
-    with pytest.raises(FileError, match=f"is of version {version}, and this .* explain again"):
+    with pytest.raises(FileError, match=f"has version {version}, and this .* explain again"):
         explanation_from_dict(document)
 
 
 def test_what_cannot_be_saved(explanations, tmp_path):
-    with pytest.raises(InputError, match=r"an integer, a string .* not \d+\.5"):
+    with pytest.raises(InputError, match=r"must be an integer, .* not \d+\.5"):
         explanations["node"].named([number + 0.5 for number in range(16)]).save(
             tmp_path / "why.json"
         )
@@ -136,12 +136,12 @@ WRONG = [
     (
         ("version",),
         6,
-        "of version 6, and this .* reads versions 4 and 5: install a newer",
+        "has version 6, and this .* reads versions 4 and 5: install a newer",
     ),
-    (("version",), 3, "of version 3, and this .* reads versions 4 and 5: explain again"),
+    (("version",), 3, "has version 3, and this .* reads versions 4 and 5: explain again"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
-    (("effects",), ..., "has no field 'effects': the file is not complete"),
+    (("effects",), ..., "has no field 'effects': the file is incomplete"),
     (("effects", "nodes", 0), 999, r"\.effects\.nodes must be the nodes of the ranking and the ta"),
     (("effects", "nodes", 0), 8, r"\.effects\.nodes must be the nodes .* each once"),
     (("effects", "nodes", 0), ..., r"\.effects\.nodes should have \d+ items, not \d+"),
@@ -177,7 +177,7 @@ WRONG = [
         r"cannot be used: unknown correction .*: none, ben",
     ),
     (("surprise",), 1, "has a field 'surprise', which this version does not know"),
-    (("held",), ..., "has no field 'held': the file is not complete"),
+    (("held",), ..., "has no field 'held': the file is incomplete"),
     (("held",), 1.5, r"\.held should be from 0 to 1, but it is 1\.5"),
     (("held",), "0.5", r"\.held should be a number"),
     (("held",), True, r"\.held should be a number"),
@@ -200,7 +200,7 @@ WRONG = [
     (("network", "variables"), "x" * 999, r"\.variables should be a list, but it is 'x+\.\.\.x+'"),
     (("network", "variables", 0, "levels"), 10**9, r"\.probabilities should have \d+ items"),
     (("network", "variables", 0, "levels"), 0, r"\.levels should be a whole number of at least 1"),
-    (("network", "variables", 0, "parents"), ["nobody"], "names 'nobody', which is no variable"),
+    (("network", "variables", 0, "parents"), ["nobody"], "names 'nobody', which is not a variable"),
     (("network", "variables", 0, "probabilities", 0), 0.9, "do not add up to 1 in every row"),
     (("network", "variables", 0, "counts", 0), -1, r"\.counts\[0\] should be a whole number"),
     (
@@ -211,7 +211,11 @@ WRONG = [
     (("settings", "seed"), ..., r"\.settings has no field 'seed'"),
     (("settings", "change"), {}, r"\.settings\.change has no field 'name'"),
     (("settings", "change"), "fall", r"\.settings\.change should be an object"),
-    (("settings", "change"), {"name": "x"}, r"\.change\.name is 'x', which this version"),
+    (
+        ("settings", "change"),
+        {"name": "x"},
+        r"\.change\.name is 'x', which is unknown to this version",
+    ),
     (
         ("settings", "change"),
         {"name": "fall", "x": 1},
@@ -246,7 +250,11 @@ def test_what_does_not_fit_is_refused(document, place, value, message, tmp_path)
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("nodes", [0, 999], r"\.pairs\[0\]\.nodes are 0 and 999, of which one is no node of the e"),
+        (
+            "nodes",
+            [0, 999],
+            r"\.pairs\[0\]\.nodes are 0 and 999, one of which is not in the effects",
+        ),
         ("nodes", [0], r"\.pairs\[0\]\.nodes should have 2 items, not 1"),
         ("joint", "nan", r"\.pairs\[0\]\.joint should be a number, but it is 'nan'"),
         ("excess", None, r"\.pairs\[0\]\.excess should be a number"),
@@ -326,7 +334,7 @@ def test_a_file_cut_short_is_refused(explanations, tmp_path):
     whole = path.read_bytes()
     for length in range(0, len(whole) - 1, 97):
         path.write_bytes(whole[:length])
-        with pytest.raises(FileError, match="was cut short"):
+        with pytest.raises(FileError, match="is truncated"):
             Explanation.load(path)
 
 
@@ -349,7 +357,7 @@ def test_a_seed_may_be_of_any_size(explanations, tmp_path, seed):
 def test_what_is_no_path_and_no_explanation_is_told(explanations, tmp_path):
     explanation = explanations["node"]
     for call in (Explanation.load, load_explanations, explanation.save, explanation.to_html):
-        with pytest.raises(InputError, match="a text or a Path, not 5"):
+        with pytest.raises(InputError, match="a string or a Path, not 5"):
             call(5)
     with pytest.raises(InputError, match="not 5"):
         save_explanations(tmp_path / "why.json", 5)
