@@ -27,7 +27,7 @@ _CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is accurate enough."""
 _IN_PAIRS = 6
-_ROWS_AT_ONCE = 2048
+_CELLS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,9 @@ def _log_p_values(
     plain = np.flatnonzero(in_question & ~fitted)
     log_p[plain] = outcome_log_tails(total[plain], residual, row[plain], probability)
     own = np.flatnonzero(in_question & fitted)
-    for start in range(0, len(own), _ROWS_AT_ONCE):
-        some = own[start : start + _ROWS_AT_ONCE]
+    step = max(1, _CELLS_AT_ONCE // bits.num_samples)
+    for start in range(0, len(own), step):
+        some = own[start : start + step]
         outcomes = bits.centred(cells.column[some]) * coefficient[some, None] + residual[row[some]]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)
