@@ -117,7 +117,7 @@ def test_several_values_are_told_together_and_one_can_be_asked_for():
     second = explain(two_values, output=1)
     assert second.values == (-7.0,)
     assert second.nodes == []
-    with pytest.raises(InputError, match="output 2"):
+    with pytest.raises(InputError, match="output=2"):
         explain(two_values, output=2)
 
 
