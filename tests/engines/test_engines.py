@@ -142,3 +142,9 @@ def test_a_bad_number_of_workers_is_named(engine, workers):
 def test_a_bad_number_of_gpus_is_named(gpus):
     with pytest.raises(InputError, match="gpus"):
         RayEngine(gpus=gpus)
+
+
+def test_a_data_frame_is_not_an_engine():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="engine must be a name"):
+        as_engine(pandas.DataFrame({"a": [1]}))

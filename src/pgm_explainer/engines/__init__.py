@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ..arrays import resolve
@@ -40,7 +40,8 @@ def as_engine(choice: Any) -> Engine:
     make = resolve(choice, "engine", ENGINES)
     if make is not None:
         return make()
-    if isinstance(choice, type) or not hasattr(choice, "map"):
+    # Collections may have a map of their own, as a data frame has.
+    if isinstance(choice, (type, Collection)) or not hasattr(choice, "map"):
         raise InputError(
             f"engine must be a name ({', '.join(ENGINES)}) or an engine, not {choice!r}"
         )
