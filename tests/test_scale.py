@@ -34,7 +34,7 @@ def explainer(request):
 
 
 def test_a_network_of_40_nodes_takes_no_time_to_speak_of():
-    """It took 8.5 s, and one of 20 nodes 0.6 s."""
+    """It took 8.5 s, and one of 20 nodes 0.6 s. Threads of other tests are not counted."""
     rng = np.random.default_rng(0)
     edges = np.stack((np.arange(1, 61), np.zeros(60, dtype=np.int64)))
     weights = rng.normal(size=(2, 2))
@@ -46,9 +46,9 @@ def test_a_network_of_40_nodes_takes_no_time_to_speak_of():
 
     options = {"num_layers": 1, "num_samples": 1000, "only_significant": False, "max_nodes": 40}
     explainer = PGMExplainer(model, rng.normal(size=(61, 2)), edges, **options)
-    started = time.process_time()
+    started = time.thread_time()
     assert len(explainer.explain(0).nodes) == 40
-    assert time.process_time() - started < 3
+    assert time.thread_time() - started < 3
 
 
 def test_memory_is_that_of_the_neighbourhood(explainer):
