@@ -29,8 +29,9 @@ lint: $(VENV)/test.stamp
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
+# One thread each: those of two test processes on two cores would mostly wait for each other.
 tests: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The package is installed, not linked (-e), so that what is tested is what a user gets. Older
 # versions of Ray leave files open, which is no matter of ours.

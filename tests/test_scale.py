@@ -48,7 +48,7 @@ def test_a_network_of_40_nodes_takes_no_time_to_speak_of():
     explainer = PGMExplainer(model, rng.normal(size=(61, 2)), edges, **options)
     started = time.thread_time()
     assert len(explainer.explain(0).nodes) == 40
-    assert time.thread_time() - started < 3
+    assert time.thread_time() - started < 6
 
 
 def test_memory_is_that_of_the_neighbourhood(explainer):
