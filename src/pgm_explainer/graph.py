@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .arrays import IntArray
 
-__all__ = ["FLOWS", "Graph", "Subgraph"]
+__all__ = ["FLOWS", "Graph", "SampledEdges", "Subgraph"]
 
 FLOWS = ("source_to_target", "target_to_source", "both")
 """The direction of messages along an edge, as named by PyTorch Geometric; or both directions."""
@@ -44,6 +44,52 @@ class Subgraph:
     def positions(self, nodes: IntArray) -> IntArray:
         """Return the positions in ``self.nodes`` of nodes given by their indices."""
         return np.searchsorted(self.nodes, nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledEdges:
+    """The edges of a subgraph in each sample of a batch.
+
+    Attributes:
+        kept: ``[B, e]``, whether the sample has the edge.
+        edge_index: the ends of the edges, ``[B, 2, e]``; None for those of the subgraph.
+        edges: the column of the whole graph's ``edge_index`` from which an edge has its further
+            inputs, such as a weight, ``[B, e]``; None for its own.
+    """
+
+    kept: NDArray[np.bool_]
+    edge_index: IntArray | None = None
+    edges: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def flat(self, part: Subgraph) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the sample, the ends ``[2, M]`` and the column of each edge of all samples."""
+        sample, at = np.nonzero(self.kept)
+        ends = part.edge_index[:, at]
+        if self.edge_index is not None:
+            ends = self.edge_index[sample, :, at].T
+        return sample, ends, part.edges[at] if self.edges is None else self.edges[sample, at]
+
+    def first(self, count: int) -> SampledEdges:
+        """Return the edges of the first samples."""
+        return self._at(slice(count))
+
+    def _at(self, some: slice) -> SampledEdges:
+        ends = None if self.edge_index is None else self.edge_index[some]
+        return SampledEdges(self.kept[some], ends, None if self.edges is None else self.edges[some])
+
+    def of_sample(self, part: Subgraph, sample: int) -> Subgraph:
+        """Return the subgraph of one sample."""
+        _, edge_index, edges = self._at(slice(sample, sample + 1)).flat(part)
+        return Subgraph(
+            part.nodes,
+            np.ascontiguousarray(edge_index),
+            edges,
+            part.whole_nodes,
+            part.whole_edges,
+        )
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, check_whole_number
+from ..arrays import FloatArray, IntArray, as_array, check_whole_number
 from ..errors import InputError
-from ..graph import FLOWS, Subgraph
+from ..graph import FLOWS, SampledEdges, Subgraph
 
 __all__ = [
     "AdaptedPredictor",
@@ -72,6 +72,28 @@ class Predictor(ABC):
             ``[B, n, C]`` for a node task, ``[B, C]`` for a graph task, ``[B, P, C]`` for an edge
             task: logits, probabilities, log-probabilities or values, as an array or a tensor.
         """
+
+    def on_edges(
+        self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
+    ) -> Any:
+        """Return scores like :meth:`__call__`, where each sample has its own edges.
+
+        By default the model is called on one sample at a time.
+        """
+        if not self.accepts_subgraph:
+            raise InputError(
+                "the edges of this model cannot be perturbed, because it is not called with "
+                "edge_index; pass a function of x and edge_index, or a module"
+            )
+        further = () if pairs is None else (pairs,)
+        scores = [
+            as_array(
+                self(x[at : at + 1].copy(), edges.of_sample(part, at), *further),
+                "the model's output",
+            )
+            for at in range(len(x))
+        ]
+        return np.concatenate(scores)
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Return which nodes have a prediction in a node task; by default all."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
-from ..graph import Subgraph
+from ..graph import SampledEdges, Subgraph
 from .base import Predictor
+from .torch_request import Request
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
@@ -37,7 +37,6 @@ __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
 BATCHINGS = ("stacked", "blocks", "single")
 _TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
-_PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
 _FEATURE_NAMES = ("x", "features", "input")
 
 
@@ -87,10 +86,11 @@ class TorchModulePredictor(Predictor):
         self.flow = flow_of(module)
         self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
         self._batchings: SubgraphCache[str] = SubgraphCache()
+        self._in_blocks: SubgraphCache[bool] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        request = _Request.on(part, self.task, pairs, self.inputs, features)
+        request = Request.on(part, self.task, pairs, self.inputs, features)
 
         def call() -> Tensor:
             batching = "single"
@@ -101,7 +101,52 @@ class TorchModulePredictor(Predictor):
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" else scores
 
-    def _choose(self, part: Subgraph, request: _Request, features: Tensor) -> str:
+    def on_edges(
+        self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
+    ) -> Tensor:
+        """Return scores where each sample has its own edges, if possible from one call."""
+        if self._call.style == "features":
+            raise InputError(
+                "the edges of this model cannot be perturbed, because its forward does not take "
+                "edge_index"
+            )
+        features = as_features(x, self.module)
+
+        def one(at: int) -> Tensor:
+            sample = edges.of_sample(part, at)
+            request = Request.on(sample, self.task, pairs, self.inputs, features)
+            return _one_by_one(self._call, request, features[at : at + 1])
+
+        def many(stop: int) -> Tensor:
+            request = Request.on(part, self.task, pairs, self.inputs, features)
+            batch = request.with_edges(part, edges.first(stop), self.inputs)
+            return _rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
+
+        def call() -> Tensor:
+            if len(x) > 1 and self._batches_edges(part, one, many):
+                return many(len(x))
+            return torch.cat([one(at) for at in range(len(x))])
+
+        scores = evaluated(self.module, call)
+        return scores[:, 0] if self.task == "graph" else scores
+
+    def _batches_edges(
+        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int], Tensor]
+    ) -> bool:
+        """Return whether samples with different edges can share a call; determined once."""
+        if self.batching != "auto":
+            return self.batching != "single"
+        exact = self._in_blocks.get(part)
+        if exact is None:
+            expected = torch.cat([one(0), one(1)])
+            try:
+                exact = same_scores(many(2), expected)
+            except UNSUPPORTED:
+                exact = False
+            self._in_blocks.remember(part, exact)
+        return exact
+
+    def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
         """Return the first way of batching that gives the scores of single samples; cached."""
         if self.batching != "auto":
             return self.batching
@@ -111,7 +156,7 @@ class TorchModulePredictor(Predictor):
             self._batchings.remember(part, batching)
         return batching
 
-    def _find_batching(self, request: _Request, features: Tensor) -> str:
+    def _find_batching(self, request: Request, features: Tensor) -> str:
         trials = distinct_samples(features)
         expected = _one_by_one(self._call, request, trials.clone())
         for batching in BATCHINGS[:-1]:
@@ -122,78 +167,6 @@ class TorchModulePredictor(Predictor):
             if same_scores(scores, expected):
                 return batching
         return "single"
-
-
-@dataclass(frozen=True)
-class _Request:
-    """A subgraph and further inputs as tensors.
-
-    Attributes:
-        rows: the number of predictions per sample.
-        per_node, per_edge, shared: further inputs with a row per node, with a row per edge, and
-            others.
-    """
-
-    edge_index: Tensor
-    nodes: int
-    rows: int
-    pairs: Tensor | None
-    per_node: Mapping[str, Tensor]
-    per_edge: Mapping[str, Tensor]
-    shared: Mapping[str, Tensor]
-
-    @classmethod
-    def on(
-        cls,
-        part: Subgraph,
-        task: str,
-        pairs: IntArray | None,
-        inputs: Mapping[str, Tensor],
-        like: Tensor,
-    ) -> _Request:
-        device = like.device
-        sorted_inputs: dict[str, dict[str, Tensor]] = {"node": {}, "edge": {}, "": {}}
-        index = {"node": torch.from_numpy(part.nodes), "edge": torch.from_numpy(part.edges)}
-        for name, value in inputs.items():
-            if not isinstance(value, Tensor):
-                sorted_inputs[""][name] = value
-                continue
-            kind = _row_kind(name, value, part)
-            cut = value[index[kind].to(value.device)] if kind else value
-            sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
-        nodes = len(part.nodes)
-        num_pairs = 0 if pairs is None else pairs.shape[1]
-        return cls(
-            torch.from_numpy(part.edge_index).to(device),
-            nodes,
-            {"node": nodes, "graph": 1, "edge": num_pairs}[task],
-            None if pairs is None else torch.from_numpy(pairs).to(device),
-            sorted_inputs["node"],
-            sorted_inputs["edge"],
-            sorted_inputs[""],
-        )
-
-    @property
-    def inputs(self) -> dict[str, Tensor]:
-        return {**self.per_node, **self.per_edge, **self.shared}
-
-    def repeated(self, samples: int) -> _Request:
-        """Return the request on one graph of this many disconnected copies."""
-        device = self.edge_index.device
-        offsets = torch.arange(samples, device=device) * self.nodes
-        batch = self.per_node.get("batch", torch.zeros(self.nodes, dtype=torch.long, device=device))
-        graphs = int(batch.max()) + 1
-        copies = torch.arange(samples, device=device).repeat_interleave(self.nodes)
-        per_node = {name: _copies(value, samples) for name, value in self.per_node.items()}
-        return _Request(
-            _shifted(self.edge_index, offsets),
-            self.nodes * samples,
-            self.rows * samples,
-            None if self.pairs is None else _shifted(self.pairs, offsets),
-            {**per_node, "batch": batch.repeat(samples) + copies * graphs},
-            {name: _copies(value, samples) for name, value in self.per_edge.items()},
-            self.shared,
-        )
 
 
 class _Call:
@@ -216,7 +189,7 @@ class _Call:
         if only and not unspecific and "edge_index" not in self._names:
             self.style = "features" if only in _FEATURE_NAMES else "data"
 
-    def __call__(self, x: Tensor, request: _Request) -> Tensor:
+    def __call__(self, x: Tensor, request: Request) -> Tensor:
         inputs = request.inputs
         if self._needs_batch and self.style == "graph" and "batch" not in inputs:
             inputs["batch"] = torch.zeros(
@@ -242,7 +215,7 @@ class _Call:
             )
         return scores
 
-    def alone(self, x: Tensor, request: _Request) -> Tensor:
+    def alone(self, x: Tensor, request: Request) -> Tensor:
         """Return the output for one sample ``x [n, F]``; a module of features may need a batch."""
         if self.style != "features":
             return self(x, request)
@@ -289,7 +262,7 @@ def _parameters(module: nn.Module) -> list[inspect.Parameter]:
     ]
 
 
-def _stacked(call: _Call, request: _Request, x: Tensor) -> Tensor:
+def _stacked(call: _Call, request: Request, x: Tensor) -> Tensor:
     answer = call(x, request)
     if answer.dim() == 2 and request.rows > 1:  # one score per prediction
         answer = answer.unsqueeze(-1)
@@ -300,14 +273,18 @@ def _stacked(call: _Call, request: _Request, x: Tensor) -> Tensor:
     return answer
 
 
-def _blocks(call: _Call, request: _Request, x: Tensor) -> Tensor:
-    answer = call(x.flatten(0, 1), request.repeated(len(x)))
-    if answer.dim() not in (1, 2) or len(answer) != len(x) * request.rows:
+def _blocks(call: _Call, request: Request, x: Tensor) -> Tensor:
+    return _rows_of(call(x.flatten(0, 1), request.repeated(len(x))), len(x), request)
+
+
+def _rows_of(answer: Tensor, samples: int, request: Request) -> Tensor:
+    """Return the output for a graph of disconnected copies as ``[samples, rows, C]``."""
+    if answer.dim() not in (1, 2) or len(answer) != samples * request.rows:
         raise _misshapen(answer, request)
-    return answer.reshape(len(x), request.rows, -1)
+    return answer.reshape(samples, request.rows, -1)
 
 
-def _one_by_one(call: _Call, request: _Request, x: Tensor) -> Tensor:
+def _one_by_one(call: _Call, request: Request, x: Tensor) -> Tensor:
     answers = []
     for each in x:
         answer = call.alone(each, request)
@@ -321,14 +298,14 @@ def _one_by_one(call: _Call, request: _Request, x: Tensor) -> Tensor:
     return torch.stack(answers)
 
 
-_CALLS: dict[str, Callable[[_Call, _Request, Tensor], Tensor]] = {
+_CALLS: dict[str, Callable[[_Call, Request, Tensor], Tensor]] = {
     "stacked": _stacked,
     "blocks": _blocks,
     "single": _one_by_one,
 }
 
 
-def _misshapen(answer: Tensor, request: _Request) -> ModelError:
+def _misshapen(answer: Tensor, request: Request) -> ModelError:
     one_row = answer.dim() == 2 and len(answer) == 1
     hint = ""
     if one_row:
@@ -337,18 +314,6 @@ def _misshapen(answer: Tensor, request: _Request) -> ModelError:
         f"the model returned scores of shape {list(answer.shape)}; for {request.nodes} nodes this "
         f"task needs one row of scores for each of {request.rows} prediction(s){hint}"
     )
-
-
-def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
-    """Return whether an input has rows per ``node`` or ``edge``; in doubt its name decides."""
-    length = len(value) if value.dim() else -1
-    if name in _PER_EDGE and value.dim() and length != part.whole_edges:
-        raise InputError(
-            f"the input {name!r} has {length} rows, but the graph has {part.whole_edges} edges"
-        )
-    if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
-        return "edge"
-    return "node" if length == part.whole_nodes else ""
 
 
 def _as_input(name: str, value: Any) -> Any:
@@ -360,15 +325,6 @@ def _as_input(name: str, value: Any) -> Any:
         return torch.as_tensor(tensor)
     except (RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
-
-
-def _copies(value: Tensor, samples: int) -> Tensor:
-    return value.repeat(samples, *([1] * (value.dim() - 1)))
-
-
-def _shifted(pairs: Tensor, offsets: Tensor) -> Tensor:
-    """Repeat pairs of nodes once for each offset."""
-    return (pairs[:, None, :] + offsets[:, None]).flatten(1)
 
 
 def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""The inputs of a PyTorch module on a subgraph, as tensors, for one sample or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from ..arrays import IntArray
+from ..errors import InputError
+from ..graph import SampledEdges, Subgraph
+
+__all__ = ["Request"]
+
+_PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A subgraph and further inputs as tensors.
+
+    Attributes:
+        rows: the number of predictions per sample.
+        per_node, per_edge, shared: further inputs with a row per node, with a row per edge, and
+            others.
+    """
+
+    edge_index: Tensor
+    nodes: int
+    rows: int
+    pairs: Tensor | None
+    per_node: Mapping[str, Tensor]
+    per_edge: Mapping[str, Tensor]
+    shared: Mapping[str, Tensor]
+
+    @classmethod
+    def on(
+        cls,
+        part: Subgraph,
+        task: str,
+        pairs: IntArray | None,
+        inputs: Mapping[str, Tensor],
+        like: Tensor,
+    ) -> Request:
+        device = like.device
+        sorted_inputs: dict[str, dict[str, Tensor]] = {"node": {}, "edge": {}, "": {}}
+        index = {"node": torch.from_numpy(part.nodes), "edge": torch.from_numpy(part.edges)}
+        for name, value in inputs.items():
+            if not isinstance(value, Tensor):
+                sorted_inputs[""][name] = value
+                continue
+            kind = _row_kind(name, value, part)
+            cut = value[index[kind].to(value.device)] if kind else value
+            sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
+        nodes = len(part.nodes)
+        num_pairs = 0 if pairs is None else pairs.shape[1]
+        return cls(
+            torch.from_numpy(part.edge_index).to(device),
+            nodes,
+            {"node": nodes, "graph": 1, "edge": num_pairs}[task],
+            None if pairs is None else torch.from_numpy(pairs).to(device),
+            sorted_inputs["node"],
+            sorted_inputs["edge"],
+            sorted_inputs[""],
+        )
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        return {**self.per_node, **self.per_edge, **self.shared}
+
+    def repeated(self, samples: int) -> Request:
+        """Return the request on one graph of this many disconnected copies."""
+        device = self.edge_index.device
+        offsets = torch.arange(samples, device=device) * self.nodes
+        batch = self.per_node.get("batch", torch.zeros(self.nodes, dtype=torch.long, device=device))
+        graphs = int(batch.max()) + 1
+        copies = torch.arange(samples, device=device).repeat_interleave(self.nodes)
+        per_node = {name: _copies(value, samples) for name, value in self.per_node.items()}
+        return Request(
+            _shifted(self.edge_index, offsets),
+            self.nodes * samples,
+            self.rows * samples,
+            None if self.pairs is None else _shifted(self.pairs, offsets),
+            {**per_node, "batch": batch.repeat(samples) + copies * graphs},
+            {name: _copies(value, samples) for name, value in self.per_edge.items()},
+            self.shared,
+        )
+
+    def with_edges(
+        self, part: Subgraph, edges: SampledEdges, inputs: Mapping[str, Tensor]
+    ) -> Request:
+        """Return the request on one graph of disconnected copies with different edges."""
+        repeated = self.repeated(len(edges))
+        sample, ends, columns = edges.flat(part)
+        device = self.edge_index.device
+        column = torch.from_numpy(columns)
+        return replace(
+            repeated,
+            edge_index=torch.from_numpy(ends + sample * self.nodes).to(device),
+            per_edge={
+                name: inputs[name][column.to(inputs[name].device)].to(value)
+                for name, value in self.per_edge.items()
+            },
+        )
+
+
+def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
+    """Return whether an input has rows per ``node`` or ``edge``; in doubt its name decides."""
+    length = len(value) if value.dim() else -1
+    if name in _PER_EDGE and value.dim() and length != part.whole_edges:
+        raise InputError(
+            f"the input {name!r} has {length} rows, but the graph has {part.whole_edges} edges"
+        )
+    if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
+        return "edge"
+    return "node" if length == part.whole_nodes else ""
+
+
+def _copies(value: Tensor, samples: int) -> Tensor:
+    return value.repeat(samples, *([1] * (value.dim() - 1)))
+
+
+def _shifted(pairs: Tensor, offsets: Tensor) -> Tensor:
+    """Repeat pairs of nodes once for each offset."""
+    return (pairs[:, None, :] + offsets[:, None]).flatten(1)
