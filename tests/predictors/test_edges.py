@@ -7,7 +7,8 @@ from torch_geometric.nn import GATConv, GCNConv, GINEConv, SAGEConv, global_add_
 
 from pgm_explainer import InputError
 from pgm_explainer.graph import Graph, SampledEdges
-from pgm_explainer.predictors import TorchModulePredictor, as_predictor
+from pgm_explainer.predictors import as_predictor
+from pgm_explainer.predictors.torch_module import TorchModulePredictor
 
 NODES, EDGES, SAMPLES = 8, 20, 6
 
