@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import tee
 
@@ -17,7 +17,7 @@ from .explanation import Explanation
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, NodeNames, Query
+from .querying import GraphModel, Query, TypedNodes
 from .sampling import (
     Outcome,
     Population,
@@ -56,7 +56,7 @@ class Pipeline:
 
     model: GraphModel
     population: Population
-    names: NodeNames | None
+    names: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
 
@@ -121,15 +121,15 @@ class Pipeline:
         table = draw_attribute_samples(
             query, self.population, nodes, settings.sampling, self.execution
         )
-        return feature_effects(
+        found = feature_effects(
             table,
             nodes,
             settings.sampling.columns(self.population.x.shape[1]),
             settings.selection.test,
             settings.significance,
-            names=[explanation.ranking.called(node) for node in nodes.tolist()],
             widths=None if self.names is None else self.names.widths_of(nodes),
         )
+        return replace(found, names=explanation.names)
 
     def _select_all(
         self,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.querying import NodeNames, read_inputs
+from pgm_explainer.querying import TypedNodes, read_inputs
 
-NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
+NAMES = TypedNodes(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
 ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), ("venue", 0)]
 
 

@@ -131,7 +131,7 @@ def dependence_part(explanation: Explanation) -> dict[str, Any]:
         "rows": [
             [
                 node_key(int(ranking.nodes[at])),
-                label_of(ranking.name(at)),
+                label_of(explanation.names[int(ranking.nodes[at])]),
                 *map(number, row),
                 int(ranking.dof[at]),
                 bool(ranking.significant[at]),
@@ -153,9 +153,8 @@ def number(value: float) -> float | None:
 
 
 def _sentence(sentence: Sentence, explanation: Explanation) -> list[Any]:
-    called = explanation.ranking.called
     return [
-        [node_key(part.number), label_of(called(part.number))]
+        [node_key(part.number), label_of(explanation.names[part.number])]
         if isinstance(part, Mention)
         else part
         for part in sentence

@@ -127,9 +127,8 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
 
 def _label_nodes(axes: Axes, view: Surroundings, found: Found) -> None:
     """Write names into the marks or, if any is too long for that, beside them all."""
-    called = view.explanation.ranking.called
     marked = np.flatnonzero(view.is_marked).tolist()
-    names = {at: label_of(called(int(view.nodes[at]))) for at in marked}
+    names = {at: label_of(view.explanation.names[int(view.nodes[at])]) for at in marked}
     if all(width(name) <= _FITS_A_MARK for name in names.values()):
         for at, name in names.items():
             x, y = view.at[at]

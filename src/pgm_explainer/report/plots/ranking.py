@@ -49,7 +49,7 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
         write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
     _draw_line(axes, explanation)
     _scale(axes, float(digits.max()))
-    name_rows(axes, [label_of(ranking.name(at)) for at in shown])
+    name_rows(axes, [label_of(name) for name in ranking.parts[: len(shown)]])
     hidden = ranking.num_candidates - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
     title_rows(axes, f"How strongly the prediction of {target} depends on each node", hidden)

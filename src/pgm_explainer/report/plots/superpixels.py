@@ -93,8 +93,7 @@ def _checked(image: Any, segments: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _nodes(found: Found) -> list[int]:
     if is_explanation(found):
-        numbers = {found.ranking.called(node): node for node in found.around.tolist()}
-        return [numbers[name] for name in found.nodes]
+        return [found.names.index(name) for name in found.nodes]
     nodes = as_list(found)
     if nodes is None or isinstance(found, str):
         raise InputError(f"the nodes to mark must be an explanation or a list, not {found!r}")
