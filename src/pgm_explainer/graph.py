@@ -177,6 +177,17 @@ class Graph:
         """The number of messages that each node receives."""
         return np.diff(self._incoming.offsets)
 
+    @cached_property
+    def is_undirected(self) -> bool:
+        """Whether the graph has the opposite of every edge."""
+        source, target = self.edge_index
+        codes = np.unique(source * self.num_nodes + target)
+        return bool(np.array_equal(codes, np.unique(target * self.num_nodes + source)))
+
+    def edges_into(self, nodes: IntArray) -> IntArray:
+        """Return the edges along which any of ``nodes`` receive messages, ascending."""
+        return self._edges_of(self._incoming.at(nodes))
+
     def senders(self, node: int) -> IntArray:
         """Return the senders to a node, one for each message."""
         return self._messages[0, self._incoming.at(np.array([node]))]

@@ -17,7 +17,7 @@ __all__ = ["CHOICES", "DEFAULT_SAMPLES", "Settings"]
 
 DEFAULT_SAMPLES = SamplingConfig.num_samples
 
-CHOICES = ("perturbation", "change", "test", "structure", "score")
+CHOICES = ("parts", "perturbation", "change", "test", "structure", "score")
 """Options whose values are objects with a ``describe()`` method."""
 
 
@@ -84,6 +84,7 @@ class Settings:
             self,
             sampling=replace(
                 sampling,
+                parts=as_recorded(sampling.parts),
                 perturbation=as_recorded(sampling.perturbation),
                 change=as_recorded(sampling.change),
             ),

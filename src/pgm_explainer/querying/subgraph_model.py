@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
-from ..graph import Subgraph
+from ..graph import SampledEdges, Subgraph
 from ..predictors.base import Predictor
 from .scores import ScoreReader
 from .tasks import Outputs
@@ -84,9 +84,13 @@ class SubgraphModel:
         probed = np.concatenate((again[:1], again[3:]))
         return cls(predictor, subgraph, outputs, reader, scores, before, probed)
 
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``."""
-        answer = answers(self.predictor, self.subgraph, x, self.outputs)
+    def __call__(self, x: FloatArray, edges: SampledEdges | None = None) -> FloatArray:
+        """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``.
+
+        Args:
+            edges: the edges of each sample; None for those of the subgraph.
+        """
+        answer = answers(self.predictor, self.subgraph, x, self.outputs, edges)
         after = self.reader(_finite(self.outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
             raise ModelError(
@@ -144,7 +148,11 @@ def kind_of_scores(
 
 
 def answers(
-    predictor: Predictor, subgraph: Subgraph, x: FloatArray, outputs: Outputs
+    predictor: Predictor,
+    subgraph: Subgraph,
+    x: FloatArray,
+    outputs: Outputs,
+    edges: SampledEdges | None = None,
 ) -> FloatArray:
     """Return the model's output for features ``x [B, n, F]``, with its shape validated.
 
@@ -156,7 +164,7 @@ def answers(
     samples, nodes = x.shape[:2]
     shape = list(x.shape)
     try:
-        scores = as_array(outputs.query(predictor, x, subgraph), "the model's output")
+        scores = as_array(outputs.query(predictor, x, subgraph, edges), "the model's output")
     except InputError as error:
         raise ModelError(str(error)) from error
     except PGMExplainerError:

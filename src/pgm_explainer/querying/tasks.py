@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_list, check_node
 from ..errors import InputError
-from ..graph import Graph, Subgraph
+from ..graph import Graph, SampledEdges, Subgraph
 from ..predictors import Predictor
 from ..variables import GRAPH, VariableId
 
@@ -25,7 +25,9 @@ class Outputs(Protocol):
         """Whether each prediction belongs to a recorded node, and is part of its variable."""
         ...
 
-    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
+    def query(
+        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+    ) -> Any:
         """Return the model's output for features ``x [B, n, F]``."""
         ...
 
@@ -38,6 +40,18 @@ class Outputs(Protocol):
         ...
 
 
+def _call(
+    predictor: Predictor,
+    x: FloatArray,
+    subgraph: Subgraph,
+    edges: SampledEdges | None,
+    *pairs: IntArray,
+) -> Any:
+    if edges is None:
+        return predictor(x, subgraph, *pairs)
+    return predictor.on_edges(x, subgraph, edges, *pairs)
+
+
 @dataclass(frozen=True)
 class NodeOutputs:
     """The predictions of some nodes, given by their positions in the subgraph."""
@@ -45,8 +59,10 @@ class NodeOutputs:
     rows: IntArray
     belong_to_nodes: bool = True
 
-    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
-        return predictor(x, subgraph)
+    def query(
+        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+    ) -> Any:
+        return _call(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, nodes)
@@ -63,8 +79,10 @@ class GraphOutput:
 
     belong_to_nodes: bool = False
 
-    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
-        return predictor(x, subgraph)
+    def query(
+        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+    ) -> Any:
+        return _call(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples,)
@@ -80,8 +98,10 @@ class PairOutputs:
     pairs: IntArray
     belong_to_nodes: bool = False
 
-    def query(self, predictor: Predictor, x: FloatArray, subgraph: Subgraph) -> Any:
-        return predictor(x, subgraph, self.pairs)
+    def query(
+        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+    ) -> Any:
+        return _call(predictor, x, subgraph, edges, self.pairs)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, self.pairs.shape[1])

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import IntArray, as_array, check_fraction, check_whole_number
 from ..errors import InputError
 from .change import Change, LargeFall, as_change
+from .parts import Nodes, PartKind, as_parts
 from .perturbation import PERTURBATIONS, Perturbation, check_columns, check_perturbation
 
 __all__ = ["SamplingConfig", "check_samples"]
@@ -28,8 +29,9 @@ class SamplingConfig:
 
     Attributes:
         num_samples: the number of perturbed graphs the model is called on.
+        parts: what is perturbed as a unit.
         perturbation: how the features of a node are replaced.
-        perturb_probability: the probability that a node is perturbed in a sample.
+        perturb_probability: the probability that a part is perturbed in a sample.
         features: the columns that a perturbation replaces, ascending; None for all.
         change: what counts as a changed prediction.
         seed: seed of all random numbers.
@@ -39,6 +41,7 @@ class SamplingConfig:
     """
 
     num_samples: int = 1000
+    parts: PartKind = field(default=Nodes())
     perturbation: Perturbation = field(default=PERTURBATIONS["permute"])
     perturb_probability: float = 0.1
     features: Sequence[int] | None = None
@@ -49,6 +52,7 @@ class SamplingConfig:
         check_fraction(self.perturb_probability, "perturb_probability")
         checked = {
             "num_samples": check_samples(self.num_samples),
+            "parts": as_parts(self.parts),
             "perturbation": check_perturbation(self.perturbation),
             "perturb_probability": float(self.perturb_probability),
             "features": _check_features(self.features),

@@ -17,7 +17,8 @@ from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
 from ..variables import Variable, VariableId
 from .config import SamplingConfig
-from .perturbation import CustomPerturbation, changed_share, new_features
+from .parts import Batch, Parts
+from .parts.cells import replace_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
@@ -34,7 +35,6 @@ _COMFORTABLE_WIDTH = 16
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
-_FLOATS_AT_ONCE = 1 << 19
 _PROBES = 4
 _ROUNDING = 1e-6
 """Relative changes of a prediction up to this are rounding errors of the model."""
@@ -45,13 +45,14 @@ class Samples:
     """The samples, and the model's predictions without perturbation.
 
     Attributes:
-        table: one column per recorded node; if predictions do not belong to nodes (graph and edge
-            tasks), one more for each prediction.
+        table: one column per recorded part; if predictions do not belong to these, one more for
+            each prediction.
         before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
         classes: the explained class of each prediction.
-        changed_share: for each recorded node, how often a perturbation changes its features.
+        changed_share: for each recorded part, how often perturbing it changes anything.
         values: the probability of the explained class (or the value) of each target in every
             sample.
+        first_prediction: the column of the first prediction.
     """
 
     table: SampleTable
@@ -59,11 +60,11 @@ class Samples:
     classes: IntArray
     changed_share: NDArray[np.float64]
     values: TargetValues
+    first_prediction: int = 0
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
         """Return a prediction's unperturbed probabilities (or values), and the explained class."""
-        # Predictions are the last columns: all columns, or those after the columns of nodes.
-        at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
+        at = self.table.column(variable) - self.first_prediction
         return self.before[at], int(self.classes[at])
 
     def outcome(self, target: VariableId) -> Outcome:
@@ -114,33 +115,42 @@ def batch_size(
 
 def draw_samples(
     query: Query,
+    parts: Parts,
+    recorded: IntArray,
     population: Population,
     config: SamplingConfig,
     execution: ExecutionConfig,
 ) -> Samples:
     """Record the variables of a query in ``config.num_samples`` perturbed graphs.
 
-    Every node of the model's subgraph is perturbed independently with
+    Every part of the model's subgraph is perturbed independently with
     ``config.perturb_probability``.
+
+    Args:
+        recorded: the parts whose variables are recorded, ascending.
     """
-    recorded, classes, seed = query.recorded, query.classes, config.seed
-    columns = config.columns(population.x.shape[1])
-    share = changed_share(config.perturbation, population, recorded, columns, seed)
+    classes, seed = query.classes, config.seed
     scratch = Scratch(execution.memory // 4, "samples")
-    recorder = _Recorder(query, config, scratch)
+    every = parts.within(query.model.subgraph)
+    recorder = _Recorder(query, parts, every, recorded, config, scratch)
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
     size = batch_size(model, population.x, config.num_samples, execution)
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, size):
             stop = min(start + size, config.num_samples)
-            draws = Draws.grid(seed, np.arange(start, stop), model.subgraph.nodes)
-            perturbed = draws.coins("perturbed", config.perturb_probability)
-            after = model(_perturb(population, draws, perturbed, config))
+            samples = np.arange(start, stop)
+            perturbed = Draws.grid(seed, samples, every).coins(
+                "perturbed", config.perturb_probability
+            )
+            batch = Batch(_repeated(population, model.subgraph.nodes, len(samples)))
+            batch = parts.perturb(batch, model.subgraph, samples, every, perturbed)
+            after = model(batch.x, batch.edges)
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
             progress.advance(stop - start)
-    return Samples(recorder.finish(), model.before, classes, share, values)
+    share = parts.changed_share(recorded)
+    return Samples(recorder.finish(), model.before, classes, share, values, recorder.separate)
 
 
 def probe_features(
@@ -153,29 +163,15 @@ def probe_features(
     """
     draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", config.perturb_probability) | always
-    return _perturb(population, draws, perturbed, config)
+    x = _repeated(population, nodes, _PROBES)
+    replace_features(x, population, draws, perturbed, config)
+    return x
 
 
-def _perturb(
-    population: Population, draws: Draws, perturbed: NDArray[np.bool_], config: SamplingConfig
-) -> FloatArray:
-    """Return features ``[B, n, F]``, with the chosen columns replaced where ``perturbed``."""
-    features = population.x.shape[1]
-    columns = config.columns(features)
-    x = np.empty((*perturbed.shape, features), population.x.dtype)
-    x[:] = population.x[draws.nodes]
-    chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    # Computing new features takes several times their memory, so it is done in blocks. A custom
-    # function computes the features of a whole sample, so it is called once for each sample.
-    whole = isinstance(config.perturbation, CustomPerturbation)
-    at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
-    for start in range(0, len(rows), max(1, at_once)):
-        some = slice(start, start + max(1, at_once))
-        new = new_features(config.perturbation, population, chosen.at(some))
-        if len(columns) < features:
-            x[rows[some, None], nodes[some, None], columns] = new[:, columns]
-        else:
-            x[rows[some], nodes[some]] = new
+def _repeated(population: Population, nodes: IntArray, samples: int) -> FloatArray:
+    """Return a copy of the features of ``nodes`` for each sample."""
+    x = np.empty((samples, len(nodes), population.x.shape[1]), population.x.dtype)
+    x[:] = population.x[nodes]
     return x
 
 
@@ -186,43 +182,58 @@ class _Recorder:
     prediction, and because the table is packed by columns.
     """
 
-    def __init__(self, query: Query, config: SamplingConfig, scratch: Scratch) -> None:
-        model = query.model
+    def __init__(
+        self,
+        query: Query,
+        parts: Parts,
+        every: IntArray,
+        recorded: IntArray,
+        config: SamplingConfig,
+        scratch: Scratch,
+    ) -> None:
         self._change = config.change
-        self._joined = model.outputs.belong_to_nodes
-        self._positions = model.subgraph.positions(query.recorded)
-        levels = np.full(len(query.recorded), config.change.levels if self._joined else 1)
-        levels[~model.predictor.has_prediction(query.recorded)] = 1
+        # Of nodes with predictions, these are part of their variables.
+        joined = parts.nodes_in(recorded) if query.model.outputs.belong_to_nodes else recorded[:0]
+        others = recorded[len(joined) :]
+        levels = np.full(len(joined), config.change.levels)
+        levels[~query.model.predictor.has_prediction(joined)] = 1
         variables = [
             Variable(node, True, its_levels)
-            for node, its_levels in zip(query.recorded.tolist(), levels.tolist(), strict=True)
+            for node, its_levels in zip(joined.tolist(), levels.tolist(), strict=True)
         ]
-        if not self._joined:
+        variables += [Variable(part, True, 1) for part in others.tolist()]
+        self.separate = 0 if len(joined) else len(variables)
+        if not len(joined):
             variables += [Variable(name, False, config.change.levels) for name in query.predictions]
         samples = config.num_samples
         self._levels = levels.astype(np.uint8)
+        self._at = [np.searchsorted(every, some) for some in (joined, others)]
         self._table = SampleTable(variables, samples, scratch)
-        self._perturbed = Record(samples, len(levels), np.bool_, scratch)
+        self._perturbed = [Record(samples, len(at), np.bool_, scratch) for at in self._at]
         noted = np.float32 if self._change.needs_all_samples else np.uint8
         self._changed = Record(samples, len(query.predictions), noted, scratch)
 
     def record(self, start: int, perturbed: NDArray[np.bool_], severity: FloatArray) -> None:
-        """Record which nodes were perturbed in a batch, and how much predictions changed."""
-        self._perturbed.write(start, perturbed[:, self._positions])
+        """Record which parts were perturbed in a batch, and how much predictions changed."""
+        for record, at in zip(self._perturbed, self._at, strict=True):
+            record.write(start, perturbed[:, at])
         graded = not self._change.needs_all_samples
         self._changed.write(start, self._change.grade(severity) if graded else severity)
 
     def finish(self) -> SampleTable:
-        for block in self._perturbed.blocks():
-            codes = self._perturbed.read(block).astype(np.uint8)
-            if self._joined:
-                levels = self._levels[block]
-                codes *= levels
-                codes += np.where(levels > 1, self._grades(block), np.uint8(0))
+        joined, others = self._perturbed
+        for block in joined.blocks():
+            codes = joined.read(block).astype(np.uint8)
+            levels = self._levels[block]
+            codes *= levels
+            codes += np.where(levels > 1, self._grades(block), np.uint8(0))
             self._table.write(block.start, codes)
-        if not self._joined:
+        for block in others.blocks():
+            first = joined.num_columns + block.start
+            self._table.write(first, others.read(block).astype(np.uint8))
+        if self.separate:
             for block in self._changed.blocks():
-                self._table.write(self._perturbed.num_columns + block.start, self._grades(block))
+                self._table.write(self.separate + block.start, self._grades(block))
         return self._table
 
     def _grades(self, block: slice) -> NDArray[np.uint8]:

@@ -15,8 +15,10 @@ from ...model_config import ModelConfig
 from ...network import NetworkConfig
 from ...sampling import (
     CHANGE_TYPES,
+    PART_KINDS,
     PERTURBATIONS,
     WITH_RANDOM,
+    Mixed,
     RandomWhereConstant,
     SamplingConfig,
 )
@@ -55,6 +57,8 @@ def _plain_choice(choice: Description) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Description):
+        return _plain_choice(value)
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     if value is None or isinstance(value, (bool, int, str)):
@@ -143,7 +147,29 @@ def _score(name: str) -> Callable[..., Any]:
     return make
 
 
+def _parts(name: str) -> Callable[..., Any] | None:
+    if name == "mixed":
+        return _mixed
+    kinds: dict[str, Callable[..., Any]] = {
+        type(each).name: type(each) for each in PART_KINDS.values()
+    }
+    return kinds.get(name)
+
+
+def _mixed(kinds: Any) -> Mixed:
+    """Return several kinds of parts from their descriptions."""
+    found = []
+    for each in kinds if isinstance(kinds, list) else ():
+        parameters = dict(each) if isinstance(each, dict) else {}
+        make = _parts(str(parameters.pop("name", "")))
+        if make is None or make is _mixed:
+            raise InputError(f"{each!r:.60} is not a kind of parts")
+        found.append(make(**parameters))
+    return Mixed(tuple(found))
+
+
 _MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
+    "parts": _parts,
     "change": CHANGE_TYPES.get,
     "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
     "structure": lambda name: (lambda: NamedSearch(name)) if name in SEARCHES else None,

@@ -1,0 +1,142 @@
+"""Parts of a graph: what is perturbed as a unit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import FloatArray, IntArray
+from ...choices import Choice
+from ...graph import Graph, SampledEdges, Subgraph
+from ...variables import VariableId
+from ..population import Population
+
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["Batch", "PartKind", "Parts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The inputs of the model in some samples.
+
+    Attributes:
+        x: features ``[B, n, F]``; may be modified.
+        edges: the edges of each sample; None for those of the subgraph.
+    """
+
+    x: FloatArray
+    edges: SampledEdges | None = None
+
+
+class Parts(ABC):
+    """The parts of a graph, numbered.
+
+    A node has its index in the graph. Parts of other kinds have numbers from ``first`` on, which is
+    at least the number of nodes.
+
+    Attributes:
+        first: the number of the first part.
+        count: the number of parts.
+        changes_features, changes_edges: what a perturbation changes.
+        needs_whole_graph: whether the model must be called on the whole graph.
+    """
+
+    first: int
+    count: int
+    changes_features: bool = False
+    changes_edges: bool = False
+    needs_whole_graph: bool = False
+
+    @property
+    def stop(self) -> int:
+        """One more than the largest number of a part."""
+        return self.first + self.count
+
+    @abstractmethod
+    def labels(self, parts: IntArray) -> list[VariableId]:
+        """Return what parts are called: nodes by number, edges as pairs, others by name."""
+
+    @abstractmethod
+    def reaching(self, nodes: IntArray) -> IntArray:
+        """Return the parts that may influence a prediction with this receptive field, ascending."""
+
+    @abstractmethod
+    def within(self, subgraph: Subgraph) -> IntArray:
+        """Return the parts with any node or edge in a subgraph, ascending."""
+
+    @abstractmethod
+    def perturb(
+        self,
+        batch: Batch,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> Batch:
+        """Return a batch in which some parts are perturbed.
+
+        Args:
+            batch: the inputs of the samples on the subgraph.
+            samples: the numbers of the samples, for random numbers.
+            parts: some parts, ascending, with all that are :meth:`within` the subgraph.
+            perturbed: ``[B, parts]``, whether each part is perturbed in each sample.
+        """
+
+    def nodes_in(self, parts: IntArray) -> IntArray:
+        """Return the parts that are nodes, whose own predictions are recorded too."""
+        return np.empty(0, dtype=np.int64)
+
+    def own(self, ends: IntArray) -> IntArray:
+        """Return the parts that are the nodes of a target."""
+        return np.empty(0, dtype=np.int64)
+
+    def candidates(self, nodes: IntArray, ends: IntArray) -> IntArray:
+        """Return the parts that may explain a target, ascending.
+
+        Args:
+            nodes: the nodes that may explain the target.
+            ends: the nodes of the target.
+        """
+        return self.reaching(np.union1d(nodes, ends))
+
+    def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
+        """Return how often perturbing each part changes anything."""
+        return np.ones(len(parts))
+
+    def check(self) -> None:
+        """Raise a PerturbationError if no perturbation changes anything."""
+        return
+
+    def notes(self) -> Sequence[str]:
+        """Return what a user should know about these parts, as warnings."""
+        return ()
+
+
+class PartKind(Choice, Protocol):
+    """A kind of parts; :meth:`bind` finds the parts of a graph."""
+
+    @property
+    def name(self) -> str: ...
+
+    def bind(
+        self, graph: Graph, population: Population, config: SamplingConfig, first: int
+    ) -> Parts:
+        """Return the parts of a graph.
+
+        Args:
+            graph: the graph.
+            population: the features of all nodes.
+            config: the options of sampling.
+            first: the number of the first part, unless parts are nodes.
+
+        Raises:
+            InputError: the graph has no such parts.
+        """
+        ...

@@ -1,0 +1,176 @@
+"""Parts made of features: of nodes, of columns, or of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import FloatArray, IntArray
+from ...graph import Subgraph
+from ...variables import VariableId
+from ..perturbation import CustomPerturbation, changed_share, check_changes, new_features
+from ..population import Population
+from ..randomness import Draws
+from .base import Batch, Parts
+
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["CellParts", "NodeParts", "replace_features"]
+
+_FLOATS_AT_ONCE = 1 << 19
+
+
+def replace_features(
+    x: FloatArray,
+    population: Population,
+    draws: Draws,
+    perturbed: NDArray[np.bool_],
+    config: SamplingConfig,
+    columns: NDArray[np.bool_] | None = None,
+) -> None:
+    """Replace features of ``x [B, n, F]`` by perturbed ones, in place.
+
+    Args:
+        draws: the random numbers of the samples and nodes of ``x``.
+        perturbed: ``[B, n]``, the nodes whose features are replaced.
+        columns: ``[nonzero of perturbed, F]``, which columns of each are replaced; None for those
+            of the configuration.
+    """
+    features = population.x.shape[1]
+    chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
+    some_columns = config.columns(features)
+    # Computing new features takes several times their memory, so it is done in blocks. A custom
+    # function computes the features of a whole sample, so it is called once for each sample.
+    whole = isinstance(config.perturbation, CustomPerturbation)
+    at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
+    for start in range(0, len(rows), max(1, at_once)):
+        some = slice(start, start + max(1, at_once))
+        new = new_features(config.perturbation, population, chosen.at(some))
+        if columns is not None:
+            old = x[rows[some], nodes[some]]
+            x[rows[some], nodes[some]] = np.where(columns[some], new, old)
+        elif len(some_columns) < features:
+            x[rows[some, None], nodes[some, None], some_columns] = new[:, some_columns]
+        else:
+            x[rows[some], nodes[some]] = new
+
+
+class NodeParts(Parts):
+    """Every node is a part: all its features, or those of the configuration, are replaced."""
+
+    changes_features = True
+
+    def __init__(
+        self,
+        population: Population,
+        config: SamplingConfig,
+        names: Sequence[VariableId] | None = None,
+    ) -> None:
+        self.first, self.count = 0, len(population.x)
+        self._population, self._config = population, config
+
+    def labels(self, parts: IntArray) -> list[VariableId]:
+        return parts.tolist()
+
+    def reaching(self, nodes: IntArray) -> IntArray:
+        return nodes
+
+    def within(self, subgraph: Subgraph) -> IntArray:
+        return subgraph.nodes
+
+    def nodes_in(self, parts: IntArray) -> IntArray:
+        return parts[parts < self.count]
+
+    def own(self, ends: IntArray) -> IntArray:
+        return ends
+
+    def candidates(self, nodes: IntArray, ends: IntArray) -> IntArray:
+        return nodes
+
+    def perturb(
+        self,
+        batch: Batch,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> Batch:
+        if len(parts) > len(subgraph.nodes):
+            perturbed = perturbed[:, np.searchsorted(parts, subgraph.nodes)]
+        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
+        replace_features(batch.x, self._population, draws, perturbed, self._config)
+        return batch
+
+    def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
+        population, config = self._population, self._config
+        columns = config.columns(population.x.shape[1])
+        return changed_share(config.perturbation, population, parts, columns, config.seed)
+
+    def check(self) -> None:
+        columns = self._config.columns(self._population.x.shape[1])
+        check_changes(self._config.perturbation, self._population, columns, self._config.seed)
+
+
+class CellParts(Parts):
+    """Blocks of the feature matrix: a part has some rows (nodes) and some columns (features).
+
+    Args:
+        rows: the number of the row block of each node; -1 for nodes that are never perturbed.
+        columns: the number of the column block of each feature; -1 for those that never are.
+        names: the label of each part; part ``row block * column blocks + column block``.
+    """
+
+    changes_features = True
+
+    def __init__(
+        self,
+        population: Population,
+        config: SamplingConfig,
+        first: int,
+        rows: IntArray,
+        columns: IntArray,
+        names: Sequence[VariableId],
+    ) -> None:
+        self.first, self.count = first, len(names)
+        # The columns of a part are given by the part itself.
+        self._population, self._config = population, replace(config, features=None)
+        self._rows, self._columns, self._names = rows, columns, names
+        self._width = int(columns.max(initial=-1)) + 1
+
+    def labels(self, parts: IntArray) -> list[VariableId]:
+        return [self._names[part] for part in (parts - self.first).tolist()]
+
+    def reaching(self, nodes: IntArray) -> IntArray:
+        blocks = np.unique(self._rows[nodes])
+        blocks = blocks[blocks >= 0]
+        return (self.first + blocks[:, None] * self._width + np.arange(self._width)).ravel()
+
+    def within(self, subgraph: Subgraph) -> IntArray:
+        return self.reaching(subgraph.nodes)
+
+    def perturb(
+        self,
+        batch: Batch,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> Batch:
+        rows = self._rows[subgraph.nodes]
+        present = np.flatnonzero(rows >= 0)
+        first = np.searchsorted(parts, self.first + rows[present] * self._width)
+        at = first[:, None] + np.arange(self._width)
+        blocks = perturbed[:, at]  # [B, nodes, column blocks]
+        any_block = np.zeros((len(samples), len(rows)), dtype=bool)
+        any_block[:, present] = blocks.any(axis=2)
+        which, nodes = np.nonzero(any_block)
+        position = np.searchsorted(present, nodes)
+        cells = blocks[which, position][:, self._columns] & (self._columns >= 0)
+        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
+        replace_features(batch.x, self._population, draws, any_block, self._config, cells)
+        return batch

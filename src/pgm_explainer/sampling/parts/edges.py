@@ -1,0 +1,140 @@
+"""Parts made of edges, which are removed, rewired, or given the inputs of other edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import IntArray
+from ...choices import Described
+from ...errors import InputError
+from ...graph import Graph, SampledEdges, Subgraph
+from ...variables import VariableId
+from ..population import Population
+from ..randomness import Draws
+from .base import Batch, Parts
+
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["EDGE_CHANGES", "EdgeParts", "Edges"]
+
+EDGE_CHANGES = ("remove", "rewire", "attributes")
+
+
+@dataclass(frozen=True)
+class Edges(Described):
+    """Every edge is a part.
+
+    Attributes:
+        how: ``remove`` deletes an edge; ``rewire`` gives it the source of another edge, drawn at
+            random; ``attributes`` gives it the further inputs, such as ``edge_weight`` and
+            ``edge_attr``, of another edge.
+        undirected: whether both directions of an edge are one part; None to decide by the graph,
+            which is undirected if it has the opposite of every edge.
+
+    Duplicates of an edge are one part.
+    """
+
+    how: str = "remove"
+    undirected: bool | None = None
+    name: str = "edges"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.how, str) or self.how not in EDGE_CHANGES:
+            raise InputError(
+                f"unknown change of edges {self.how!r}; choose one of: {', '.join(EDGE_CHANGES)}"
+            )
+        if self.undirected not in (None, True, False):
+            raise InputError(f"undirected must be True, False or None, not {self.undirected!r}")
+
+    def bind(
+        self, graph: Graph, population: Population, config: SamplingConfig, first: int
+    ) -> EdgeParts:
+        part_of, pairs = number_edges(graph, self.undirected)
+        names = [tuple(pair) for pair in pairs.tolist()]
+        return EdgeParts(graph, config, first, part_of, names, self.how)
+
+
+def number_edges(graph: Graph, undirected: bool | None) -> tuple[IntArray, IntArray]:
+    """Return the number of each edge's part, and the ends ``[parts, 2]`` of each part."""
+    if not graph.edge_index.shape[1]:
+        raise InputError("the graph has no edges, so no edge can be perturbed")
+    ends: IntArray = graph.edge_index
+    if undirected is None:
+        undirected = graph.is_undirected
+    if undirected:
+        ends = np.sort(ends, axis=0)
+    codes = ends[0] * graph.num_nodes + ends[1]
+    unique, part_of = np.unique(codes, return_inverse=True)
+    return part_of.astype(np.int64), np.stack(np.divmod(unique, graph.num_nodes), axis=1)
+
+
+class EdgeParts(Parts):
+    """Sets of edges.
+
+    Args:
+        part_of: the number of each edge's part, from 0; -1 for edges that are never perturbed.
+        names: the label of each part.
+    """
+
+    changes_edges = True
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: SamplingConfig,
+        first: int,
+        part_of: IntArray,
+        names: Sequence[VariableId],
+        how: str,
+    ) -> None:
+        self.first, self.count = first, len(names)
+        self.needs_whole_graph = how == "rewire"  # the new source may be anywhere
+        self._graph, self._config = graph, config
+        self._part_of, self._names, self._how = part_of, names, how
+
+    def labels(self, parts: IntArray) -> list[VariableId]:
+        return [self._names[part] for part in (parts - self.first).tolist()]
+
+    def reaching(self, nodes: IntArray) -> IntArray:
+        # Not only edges that carry messages to a target: an edge into the outermost node changes
+        # its degree, by which many models scale the message it sends.
+        return self._parts_of(self._graph.edges_into(nodes))
+
+    def within(self, subgraph: Subgraph) -> IntArray:
+        return self._parts_of(subgraph.edges)
+
+    def _parts_of(self, edges: IntArray) -> IntArray:
+        found = np.unique(self._part_of[edges])
+        return self.first + found[found >= 0]
+
+    def perturb(
+        self,
+        batch: Batch,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> Batch:
+        part_of = self._part_of[subgraph.edges]
+        at = np.searchsorted(parts, self.first + np.maximum(part_of, 0))
+        hit = perturbed[:, np.minimum(at, len(parts) - 1)] & (part_of >= 0)
+        edges = batch.edges or SampledEdges(np.ones(hit.shape, dtype=bool))
+        if self._how == "remove":
+            return Batch(batch.x, replace(edges, kept=edges.kept & ~hit))
+        # The random number belongs to the column of the edge, and so not to the subgraph.
+        draws = Draws.grid(self._config.seed, samples, subgraph.edges)
+        num_edges = self._graph.edge_index.shape[1]
+        donors = (draws.uniforms(self._how)[..., 0] * num_edges).astype(np.int64)
+        if self._how == "attributes":
+            return Batch(batch.x, replace(edges, edges=np.where(hit, donors, subgraph.edges)))
+        ends = np.repeat(subgraph.edge_index[None], len(samples), axis=0)
+        source = 1 if self._graph.flow == "target_to_source" else 0
+        new = subgraph.positions(self._graph.edge_index[source][donors])
+        ends[:, source] = np.where(hit, new, ends[:, source])
+        return Batch(batch.x, replace(edges, edge_index=ends))

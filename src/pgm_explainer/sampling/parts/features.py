@@ -1,0 +1,67 @@
+"""Parts made of feature columns, of all nodes or of chosen ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import as_array
+from ...choices import Described
+from ...errors import InputError
+from ...graph import Graph
+from ...variables import VariableId
+from ..population import Population
+from .base import Parts
+from .cells import CellParts
+
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["Features"]
+
+
+@dataclass(frozen=True)
+class Features(Described):
+    """Every feature column is a part, of all nodes together or of each chosen node.
+
+    The option ``features`` of the explainer restricts the columns.
+
+    Attributes:
+        nodes: the nodes each of which has parts of its own, called ``(node, column name)``; None
+            for columns over all nodes.
+    """
+
+    nodes: tuple[int, ...] | None = None
+    name: str = "features"
+
+    def __post_init__(self) -> None:
+        if self.nodes is None:
+            return
+        chosen = np.unique(as_array(self.nodes, "the nodes of Features"))
+        if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
+            raise InputError(f"the nodes of Features must be node indices, not {self.nodes!r}")
+        object.__setattr__(self, "nodes", tuple(chosen.tolist()))
+
+    def bind(
+        self, graph: Graph, population: Population, config: SamplingConfig, first: int
+    ) -> Parts:
+        width = population.x.shape[1]
+        chosen = config.columns(width)
+        columns = np.full(width, -1, dtype=np.int64)
+        columns[chosen] = np.arange(len(chosen))
+        titles = [f"feature {column}" for column in chosen.tolist()]
+        names: Sequence[VariableId] = titles
+        rows = np.zeros(graph.num_nodes, dtype=np.int64)
+        if self.nodes is not None:
+            if self.nodes[-1] >= graph.num_nodes:
+                raise InputError(
+                    f"Features has the node {self.nodes[-1]}, but the graph has nodes 0 to "
+                    f"{graph.num_nodes - 1}"
+                )
+            rows[:] = -1
+            rows[list(self.nodes)] = np.arange(len(self.nodes))
+            names = [(node, title) for node in self.nodes for title in titles]
+        return CellParts(population, config, first, rows, columns, names)

@@ -1,0 +1,71 @@
+"""Time steps as parts, for models of sequences of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import check_whole_number
+from ...choices import Described
+from ...errors import InputError
+from ...graph import Graph
+from ...variables import VariableId
+from ..population import Population
+from .base import Parts
+from .cells import CellParts
+
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["Time"]
+
+
+@dataclass(frozen=True)
+class Time(Described):
+    """Every time step is a part, of all nodes together or of each node.
+
+    Attributes:
+        steps: the number of time steps; None to read it from features ``[N, T, F]``.
+        per_node: whether each node has parts of its own, called ``(node, step)``. If False, a
+            part is called ``"step 3"``.
+
+    Step t has the columns ``[t * F, (t + 1) * F)`` of the features, as in
+    ``x.reshape(N, T * F)`` of an array ``[N, T, F]``.
+    """
+
+    steps: int | None = None
+    per_node: bool = False
+    name: str = "time"
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            check_whole_number(self.steps, "steps", at_least=1)
+        if not isinstance(self.per_node, bool):
+            raise InputError(f"per_node must be True or False, not {self.per_node!r}")
+
+    def bind(
+        self, graph: Graph, population: Population, config: SamplingConfig, first: int
+    ) -> Parts:
+        width = population.x.shape[1]
+        if self.steps is None:
+            raise InputError(
+                "parts='time' needs the number of time steps: pass features x of shape "
+                "[nodes, steps, features], or parts=Time(steps=...)"
+            )
+        if width % self.steps:
+            raise InputError(
+                f"{width} feature columns cannot be divided into {self.steps} time steps"
+            )
+        columns = np.full(width, -1, dtype=np.int64)
+        chosen = config.columns(width)
+        columns[chosen] = chosen // (width // self.steps)
+        steps = range(self.steps)
+        names: Sequence[VariableId] = [f"step {step}" for step in steps]
+        rows = np.zeros(graph.num_nodes, dtype=np.int64)
+        if self.per_node:
+            rows = np.arange(graph.num_nodes)
+            names = [(node, step) for node in range(graph.num_nodes) for step in steps]
+        return CellParts(population, config, first, rows, columns, names)
