@@ -29,7 +29,6 @@ from .sampling import (
     VariableId,
     as_change,
     as_perturbation,
-    check_changes,
     check_columns,
     check_samples,
     probe_features,
@@ -68,6 +67,10 @@ class PGMExplainer:
         num_samples: n, the number of perturbed graphs the model is called on. ``auto`` starts with
             500 and doubles until the five strongest effects are known to within a fifth of the
             strongest one (or one percentage point), up to 8,000.
+        parts: what is perturbed as a unit: ``nodes``, ``edges`` (removed), ``features`` (columns),
+            ``time`` (steps, for features ``[N, T, F]``), a mapping from names of groups to nodes,
+            a kind with arguments such as ``pgm_explainer.Edges("rewire")`` or
+            ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
             ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
@@ -148,6 +151,7 @@ class PGMExplainer:
         num_layers: int | None = None,
         hops: int | None = None,
         num_samples: int | str = 1000,
+        parts: Any = "nodes",
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
         features: Sequence[int] | None = None,
@@ -206,6 +210,7 @@ class PGMExplainer:
             self.stages = (check_samples(num_samples),)
         sampling = SamplingConfig(
             num_samples=self.stages[0],
+            parts=parts,
             perturbation=as_perturbation(perturbation, self.population, columns, task),
             perturb_probability=perturb_probability,
             features=features,
@@ -220,6 +225,14 @@ class PGMExplainer:
             network=network,
         )
         self.settings.check_usable()
+        self.parts = sampling.parts.bind(
+            self.graph, self.population, sampling, self.graph.num_nodes
+        )
+        if perturbation != "auto" and not self.parts.changes_features:
+            raise InputError(
+                f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
+                f"which are not features; leave it out"
+            )
         self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
@@ -273,6 +286,11 @@ class PGMExplainer:
         """
         task = self.settings.model.task
         check_explanation(explanation, self.graph, task)
+        if explanation.part_labels:
+            raise InputError(
+                "explain_features needs an explanation by nodes; explain with parts='nodes', or "
+                "with parts='features' for the effects of feature columns"
+            )
         ends = explanation.ends.tolist()
         number = tuple(ends) if task == "edge" else ends[0] if ends else None
         target = self._graph_model.task.check(number, self.graph)
@@ -317,7 +335,9 @@ class PGMExplainer:
         if num_samples not in (None, settings.sampling.num_samples):
             sampling = replace(settings.sampling, num_samples=num_samples)
             settings = replace(settings, sampling=sampling)
-        return Pipeline(self._graph_model, self.population, self.names, settings, self.execution)
+        return Pipeline(
+            self._graph_model, self.parts, self.population, self.names, settings, self.execution
+        )
 
     @cached_property
     def _graph_model(self) -> GraphModel:
@@ -333,14 +353,13 @@ class PGMExplainer:
             model.scores,
             model.output,
             model.explained_class,
+            self.parts.needs_whole_graph,
         )
 
     def _check_perturbation(self) -> None:
         """Raise an error if the perturbation changes no node; checked once, as it may be slow."""
         if not self._perturbation_checked:
-            config, population = self.settings.sampling, self.population
-            columns = config.columns(population.x.shape[1])
-            check_changes(config.perturbation, population, columns, config.seed)
+            self.parts.check()
             self._perturbation_checked = True
 
     def _checked(self, target: Any) -> VariableId:

@@ -58,6 +58,23 @@ class NodeNames:
             )
         return names
 
+    def with_parts(self, parts: Mapping[int, VariableId], target: VariableId) -> NodeNames:
+        """Return these names and those of other parts.
+
+        Args:
+            parts: what parts are called, by number; in a tuple, integers are nodes.
+            target: the name of the target. An edge with the same name is called
+                ``("edge", u, v)``.
+        """
+        labels = {node: self[node] for node in self.nodes}
+        for part, label in parts.items():
+            if isinstance(label, tuple):
+                label = tuple(self[each] if isinstance(each, int) else each for each in label)
+            labels[part] = (
+                ("edge", *label) if isinstance(label, tuple) and label == target else label
+            )
+        return NodeNames.read(labels, sorted(labels))
+
     def __bool__(self) -> bool:
         return self.labels is not None
 

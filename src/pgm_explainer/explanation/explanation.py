@@ -55,7 +55,10 @@ class Explanation(Shown):
         versions: the versions of this package, NumPy and Python that made the explanation.
         node_classes: the predicted class of each node of the neighbourhood, in the order of their
             indices; -1 for a node without a prediction, as in a graph task.
-        names: the names of the nodes of the neighbourhood, if they have any; see :meth:`named`.
+        names: the names of nodes and other parts, if they have any; see :meth:`named`.
+        part_labels: what the parts that are not nodes are called, by number: an edge is a pair of
+            nodes, a group has its name. In a tuple, integers are nodes.
+        area: the nodes of the neighbourhood, ascending, if parts are not nodes; empty if they are.
     """
 
     target: VariableId
@@ -73,6 +76,8 @@ class Explanation(Shown):
     versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
     node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     names: NodeNames = field(default_factory=NodeNames, repr=False)
+    part_labels: Mapping[int, VariableId] = field(default_factory=dict, repr=False)
+    area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
 
     @property
     def task(self) -> str:
@@ -132,7 +137,8 @@ class Explanation(Shown):
     @property
     def around(self) -> IntArray:
         """The indices of the nodes of the neighbourhood, ascending: candidates and target."""
-        return np.union1d(self.ranking.nodes, self.ends).astype(np.int64)
+        nodes = self.area if self.part_labels else self.ranking.nodes
+        return np.union1d(nodes, self.ends).astype(np.int64)
 
     @property
     def neighbourhood(self) -> Subgraph | None:
@@ -210,6 +216,8 @@ class Explanation(Shown):
             InputError: a name is missing, has a wrong type or is not unique.
         """
         new = NodeNames.read(names, self.around.tolist())
+        if self.part_labels:
+            new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
         target = target_of(self.task, self.ends, new)
         network = self.network
         if network is not None:

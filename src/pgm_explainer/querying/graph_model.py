@@ -12,7 +12,7 @@ constant and the model takes the mean over all nodes, the scores are the same on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -90,6 +90,7 @@ class GraphModel:
         scores: the kind of scores; ``auto`` to detect it.
         output: the index of the explained score, if only one of several is explained.
         explained_class: the explained class, or one for each node; None for the predicted one.
+        on_whole_graph: whether the model is always called on the whole graph.
     """
 
     predictor: Predictor
@@ -102,6 +103,7 @@ class GraphModel:
     scores: str = "auto"
     output: int | None = None
     explained_class: Any = None
+    on_whole_graph: bool = False
 
     def query(self, targets: Sequence[VariableId], candidates: IntArray) -> Query:
         """Choose the subgraph to query for some targets, and validate the model on it.
@@ -124,18 +126,6 @@ class GraphModel:
         )
         exceeding = frozenset(name for name, more in zip(names, exceeds, strict=True) if more)
         return Query(model, recorded, names, classes, targets, exceeding)
-
-    def receptive_field_warning(
-        self, query: Query, variables: Iterable[VariableId]
-    ) -> tuple[str, ...]:
-        """Return a warning if any of these predictions depends on more than ``num_layers`` hops."""
-        if query.exceeding.isdisjoint(variables):
-            return ()
-        return (
-            f"the model's receptive field is larger than num_layers={self.num_layers} hops (more "
-            f"layers, or an operation over all nodes), so the model was called on the whole graph; "
-            f"nodes more than {self.num_layers} hops away were not considered",
-        )
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray
@@ -209,7 +199,8 @@ class GraphModel:
 
     def _region(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
         """Return the receptive field of some predictions according to ``num_layers``."""
-        centre = self.task.centre(targets, recorded) if self.predictor.accepts_subgraph else None
+        may_cut = self.predictor.accepts_subgraph and not self.on_whole_graph
+        centre = self.task.centre(targets, recorded) if may_cut else None
         if centre is None:
             return self._whole(targets, recorded)
         subgraph = self.graph.cut(centre, self.num_layers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,17 +14,18 @@ from ..memory import readable
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
-from ..variables import Variable, VariableId
+from ..variables import Variable
 from .config import SamplingConfig
 from .parts import Batch, Parts
 from .parts.cells import replace_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
+from .samples import Samples
 from .table import SampleTable
-from .values import Outcome, TargetValues
+from .values import TargetValues
 
-__all__ = ["Samples", "batch_size", "draw_samples", "probe_features"]
+__all__ = ["batch_size", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -36,53 +36,6 @@ _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
 _PROBES = 4
-_ROUNDING = 1e-6
-"""Relative changes of a prediction up to this are rounding errors of the model."""
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The samples, and the model's predictions without perturbation.
-
-    Attributes:
-        table: one column per recorded part; if predictions do not belong to these, one more for
-            each prediction.
-        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        classes: the explained class of each prediction.
-        changed_share: for each recorded part, how often perturbing it changes anything.
-        values: the probability of the explained class (or the value) of each target in every
-            sample.
-        first_prediction: the column of the first prediction.
-    """
-
-    table: SampleTable
-    before: FloatArray
-    classes: IntArray
-    changed_share: NDArray[np.float64]
-    values: TargetValues
-    first_prediction: int = 0
-
-    def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
-        """Return a prediction's unperturbed probabilities (or values), and the explained class."""
-        at = self.table.column(variable) - self.first_prediction
-        return self.before[at], int(self.classes[at])
-
-    def outcome(self, target: VariableId) -> Outcome:
-        """Return the prediction of a target in every sample."""
-        values, original = self.values.of(target)
-        size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
-        return Outcome(values, original, _ROUNDING * float(size))
-
-    def predicted_classes(self, nodes: IntArray) -> IntArray:
-        """Return the predicted class of some recorded nodes; -1 for a node without a prediction.
-
-        The variable of a node with a prediction has several levels of change.
-        """
-        columns = self.table.columns(nodes)
-        own = self.table.levels[columns] > 1
-        classes = np.full(len(nodes), -1, dtype=np.int64)
-        classes[own] = self.before[columns[own]].argmax(axis=-1)
-        return classes
 
 
 def batch_size(

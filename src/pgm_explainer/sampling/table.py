@@ -61,6 +61,10 @@ class SampleTable:
         """Whether the samples are in a temporary file."""
         return self._planes.in_file
 
+    def has(self, variable: VariableId) -> bool:
+        """Return whether there is a column for a variable."""
+        return variable in self._columns
+
     def column(self, variable: VariableId) -> int:
         """Return the column of a variable."""
         return self._columns[variable]

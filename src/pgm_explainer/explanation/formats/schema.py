@@ -18,7 +18,7 @@ from .settings_file import settings_to_dict
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 5
+VERSION = 6
 NOISY_OR_FIELDS = (
     "perturbed",
     "leak",
@@ -53,6 +53,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),
+        "parts": _plain_parts(explanation),
         "node_classes": explanation.node_classes.tolist(),
         "network": None if network is None else _plain_network(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
@@ -82,7 +83,19 @@ def _plain_effects(effects: Effects) -> dict[str, Any]:
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
     if not explanation.names:
         return None
-    return [[node, plain_name(explanation.names[node])] for node in explanation.around.tolist()]
+    numbers = (*explanation.around.tolist(), *explanation.part_labels)
+    return [[number, plain_name(explanation.names[number])] for number in sorted(numbers)]
+
+
+def _plain_parts(explanation: Explanation) -> dict[str, Any] | None:
+    """The labels of parts that are not nodes, and the nodes of the neighbourhood."""
+    if not explanation.part_labels:
+        return None
+    labels = explanation.part_labels
+    return {
+        "labels": [[number, plain_name(labels[number])] for number in sorted(labels)],
+        "area": explanation.area.tolist(),
+    }
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:

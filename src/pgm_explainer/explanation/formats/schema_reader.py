@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +17,10 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
 from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
+from ...settings import Settings
 from ...storage.checked import Checked
 from ...structure import DAG
-from ...variables import MOST_LEVELS
+from ...variables import MOST_LEVELS, VariableId
 from ...versions import current_versions
 from ..explanation import Explanation, target_of
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
@@ -40,6 +42,7 @@ _FIELDS = (
     "effects",
     "ranking",
     "names",
+    "parts",
     "node_classes",
     "network",
     "neighbourhood",
@@ -48,8 +51,8 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSION = 4
-"""An older version, which differs only in its settings."""
+_OLD_VERSIONS = (4, 5)
+"""Older versions: without parts other than nodes, and the first with other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -64,13 +67,15 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
             unknown, or inconsistent with the others.
     """
     fields = _checked_fields(Checked(document, place))
-    old = fields["version"].value == _OLD_VERSION
-    settings = (settings_from_version4 if old else settings_from_dict)(fields["settings"])
+    settings = _read_settings(fields["settings"], fields["version"].value)
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
-    nodes = np.union1d(ranking.nodes, ends)
-    names = fields["names"].or_none(lambda names: _read_names(names, nodes)) or NodeNames()
-    effects = _read_effects(fields["effects"], nodes)
+    labels, area = fields["parts"].or_none(_read_parts) or ({}, ends[:0])
+    nodes = np.union1d(area if labels else ranking.nodes, ends)
+    numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
+    names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
+    about = np.union1d(ranking.nodes, ends) if _has_nodes(ranking, labels) else ranking.nodes
+    effects = _read_effects(fields["effects"], np.sort(about))
     values = tuple(value.number() for value in fields["values"].items())
     explanation = Explanation(
         target=fields["target"].name(),
@@ -88,6 +93,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         node_classes=_read_classes(fields["node_classes"], len(nodes)),
         versions=_read_versions(fields["made_with"]),
         names=names,
+        part_labels=labels,
+        area=area,
     )
     _check_whole(explanation, place)
     return explanation
@@ -103,13 +110,40 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
-        if version not in (_OLD_VERSION, VERSION):
+        if version not in (*_OLD_VERSIONS, VERSION):
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
                 f"{document.place} has version {version}, and this pgm-explainer reads versions "
-                f"{_OLD_VERSION} and {VERSION}: {way_out}"
+                f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
             )
+        if version in _OLD_VERSIONS and "parts" not in known:
+            document = Checked({**document.value, "parts": None}, document.place)
     return document.fields(*_FIELDS)
+
+
+def _has_nodes(ranking: Ranking, labels: Mapping[int, VariableId]) -> bool:
+    """Return whether nodes are among the parts; then the target has an effect of its own."""
+    return not labels or len(labels) < len(ranking.nodes)
+
+
+def _read_settings(settings: Checked, version: int) -> Settings:
+    if version == _OLD_VERSIONS[0]:
+        return settings_from_version4(settings)
+    return settings_from_dict(settings)
+
+
+def _read_parts(parts: Checked) -> tuple[dict[int, VariableId], IntArray]:
+    """Return the labels of parts that are not nodes, and the nodes of the neighbourhood."""
+    fields = parts.fields("labels", "area")
+    pairs = [pair.items(2) for pair in fields["labels"].items()]
+    labels = {number.whole_number(): label.name() for number, label in pairs}
+    if not labels or len(labels) < len(pairs):
+        raise FileError(f"{fields['labels'].place} must have a label for each part, each once")
+    shape = (len(fields["area"].items()),)
+    area: IntArray = fields["area"].array(shape, Checked.whole_number, np.int64)
+    if not np.array_equal(np.unique(area), area) or max(area, default=-1) >= min(labels):
+        raise FileError(f"{fields['area'].place} must list nodes, ascending, before other parts")
+    return labels, area
 
 
 def _read_classes(classes: Checked, count: int) -> IntArray:

@@ -78,6 +78,8 @@ def settings_from_dict(settings: Checked) -> Settings:
     """
     has_network = dict(settings.entries()).get("structure", settings).value is not None
     network = _NETWORK if has_network else ("structure",)
+    if "parts" not in dict(settings.entries()):  # before version 6, parts were nodes
+        settings = Checked({**settings.value, "parts": {"name": "nodes"}}, settings.place)
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
@@ -150,10 +152,7 @@ def _score(name: str) -> Callable[..., Any]:
 def _parts(name: str) -> Callable[..., Any] | None:
     if name == "mixed":
         return _mixed
-    kinds: dict[str, Callable[..., Any]] = {
-        type(each).name: type(each) for each in PART_KINDS.values()
-    }
-    return kinds.get(name)
+    return type(PART_KINDS[name]) if name in PART_KINDS else None
 
 
 def _mixed(kinds: Any) -> Mixed:

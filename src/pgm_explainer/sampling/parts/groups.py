@@ -157,4 +157,4 @@ def _members(name: str, members: list[Any] | None, of: str) -> tuple[Any, ...]:
 
 
 def _is_index(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0

@@ -29,7 +29,7 @@ class Time(Described):
 
     Attributes:
         steps: the number of time steps; None to read it from features ``[N, T, F]``.
-        per_node: whether each node has parts of its own, called ``(node, step)``. If False, a
+        per_node: whether each node has parts of its own, called ``(7, "step 3")``. If False, a
             part is called ``"step 3"``.
 
     Step t has the columns ``[t * F, (t + 1) * F)`` of the features, as in
@@ -67,5 +67,5 @@ class Time(Described):
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         if self.per_node:
             rows = np.arange(graph.num_nodes)
-            names = [(node, step) for node in range(graph.num_nodes) for step in steps]
+            names = [(node, name) for node in range(graph.num_nodes) for name in names]
         return CellParts(population, config, first, rows, columns, names)
