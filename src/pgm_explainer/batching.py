@@ -16,9 +16,9 @@ from .memory import readable
 from .network import BayesianNetwork, ConditionalTable
 from .sampling import VariableId
 from .scratch import ArrayStore
-from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
+from .selection import RANKING_COLUMNS, Neighbourhood
 
-__all__ = ["Neighbourhoods", "effect_blocks", "memory_blocks", "offload"]
+__all__ = ["Neighbourhoods", "memory_blocks", "offload"]
 
 _logger = logging.getLogger(__name__)
 
@@ -29,10 +29,6 @@ _RANKING_BYTES = 150
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
 _BLOCK_TARGETS = 128
-_EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
-_EFFECT_VALUES = 1 << 18
-"""Predictions (targets times samples) whose effects are estimated at once."""
 Result = TypeVar("Result", bound=Sized)
 
 
@@ -81,23 +77,6 @@ class Neighbourhoods(Iterable[Neighbourhood]):
     def __iter__(self) -> Iterator[Neighbourhood]:
         yield from self._cached
         yield from map(self._find, self.targets[len(self._cached) :])
-
-
-def effect_blocks(
-    found: Iterable[tuple[Neighbourhood, Dependents]], num_samples: int
-) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
-    """Group targets into blocks whose effects are estimated at once."""
-    most = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // num_samples))
-    block: list[tuple[Neighbourhood, Dependents]] = []
-    size = 0
-    for each in found:
-        block.append(each)
-        size += len(each[0].candidates)
-        if size >= _EFFECT_CANDIDATES or len(block) == most:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[Result]]:
