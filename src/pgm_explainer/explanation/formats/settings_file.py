@@ -84,7 +84,9 @@ def settings_from_dict(settings: Checked) -> Settings:
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
     for name in fields:
-        if name in CHOICES:
+        if name == "parts":
+            options[name] = _read_parts(fields[name])
+        elif name in CHOICES:
             options[name] = fields[name].or_none(partial(_read, make=makers[name]))
     return make_settings(options, settings)
 
@@ -150,25 +152,22 @@ def _score(name: str) -> Callable[..., Any]:
 
 
 def _parts(name: str) -> Callable[..., Any] | None:
-    if name == "mixed":
-        return _mixed
     return type(PART_KINDS[name]) if name in PART_KINDS else None
 
 
-def _mixed(kinds: Any) -> Mixed:
-    """Return several kinds of parts from their descriptions."""
-    found = []
-    for each in kinds if isinstance(kinds, list) else ():
-        parameters = dict(each) if isinstance(each, dict) else {}
-        make = _parts(str(parameters.pop("name", "")))
-        if make is None or make is _mixed:
-            raise InputError(f"{each!r:.60} is not a kind of parts")
-        found.append(make(**parameters))
-    return Mixed(tuple(found))
+def _read_parts(parts: Checked) -> Any:
+    """Return a kind of parts, or several kinds."""
+    fields = dict(parts.entries())
+    if "kinds" not in fields:
+        return _read(parts, _parts)
+    parts.fields("name", "kinds")
+    try:
+        return Mixed(tuple(_read(kind, _parts) for kind in fields["kinds"].items()))
+    except InputError as error:
+        raise FileError(f"{parts.place} cannot be used: {error}") from None
 
 
 _MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
-    "parts": _parts,
     "change": CHANGE_TYPES.get,
     "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
     "structure": lambda name: (lambda: NamedSearch(name)) if name in SEARCHES else None,
