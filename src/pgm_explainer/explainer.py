@@ -19,7 +19,7 @@ from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
 from .predictors import Predictor
-from .querying import TASKS, GraphModel, listed, read_inputs
+from .querying import TASKS, GraphModel, GraphSetTask, is_graph_set, listed, read_inputs
 from .sampling import (
     Change,
     Perturbation,
@@ -38,7 +38,7 @@ from .settings import Settings
 from .significance import SignificanceConfig
 from .structure import Score
 
-__all__ = ["PGMExplainer"]
+__all__ = ["PGMExplainer", "explain_graphs"]
 
 
 class PGMExplainer:
@@ -53,7 +53,8 @@ class PGMExplainer:
             ``pairs [2, P]``). A function with an argument ``edge_index`` is called on the subgraph
             around the target; any other function is called on the whole graph.
         x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
-            PyTorch Geometric, without ``edge_index``.
+            PyTorch Geometric, without ``edge_index``; or, for ``task="graph"``, a list or data set
+            of many graphs, of which ``explain(i)`` explains one.
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
@@ -200,6 +201,7 @@ class PGMExplainer:
         )
         source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
+        self._task = TASKS[task] if source.offsets is None else GraphSetTask(source.offsets)
         self.population = Population(source.x, source.kinds)
         columns = check_columns(features, source.x.shape[1])
         # "auto" draws more samples in stages until the effects are precise enough.
@@ -247,7 +249,7 @@ class PGMExplainer:
 
         Each explanation is the one that :meth:`explain` would give for that target alone.
         """
-        if self.settings.model.task == "graph":
+        if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
         explanations = self._explain_all(listed(targets, self.graph.num_nodes))
         weak = sum(bool(each.warnings) for each in explanations)
@@ -326,7 +328,10 @@ class PGMExplainer:
         if waiting:
             self._check_perturbation()
         for count in self.stages:
-            done.update(self._pipeline(count).explain(waiting, count == self.stages[-1]))
+            pipeline, last = self._pipeline(count), count == self.stages[-1]
+            alone = bool(waiting) and self._graph_model.one_graph_at_a_time
+            for group in [[target] for target in waiting] if alone else [waiting]:
+                done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
         return [done[target] for target in targets]
 
@@ -346,7 +351,7 @@ class PGMExplainer:
             self.predictor,
             self.graph,
             self.population.x,
-            TASKS[model.task],
+            self._task,
             self.predicted,
             self.num_layers,
             partial(probe_features, self.population, self.settings.sampling),
@@ -366,3 +371,35 @@ class PGMExplainer:
         """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
         number = target if self.names is None else self.names.number(target)
         return self._graph_model.task.check(number, self.graph)
+
+
+def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:
+    """Explain the prediction of each of many graphs, batched across graphs.
+
+    Args:
+        model: as in :class:`PGMExplainer`, with one prediction for each graph.
+        graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
+            ``(x, edge_index)``.
+        options: those of :class:`PGMExplainer`, except for ``task``.
+
+    Returns:
+        An explanation of each graph, in order; its nodes have their numbers in that graph.
+
+    Examples:
+        >>> import numpy as np
+        >>> def count(x, edge_index):  # one score for each graph: the sum of all features
+        ...     return x.sum(axis=(1, 2))[:, None]
+        >>> graphs = [(np.eye(3)[:n], np.array([[0], [1]])) for n in (2, 3)]
+        >>> found = explain_graphs(count, graphs, perturbation="zero", num_samples=50,
+        ...                        scores="values", progress=False)
+        >>> [sorted(each.effects.parts) for each in found]
+        [[0, 1], [0, 1, 2]]
+    """
+    if options.pop("task", "graph") != "graph":
+        raise InputError("explain_graphs is for task='graph'; leave out task")
+    if not is_graph_set(graphs):
+        raise InputError(
+            f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
+        )
+    explainer = PGMExplainer(model, graphs, task="graph", **options)
+    return explainer.explain_many(range(len(graphs)))

@@ -271,6 +271,11 @@ class Graph:
         inside = np.isin(ends, nodes).all(axis=0)
         return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
+    def component(self, first: int, stop: int) -> Graph:
+        """Return the nodes from ``first`` to ``stop`` as a graph of their own."""
+        part = self.induced(np.arange(first, stop))
+        return Graph(part.edge_index, stop - first, self.flow)
+
     @cached_property
     def whole(self) -> Subgraph:
         """The whole graph as a subgraph, with a copy of the caller's edges."""

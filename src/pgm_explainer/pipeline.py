@@ -16,7 +16,7 @@ from .explanation import Explanation
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, Query, TypedNodes
+from .querying import GraphModel, GraphSetTask, Query, TypedNodes
 from .sampling import (
     Parts,
     Population,
@@ -187,6 +187,8 @@ class Pipeline:
         around = explanation.around
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
+        if isinstance(self.model.task, GraphSetTask):
+            explanation = explanation.within(*self.model.task.nodes(target))
         if self.names is None and not explanation.part_labels:
             return explanation
         return explanation.named({} if self.names is None else self.names)

@@ -233,6 +233,48 @@ class Explanation(Shown):
             names=new,
         )
 
+    def within(self, first: int, stop: int) -> Explanation:
+        """Return the explanation of one of many graphs, with the numbers of its own nodes.
+
+        Args:
+            first: the first node of the graph among those of all graphs.
+            stop: the first node of the next graph.
+        """
+        parts = sorted(self.part_labels)
+        numbers = {part: stop - first + at for at, part in enumerate(parts)}
+
+        def own(part: int) -> int:
+            return numbers[part] if part in numbers else part - first
+
+        def label(raw: VariableId) -> VariableId:
+            if not isinstance(raw, tuple):
+                return raw
+            return tuple(each - first if isinstance(each, int) else each for each in raw)
+
+        def renumbered(table: Any) -> Any:
+            nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
+            return replace(table, nodes=nodes)
+
+        pairs = [
+            replace(each, nodes=(own(each.nodes[0]), own(each.nodes[1])))
+            for each in self.effects.pairs
+        ]
+        network = self.network
+        if network is not None:
+            names: dict[VariableId, VariableId] = {self.target: GRAPH}
+            names |= {node: own(node) for node in network.nodes if isinstance(node, int)}
+            network = network.renamed(names)
+        return replace(
+            self,
+            target=GRAPH,
+            ranking=renumbered(self.ranking),
+            effects=replace(renumbered(self.effects), pairs=tuple(pairs)),
+            network=network,
+            graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
+            part_labels={numbers[part]: label(self.part_labels[part]) for part in parts},
+            area=self.area - first,
+        )
+
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
 

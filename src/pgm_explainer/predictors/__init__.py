@@ -1,6 +1,6 @@
 """Adapters for the kinds of models that can be explained, with a common base class."""
 
-from .base import Predictor
+from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
 
 __all__ = [
@@ -8,4 +8,5 @@ __all__ = [
     "SubgraphFunction",
     "WholeGraphFunction",
     "as_predictor",
+    "is_torch_module",
 ]

@@ -35,6 +35,7 @@ class Predictor(ABC):
         latency_bound: whether few large batches are faster than many small ones.
         num_layers: the number of message-passing layers; None if unknown.
         flow: the direction of messages along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
+        batches_graphs: whether the model can predict several graphs in one call.
         module: the PyTorch module with the weights, which identify the model of a job; None if
             there is none.
         inputs: further inputs of the model, by name.
@@ -53,6 +54,7 @@ class Predictor(ABC):
 
     accepts_subgraph: bool = False
     latency_bound: bool = False
+    batches_graphs: bool = False
     num_layers: int | None = None
     flow: str = FLOWS[0]
     module: Any = None

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, as_array
 from ..errors import InputError
 from ..graph import Subgraph
 from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
 
-__all__ = ["SubgraphFunction", "WholeGraphFunction", "as_predictor"]
+__all__ = ["OneGraphAtATime", "SubgraphFunction", "WholeGraphFunction", "as_predictor"]
 
 _SUBGRAPH_ARGUMENTS = ("edge_index", "nodes", "edges")
 
@@ -56,10 +56,27 @@ class SubgraphFunction(Predictor):
         return self.function(x, **inputs)
 
 
+class OneGraphAtATime(Predictor):
+    """A predictor of one graph, for many graphs: it is called on each of them alone."""
+
+    accepts_subgraph = True
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        for name in ("latency_bound", "num_layers", "flow", "module", "inputs"):
+            setattr(self, name, getattr(predictor, name))
+
+    def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
+        return as_array(self.predictor(x, part), "the model's output")[:, None]
+
+
 def as_predictor(
-    model: Any, task: str = "node", inputs: Mapping[str, Any] | None = None
+    model: Any,
+    task: str = "node",
+    inputs: Mapping[str, Any] | None = None,
+    many_graphs: bool = False,
 ) -> Predictor:
-    """Return the predictor for a model.
+    """Return the predictor for a model; for many graphs it returns scores ``[B, graphs, C]``.
 
     The model may be a predictor or a PyTorch module. A function with an argument ``edge_index`` is
     called on subgraphs, any other function on the whole graph.
@@ -70,7 +87,9 @@ def as_predictor(
     if is_torch_module(model):
         from .torch_module import TorchModulePredictor
 
-        return TorchModulePredictor(model, task, inputs)
+        if many_graphs and not TorchModulePredictor(model, task, inputs).batches_graphs:
+            return OneGraphAtATime(TorchModulePredictor(model, task, inputs))
+        return TorchModulePredictor(model, task, inputs, many_graphs=many_graphs)
     if inputs:
         names = ", ".join(map(str, inputs))
         raise InputError(
@@ -80,7 +99,7 @@ def as_predictor(
     if isinstance(model, (Predictor, PredictorLike)) and not isinstance(model, type):
         predictor = model if isinstance(model, Predictor) else AdaptedPredictor(model)
         check_capabilities(predictor)
-        return predictor
+        return OneGraphAtATime(predictor) if many_graphs else predictor
     if not callable(model) or isinstance(model, type):
         raise InputError(
             f"model must be callable, x[B, N, F] -> scores, but it is {_described(model)}"
@@ -91,9 +110,15 @@ def as_predictor(
             f"in an edge task the model must have an argument 'pairs' for the pairs of nodes to "
             f"score; its arguments are {', '.join(parameters)}"
         )
+    if many_graphs and "edge_index" not in parameters:
+        raise InputError(
+            "to explain many graphs, a function must have an argument edge_index; its arguments "
+            f"are {', '.join(parameters)}"
+        )
     if "edge_index" not in parameters:
         return WholeGraphFunction(model)
-    return SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))
+    function = SubgraphFunction(model, tuple(n for n in _SUBGRAPH_ARGUMENTS if n in parameters))
+    return OneGraphAtATime(function) if many_graphs else function
 
 
 def _described(model: Any) -> str:

@@ -8,7 +8,7 @@ one sample at a time. The way of batching is determined by trial calls of the mo
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from .torch_tools import (
     same_scores,
 )
 
-__all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
+__all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
 
 BATCHINGS = ("stacked", "blocks", "single")
 _TASKS = ("node", "graph", "edge")
@@ -51,6 +51,8 @@ class TorchModulePredictor(Predictor):
             per edge or per node are cut to the subgraph.
         output: selects the scores from the module's output; by default the first tensor.
         batching: ``auto`` to determine it, or one of ``stacked``, ``blocks``, ``single``.
+        many_graphs: whether the scores of several graphs, given by the input ``batch``, are
+            returned, as ``[B, graphs, C]``.
 
     Attributes:
         used: the way of batching used for the last subgraph.
@@ -63,6 +65,7 @@ class TorchModulePredictor(Predictor):
         inputs: Mapping[str, Any] | None = None,
         output: Callable[[Any], Any] | None = None,
         batching: str = "auto",
+        many_graphs: bool = False,
     ) -> None:
         for what, value, known in (
             ("batching", batching, ("auto", *BATCHINGS)),
@@ -82,9 +85,11 @@ class TorchModulePredictor(Predictor):
         self._call = _Call(module, output or first_tensor)
         self._call.check_inputs(inputs or {}, task)
         self.accepts_subgraph = self._call.style != "features"
+        self.batches_graphs = self._call.names_input("batch")
         self.num_layers = count_hops(module)
         self.flow = flow_of(module)
         self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
+        self._many_graphs = many_graphs
         self._batchings: SubgraphCache[str] = SubgraphCache()
         self._in_blocks: SubgraphCache[bool] = SubgraphCache()
 
@@ -99,7 +104,7 @@ class TorchModulePredictor(Predictor):
             return _CALLS[batching](self._call, request, features)
 
         scores = evaluated(self.module, call)
-        return scores[:, 0] if self.task == "graph" else scores
+        return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
@@ -128,7 +133,7 @@ class TorchModulePredictor(Predictor):
             return torch.cat([one(at) for at in range(len(x))])
 
         scores = evaluated(self.module, call)
-        return scores[:, 0] if self.task == "graph" else scores
+        return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
     def _batches_edges(
         self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int], Tensor]
@@ -336,3 +341,23 @@ def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
         return {}
     call = _Call(model, first_tensor)
     return {name: value for name, value in found.items() if call.names_input(name)}
+
+
+def takes_batch(model: nn.Module) -> bool:
+    """Return whether a module takes the vector ``batch``, the graph of each node."""
+    return _Call(model, first_tensor).names_input("batch")
+
+
+def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
+    """Return the further inputs of many data objects, one after the other.
+
+    Raises:
+        InputError: some of the objects lack an input of the others.
+    """
+    found = [inputs_of_data(model, each) for each in objects]
+    names = {name for each in found for name in each if name != "batch"}
+    for name in sorted(names):
+        missing = [at for at, each in enumerate(found) if name not in each]
+        if missing:
+            raise InputError(f"graph {missing[0]} has no {name!r}, but other graphs have")
+    return {name: torch.cat([each[name] for each in found]) for name in sorted(names)}

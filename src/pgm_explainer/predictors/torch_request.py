@@ -55,11 +55,15 @@ class Request:
             cut = value[index[kind].to(value.device)] if kind else value
             sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
         nodes = len(part.nodes)
+        graphs = 1
+        if "batch" in sorted_inputs["node"]:  # a subgraph may have some of the graphs only
+            present, batch = torch.unique(sorted_inputs["node"]["batch"], return_inverse=True)
+            sorted_inputs["node"]["batch"], graphs = batch, len(present)
         num_pairs = 0 if pairs is None else pairs.shape[1]
         return cls(
             torch.from_numpy(part.edge_index).to(device),
             nodes,
-            {"node": nodes, "graph": 1, "edge": num_pairs}[task],
+            {"node": nodes, "graph": graphs, "edge": num_pairs}[task],
             None if pairs is None else torch.from_numpy(pairs).to(device),
             sorted_inputs["node"],
             sorted_inputs["edge"],

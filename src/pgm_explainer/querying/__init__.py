@@ -1,6 +1,7 @@
 """Queries to the model: the inputs, the subgraph, the outputs and the kind of scores."""
 
 from .graph_model import GraphModel, Query
+from .graph_set import GraphSetTask, is_graph_set
 from .inputs import read_inputs
 from .node_types import TypedNodes
 from .scores import SCORE_KINDS
@@ -12,9 +13,11 @@ __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
+    "GraphSetTask",
     "Query",
     "SubgraphModel",
     "TypedNodes",
+    "is_graph_set",
     "listed",
     "read_inputs",
 ]

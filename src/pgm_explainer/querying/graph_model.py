@@ -132,6 +132,9 @@ class GraphModel:
     ) -> tuple[SubgraphModel, NDArray[np.bool_]]:
         """Return the model on the queried subgraph, and which predictions depend on more hops."""
         kind, exceeds = self._traits
+        if self.task.separate:
+            model = self._model_on(self._components(targets, recorded), kind)
+            return model, np.zeros(len(model.before), dtype=bool)
         if exceeds:
             model = self._model_on(self._whole(targets, recorded), kind)
             return model, np.ones(len(model.before), dtype=bool)
@@ -199,6 +202,10 @@ class GraphModel:
 
     def _region(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
         """Return the receptive field of some predictions according to ``num_layers``."""
+        if self.task.separate:
+            part = self.graph.induced(np.asarray(self.task.centre(targets, recorded)))
+            elsewhere = self.graph.outside(part) if self.predictor.batches_graphs else ()
+            return self._components(targets, recorded, *(int(node) for node in elsewhere))
         may_cut = self.predictor.accepts_subgraph and not self.on_whole_graph
         centre = self.task.centre(targets, recorded) if may_cut else None
         if centre is None:
@@ -212,6 +219,27 @@ class GraphModel:
         if same and not outside.any():
             return _Region(targets, recorded, subgraph, None, outside)
         return _Region(targets, recorded, subgraph, wider, outside)
+
+    def _components(
+        self, targets: Sequence[VariableId], recorded: IntArray, further: int | None = None
+    ) -> _Region:
+        """Return whole graphs of a set; the wider subgraph has a further one, if given."""
+        nodes = self.task.centre(targets, recorded)
+        subgraph = self.graph.induced(np.asarray(nodes))
+        if further is None:
+            return _Region(targets, recorded, subgraph, None, np.empty(0, dtype=bool))
+        other = self.task.centre([self.task.target_at(further, self.graph)], recorded)
+        wider = self.graph.induced(np.union1d(subgraph.nodes, np.asarray(other)))
+        outside = ~np.isin(wider.nodes, subgraph.nodes)
+        return _Region(targets, recorded, subgraph, wider, outside)
+
+    @property
+    def one_graph_at_a_time(self) -> bool:
+        """Whether the graphs of a set must be explained one by one.
+
+        So it is if the model cannot be called on several graphs, or if it mixes them.
+        """
+        return self.task.separate and (not self.predictor.batches_graphs or self._traits[1])
 
     def _whole(self, targets: Sequence[VariableId], recorded: IntArray) -> _Region:
         return _Region(targets, recorded, self.graph.whole, None, np.empty(0, dtype=bool))

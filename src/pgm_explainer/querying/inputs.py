@@ -14,7 +14,8 @@ from ..arrays import (
 )
 from ..errors import InputError
 from ..graph import Graph
-from ..predictors import Predictor, as_predictor
+from ..predictors import Predictor, as_predictor, is_torch_module
+from .graph_set import is_graph_set, read_graphs
 from .node_types import TypedNodes
 
 __all__ = ["Inputs", "read_inputs"]
@@ -31,6 +32,7 @@ class Inputs:
         num_layers: the number of message-passing layers.
         kinds: the index of each node's type; None if there is only one type.
         names: the names of nodes, if they have names other than their indices.
+        offsets: of many graphs, the first node of each, and the number of all nodes; else None.
     """
 
     predictor: Predictor
@@ -39,6 +41,7 @@ class Inputs:
     num_layers: int
     kinds: IntArray | None = None
     names: TypedNodes | None = None
+    offsets: IntArray | None = None
 
 
 def read_inputs(
@@ -52,6 +55,8 @@ def read_inputs(
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+    if edge_index is None and is_graph_set(x):
+        return _read_many(model, x, task, inputs, target_type)
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -80,6 +85,26 @@ def read_inputs(
     predictor = as_predictor(model, task, inputs)
     graph = Graph(edges, len(features), predictor.flow)
     return Inputs(predictor, features, graph, _layers_of(predictor))
+
+
+def _read_many(
+    model: Any, graphs: Any, task: str, inputs: Mapping[str, Any] | None, target_type: str | None
+) -> Inputs:
+    """Return many graphs as one, with the further inputs of data objects joined."""
+    if task != "graph" or target_type is not None:
+        raise InputError(f"a list of graphs is for task='graph', not task={task!r}")
+    joined = read_graphs(graphs)
+    found = dict(inputs or {})
+    if is_torch_module(model):
+        from ..predictors.torch_module import joined_inputs, takes_batch
+
+        found = {**joined_inputs(model, joined.objects), **found}
+        if takes_batch(model):
+            found["batch"] = joined.graph_of
+    predictor = as_predictor(model, task, found, many_graphs=True)
+    graph = Graph(joined.edge_index, len(joined.x), predictor.flow)
+    layers = _layers_of(predictor)
+    return Inputs(predictor, joined.x, graph, layers, offsets=joined.offsets)
 
 
 def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> Inputs:

@@ -14,7 +14,15 @@ from ..graph import Graph, SampledEdges, Subgraph
 from ..predictors import Predictor
 from ..variables import GRAPH, VariableId
 
-__all__ = ["TASKS", "GraphOutput", "NodeOutputs", "Outputs", "PairOutputs", "Task"]
+__all__ = [
+    "TASKS",
+    "GraphOutput",
+    "NodeOutputs",
+    "Outputs",
+    "PairOutputs",
+    "Task",
+    "query_predictor",
+]
 
 
 class Outputs(Protocol):
@@ -40,13 +48,14 @@ class Outputs(Protocol):
         ...
 
 
-def _call(
+def query_predictor(
     predictor: Predictor,
     x: FloatArray,
     subgraph: Subgraph,
     edges: SampledEdges | None,
     *pairs: IntArray,
 ) -> Any:
+    """Return the output for features ``x [B, n, F]``, with the edges of each sample if given."""
     if edges is None:
         return predictor(x, subgraph, *pairs)
     return predictor.on_edges(x, subgraph, edges, *pairs)
@@ -62,7 +71,7 @@ class NodeOutputs:
     def query(
         self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
     ) -> Any:
-        return _call(predictor, x, subgraph, edges)
+        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, nodes)
@@ -82,7 +91,7 @@ class GraphOutput:
     def query(
         self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
     ) -> Any:
-        return _call(predictor, x, subgraph, edges)
+        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples,)
@@ -101,7 +110,7 @@ class PairOutputs:
     def query(
         self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
     ) -> Any:
-        return _call(predictor, x, subgraph, edges, self.pairs)
+        return query_predictor(predictor, x, subgraph, edges, self.pairs)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, self.pairs.shape[1])
@@ -115,6 +124,11 @@ class Task(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def separate(self) -> bool:
+        """Whether targets are separate graphs, each of which is needed whole."""
+        ...
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         """Return the id of the target's variable, or raise an InputError."""
@@ -148,6 +162,7 @@ class NodeTask:
     """Node predictions; each recorded node's prediction is part of its variable."""
 
     name: str = "node"
+    separate: bool = False
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
@@ -178,6 +193,7 @@ class PairTask:
     """Predictions for pairs of nodes, such as links; both nodes are candidates too."""
 
     name: str = "edge"
+    separate: bool = False
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
@@ -213,6 +229,7 @@ class GraphTask:
     """The prediction of the whole graph, for which every node is a candidate."""
 
     name: str = "graph"
+    separate: bool = False
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is not None:

@@ -1,0 +1,170 @@
+"""Many graphs, each with a prediction of its own, as one graph of separate components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
+from ..errors import InputError
+from ..graph import Graph, SampledEdges, Subgraph
+from ..predictors import Predictor
+from ..variables import GRAPH, VariableId
+from .tasks import Outputs, query_predictor
+
+__all__ = ["GraphSet", "GraphSetOutputs", "GraphSetTask", "is_graph_set", "read_graphs"]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """Graphs joined into one.
+
+    Attributes:
+        x, edge_index: the features and edges of all graphs.
+        offsets: the first node of each graph, and the number of all nodes.
+        objects: the data objects; empty if graphs were given as arrays.
+    """
+
+    x: FloatArray
+    edge_index: IntArray
+    offsets: IntArray
+    objects: Sequence[Any] = ()
+
+    @property
+    def graph_of(self) -> IntArray:
+        """The graph of each node."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def is_graph_set(x: Any) -> bool:
+    """Return whether this is a list, or a data set of PyTorch Geometric, of graphs."""
+    if hasattr(x, "edge_index") or hasattr(x, "node_types") or isinstance(x, (str, np.ndarray)):
+        return False
+    if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+        return False
+    if not len(x):
+        return isinstance(x, list)
+    try:
+        first = x[0]
+    except (IndexError, KeyError, TypeError):
+        return False
+    return hasattr(first, "edge_index") or _is_pair(first)
+
+
+def _is_pair(graph: Any) -> bool:
+    both = isinstance(graph, (tuple, list)) and len(graph) == 2
+    return both and all(hasattr(each, "shape") and len(each.shape) == 2 for each in graph)
+
+
+def read_graphs(graphs: Any) -> GraphSet:
+    """Join graphs: data objects of PyTorch Geometric, or pairs ``(x, edge_index)``.
+
+    Raises:
+        InputError: there are none, or one of them is invalid; the message has its position.
+    """
+    count = len(graphs)
+    if not count:
+        raise InputError("there are no graphs to explain; pass at least one")
+    features: list[FloatArray] = []
+    edges: list[IntArray] = []
+    objects: list[Any] = []
+    offset = 0
+    for at in range(count):
+        graph = graphs[at]
+        is_object = hasattr(graph, "edge_index")
+        if not is_object and not _is_pair(graph):
+            raise InputError(
+                f"graph {at} must be a Data object or a pair (x, edge_index), not {graph!r:.60}"
+            )
+        given = (graph.x, graph.edge_index) if is_object else graph
+        try:
+            x = check_features(given[0])
+            edge_index = check_edge_index(given[1], len(x))
+        except InputError as error:
+            raise InputError(f"graph {at}: {error}") from None
+        if features and x.shape[1] != features[0].shape[1]:
+            raise InputError(
+                f"graph {at} has {x.shape[1]} features per node, but graph 0 has "
+                f"{features[0].shape[1]}; all graphs need the same features"
+            )
+        features.append(x)
+        edges.append(edge_index + offset)
+        offset += len(x)
+        if is_object:
+            objects.append(graph)
+    offsets = np.cumsum([0, *(len(x) for x in features)])
+    whole = np.concatenate(features)
+    return GraphSet(whole, np.concatenate(edges, axis=1), offsets, objects)
+
+
+@dataclass(frozen=True)
+class GraphSetOutputs:
+    """The predictions of some of the graphs in a subgraph, given by their positions."""
+
+    rows: IntArray
+    present: int
+    belong_to_nodes: bool = False
+
+    def query(
+        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+    ) -> Any:
+        return query_predictor(predictor, x, subgraph, edges)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, self.present)
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores[:, self.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSetTask:
+    """The predictions of many graphs; the candidates of each are its own nodes.
+
+    Attributes:
+        offsets: as in :class:`GraphSet`.
+    """
+
+    offsets: IntArray
+    name: str = "graph"
+    separate: bool = True
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        count = len(self.offsets) - 1
+        if target is None:
+            raise InputError(f"there are {count} graphs; call explain(i) with the position of one")
+        if isinstance(target, tuple) and len(target) == 2 and target[0] == GRAPH:
+            target = target[1]
+        return (GRAPH, check_node(target, count, "graph"))
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.empty(0, dtype=np.int64)
+
+    def nodes(self, target: VariableId) -> tuple[int, int]:
+        """Return the first node of a graph, and the first one after it."""
+        at = _position(target)
+        return int(self.offsets[at]), int(self.offsets[at + 1])
+
+    def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
+        return np.arange(*self.nodes(target))
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return (GRAPH, int(np.searchsorted(self.offsets, node, side="right")) - 1)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return np.unique(np.concatenate([np.arange(*self.nodes(each)) for each in targets]))
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        graph_of = np.searchsorted(self.offsets, subgraph.nodes, side="right") - 1
+        present = np.unique(graph_of)
+        rows = np.searchsorted(present, [_position(each) for each in targets])
+        return GraphSetOutputs(rows, len(present)), targets
+
+
+def _position(target: VariableId) -> int:
+    return int(target[1]) if isinstance(target, tuple) else 0
