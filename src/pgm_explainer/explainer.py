@@ -377,10 +377,10 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
     """Explain the prediction of each of many graphs, batched across graphs.
 
     Args:
-        model: as in :class:`PGMExplainer`, with one prediction for each graph.
+        model: as in :class:`~pgm_explainer.PGMExplainer`, with one prediction for each graph.
         graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
             ``(x, edge_index)``.
-        options: those of :class:`PGMExplainer`, except for ``task``.
+        options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
         An explanation of each graph, in order; its nodes have their numbers in that graph.

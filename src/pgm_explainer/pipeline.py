@@ -115,7 +115,7 @@ class Pipeline:
         self.settings.model.check_classes(query.model.before.shape[1])
         recorded = np.union1d(neighbourhoods.union, self.parts.own(query.recorded))
         samples = draw_samples(
-            query, self.parts, recorded, self.population, self.settings.sampling, self.execution
+            query, self.population, self.settings.sampling, self.execution, self.parts, recorded
         )
         return query, samples
 

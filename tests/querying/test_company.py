@@ -40,7 +40,8 @@ def all_of(explanation):
     told = {each.name: getattr(explanation, each.name) for each in fields(explanation)}
     del told["graph"], told["network"]
     told["ranking"] = [astuple(ranked) for ranked in explanation.ranking]
-    told["ends"], told["node_classes"] = told["ends"].tolist(), told["node_classes"].tolist()
+    for name in ("ends", "node_classes", "area"):
+        told[name] = told[name].tolist()
     return told, str(explanation)
 
 
