@@ -20,14 +20,14 @@ def test_help_lists_every_command(shell):
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
-def test_the_help_of_each_command_teaches_by_examples(shell, command):
+def test_the_help_of_each_command_has_examples(shell, command):
     code, out, _ = shell(command, "--help")
     assert code == 0
     assert f"examples:\n  pgm-explainer {command}" in out
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["show"], ["query", "--nothing"]])
-def test_wrong_usage_is_one_line_and_2(shell, arguments):
+def test_wrong_usage_prints_one_line_and_exits_with_2(shell, arguments):
     code, out, err = shell(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("pgm-explainer: error: ")

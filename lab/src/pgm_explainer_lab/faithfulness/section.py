@@ -12,7 +12,7 @@ from ..reproduce.plan import Plan, Section
 from .cells import NULL_SETS, community_job, explainer_jobs, null_job, truth_job
 from .explainers import OURS, rivals_by_name
 from .plots import draw_figures
-from .sets import COMMUNITY, SETS, is_at_hand
+from .sets import COMMUNITY, SETS, is_available
 from .tables import write_section
 
 __all__ = ["faithfulness_section"]
@@ -30,7 +30,7 @@ def faithfulness_section(plan: Plan) -> Section:
     unknown = [data for data in wanted if data not in known]
     if unknown:
         raise InputError(f"unknown set {unknown[0]!r}; choose from: {', '.join(known)}")
-    sets = [data for data in SETS if data in wanted and is_at_hand(plan.place, data)]
+    sets = [data for data in SETS if data in wanted and is_available(plan.place, data)]
     options = default_options()
     for given in _NOT_OPTIONS:
         options.pop(given, None)

@@ -27,7 +27,7 @@ from .trained import (
     random_labels,
 )
 
-__all__ = ["COMMUNITY", "HAND_MADE", "KNOWN", "REAL", "SETS", "is_at_hand", "make_subjects"]
+__all__ = ["COMMUNITY", "HAND_MADE", "KNOWN", "REAL", "SETS", "is_available", "make_subjects"]
 
 HAND_MADE = ("marked", "attention")
 """Hand-made models; the nodes they use are known exactly."""
@@ -75,7 +75,7 @@ def make_subjects(place: Place, data: str, seed: int, most: int, epochs: int) ->
     return paper_subjects(place, data, seed, most, epochs)
 
 
-def is_at_hand(place: Place, data: str) -> bool:
+def is_available(place: Place, data: str) -> bool:
     """Return whether the data of a set is available or can be downloaded or generated."""
     try:
         if data in BITCOIN:

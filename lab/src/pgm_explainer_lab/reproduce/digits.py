@@ -33,8 +33,8 @@ __all__ = [
     "OURS",
     "RIVALS_NODES",
     "accuracy_job",
+    "available_networks",
     "explaining_jobs",
-    "networks_at_hand",
     "rivals_job",
 ]
 
@@ -67,7 +67,7 @@ _PUBLISHED: dict[str, Any] = {
 _DEFAULTS = default_options(task="graph", features=[_INTENSITY])
 
 
-def networks_at_hand(place: Place) -> dict[str, str]:
+def available_networks(place: Place) -> dict[str, str]:
     """Return the available networks by owner, each with a hash of its weights.
 
     The hash keeps results of other weights from being reused. Few data folders have the authors'

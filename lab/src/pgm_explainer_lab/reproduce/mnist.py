@@ -23,8 +23,8 @@ from .digits import (
     OURS,
     RIVALS_NODES,
     accuracy_job,
+    available_networks,
     explaining_jobs,
-    networks_at_hand,
     rivals_job,
 )
 from .markdown import table
@@ -47,14 +47,14 @@ Digits = Sequence[Mapping[str, Any]]
 
 def superpixel_accuracy(plan: Plan) -> dict[str, float]:
     """Return the test accuracy of each network, by its owner."""
-    networks = networks_at_hand(plan.place)
+    networks = available_networks(plan.place)
     jobs = [accuracy_job(whose, code, plan.test_digits) for whose, code in networks.items()]
     return dict(zip(networks, plan.compute(jobs, "testing digits"), strict=True))
 
 
 def mnist_section(plan: Plan) -> Section:
     """Explain correctly classified test digits with the published settings and the defaults."""
-    networks = networks_at_hand(plan.place)
+    networks = available_networks(plan.place)
     jobs = {
         whose: explaining_jobs(whose, code, plan.digits, (_PAPERS, _CODES))
         for whose, code in networks.items()
