@@ -171,6 +171,10 @@ def test_no_class_looks_like_kept_or_changed_and_these_differ_in_grey_print_too(
     assert hatched == {KEPT: False, CHANGED: True}
 
 
+def test_no_class_has_the_colour_of_an_effect():
+    assert not {FALLS, RISES}.intersection(CLASSES)
+
+
 def test_colours_differ_in_grey_print_too():
     def lightness(colour):
         linear = [
