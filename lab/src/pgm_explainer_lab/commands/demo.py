@@ -93,16 +93,17 @@ def _make_folder(path: Path) -> None:
 def _query(explanation: Explanation) -> None:
     """Run a few queries, as in the paper's first figure."""
     first, second = explanation.nodes[:2]
-    questions: list[dict[VariableId, str]] = [
+    queries: list[dict[VariableId, str]] = [
         {},
         {first: "original, kept"},
         {first: "original, kept", second: "kept"},
         {second: "perturbed"},
     ]
-    print("Probability that the prediction holds, given that …")
-    for evidence in questions:
-        known = "; ".join(f"{node} is {what}" for node, what in evidence.items()) or "nothing"
-        print(f"  {explanation.query(evidence):6.1%}  {known}")
+    print("Probability that the prediction holds:")
+    for evidence in queries:
+        facts = "; ".join(f"{node} is {what}" for node, what in evidence.items())
+        given = f"if {facts}" if facts else "without evidence"
+        print(f"  {explanation.query(evidence):6.1%}  {given}")
 
 
 def _timed(function: Any, *arguments: Any) -> tuple[Any, float]:
