@@ -107,7 +107,9 @@ def test_a_step_is_entered_at_the_functions_that_the_page_names(calls):
         step: {call.function for call in calls if call.step == step != STEPS.get(room(call.caller))}
         for step in (1, 2, 3)
     }
-    first = {"NodeTask.check", "check_changes", "NodeTask.candidates", "NodeTask.ends"}
+    first = {"NodeTask.check", "NodeTask.candidates", "NodeTask.ends"}
+    first |= {f"NodeParts.{name}" for name in ("check", "candidates", "own", "nodes_in")}
+    first.add("Parts.stop")
     assert entered == {
         1: {*first, "GraphModel.query", "draw_samples"},
         2: {"select_nodes"},
