@@ -910,7 +910,7 @@ def test_a_search_that_answers_with_no_dag_is_an_error(toy):
         explainer.explain(RICH)
 
 
-def test_a_mask_of_nodes_will_do_for_targets(toy):
+def test_a_mask_of_nodes_is_accepted_as_targets(toy):
     mask = np.zeros(16, dtype=bool)
     mask[[3, 14]] = True
     assert [each.target for each in explainer_of(toy).explain_many(mask)] == [3, 14]

@@ -265,7 +265,7 @@ def test_a_data_object_without_nodes_is_named():
     ],
     ids=str,
 )
-def test_a_value_that_cannot_be_used_is_told_with_the_way_out(options, way_out):
+def test_an_unusable_value_is_an_error_with_a_suggestion(options, way_out):
     with pytest.raises(InputError, match=way_out):
         explain(**options)
 
@@ -280,7 +280,7 @@ def test_one_target_is_no_list(targets):
     ("attribute", "value"),
     [("accepts_subgraph", np.ones(2)), ("latency_bound", "yes"), ("num_layers", "two")],
 )
-def test_a_predictor_that_tells_nonsense_of_itself_is_named(attribute, value):
+def test_a_predictor_with_invalid_declarations_is_named(attribute, value):
     class Own:
         accepts_subgraph = True
 

@@ -330,7 +330,7 @@ def grouped(tmp_path_factory):
 
 
 @pytest.mark.parametrize("times", [1, 2, 4, 5, 7])
-def test_groups_are_done_again_as_they_were(grouped, tmp_path, monkeypatch, times):
+def test_groups_are_recomputed_unchanged(grouped, tmp_path, monkeypatch, times):
     """Killed seven times in two groups; neither group has killed three workers."""
     monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
     engine = Deaths([3, 50], times)

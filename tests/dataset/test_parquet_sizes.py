@@ -87,7 +87,7 @@ def test_a_truncated_file_is_refused(table, cut):
         parquet_sizes(written(table)[cut + 1 :][: -cut - 1], None)
 
 
-def test_pages_that_lie_over_each_other_are_refused():
+def test_overlapping_pages_are_refused():
     """A column of a group listed a hundred times would be read a hundred times."""
     column = pa.array(np.arange(20_000))
     data = written(pa.table({"a": column}), compression="none", use_dictionary=False)

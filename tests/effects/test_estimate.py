@@ -87,7 +87,7 @@ def test_a_node_that_is_never_or_always_perturbed_has_no_effect(lab):
         assert not effects.significant[at]
 
 
-def test_a_prediction_that_never_moves_has_no_effects(lab):
+def test_a_constant_prediction_has_no_effects(lab):
     effects = lab(5, 5).effects(lambda bits: np.full(len(bits), 0.5))
     assert not effects.significant.any()
     assert (effects.effect == 0).all()

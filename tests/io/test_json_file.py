@@ -404,7 +404,7 @@ def test_a_path_that_is_not_a_file_is_neither_read_nor_replaced(explanations, tm
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_may_be_read_by_whom_others_may_be(explanations, tmp_path):
+def test_a_new_file_has_the_default_permissions(explanations, tmp_path):
     (tmp_path / "plain").touch()
     explanations["node"].save(tmp_path / "why.json")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "why.json")]

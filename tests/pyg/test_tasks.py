@@ -37,7 +37,7 @@ class LinkModel(nn.Module):
         return (z[edge_label_index[0]] * z[edge_label_index[1]]).sum(dim=-1)
 
 
-def test_a_link_is_explained_as_by_asking_the_whole_graph(a_graph):
+def test_a_link_is_explained_as_on_the_whole_graph(a_graph):
     model, x, edges = LinkModel(), a_graph.x, a_graph.edge_index
     targets = [(a_graph.target, 0), (1, 2), (0, a_graph.target)]
     settings = {"task": "edge", "num_layers": 2, "num_samples": 100, "change": Fall(0.01)}
@@ -117,7 +117,7 @@ STAR = torch.tensor([[1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0]])
 
 @pytest.mark.parametrize("flat", [False, True], ids=["[n, 1]", "[n]"])
 @pytest.mark.parametrize("change", ["auto", Deviation(2.0)], ids=["auto", "beyond a tolerance"])
-def test_a_regression_is_explained_by_the_node_that_moves_the_value(flat, change):
+def test_a_regression_is_explained_by_the_node_that_changes_the_value(flat, change):
     x = torch.tensor([[0.0], [0.1], [0.2], [30.0], [0.2], [0.1], [0.0]])
     explainer = PGMExplainer(
         Sum(1, flat),

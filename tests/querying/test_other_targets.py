@@ -45,7 +45,7 @@ def all_of(explanation):
     return contents, str(explanation)
 
 
-def same_in_company(made):
+def same_with_other_targets(made):
     together = made.explain_many(TARGETS)
     for target, explanation in zip(TARGETS, together, strict=True):
         with pytest.warns() if explanation.warnings else nullcontext():
@@ -56,7 +56,7 @@ def same_in_company(made):
 def test_the_kind_of_scores_does_not_depend_on_other_targets():
     # Alone the logits of the second star look like probabilities, those of the first never do.
     made = explainer(one_minus, [0.3, 2.0, 1.5, 0.1, 0.2, 0.4], change=0.1)
-    same_in_company(made)
+    same_with_other_targets(made)
     assert made.explain(3).probability == pytest.approx(1 / (1 + np.exp(-0.2)))
 
 
@@ -70,14 +70,14 @@ def test_misread_scores_are_an_error_with_any_targets():
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e8])
 def test_how_large_other_values_are_does_not_matter(size):
     made = explainer(value, [1, 2, 3, size, 2 * size, 3 * size], scores="values")
-    same_in_company(made)
+    same_with_other_targets(made)
     assert made.explain(0).held < 0.9
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
 def test_a_constant_neighbourhood_is_no_error_with_any_targets(tmp_path):
     made = explainer(one_minus, [0, 0, 0, 1, 2, 3], scores="logits")
-    same_in_company(made)
+    same_with_other_targets(made)
     alone = made.explain(0)
     assert alone.held == 1
     assert any("only 0% of the cases" in text for text in alone.warnings)
@@ -102,7 +102,7 @@ def test_the_receptive_field_warning_is_for_all_targets_or_none():
 
     path = np.array([[1, 2, 4, 5, 6, 7], [0, 0, 3, 4, 5, 6]])
     made = explainer(three_steps, [0.1, 0.2, 0.4, 0.3, 0.1, 0.2, 0.3, 0.5], path)
-    same_in_company(made)
+    same_with_other_targets(made)
     assert any("receptive field is larger" in text for text in made.explain_many([3])[0].warnings)
 
 

@@ -63,7 +63,7 @@ def test_a_stated_kind_is_used():
     ],
     ids=["tensor", "list", "bfloat16", "float16"],
 )
-def test_an_answer_of_any_numeric_type_will_do(answer):
+def test_an_output_of_any_numeric_type_is_accepted(answer):
     np.testing.assert_allclose(observe(answer).before, observe(nodes).before, atol=0.02)
 
 

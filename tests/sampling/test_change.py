@@ -253,7 +253,7 @@ def test_a_bad_threshold_is_refused(bad):
         as_change(bad, "auto")
 
 
-def test_auto_is_a_large_fall_and_for_values_the_half_that_moved_most():
+def test_auto_is_a_large_fall_or_for_values_a_top_half():
     assert as_change("auto", "auto") == LargeFall()
     assert as_change("auto", "values") == TopDeviation(0.5)
 

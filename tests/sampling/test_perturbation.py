@@ -118,7 +118,7 @@ MIXED = np.array([[0.0, 2.0], [7.0, 7.0], [4.0, 2.0], [7.0, 7.0], [7.0, 7.0]])
     ("columns", "name"),
     [([0], "permute and random"), ([1], "random"), ([0, 1], "permute and random")],
 )
-def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
+def test_auto_is_chosen_for_each_node_type_separately(columns, name):
     population = Population(MIXED, KINDS)
     auto = as_perturbation("auto", population, np.array(columns), "node")
     assert auto.name == name

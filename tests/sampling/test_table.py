@@ -32,7 +32,7 @@ def blocks(draw):
 
 @pytest.mark.parametrize("in_file", [False, True])
 @given(blocks())
-def test_what_is_written_in_any_blocks_is_read_back(in_file, written):
+def test_blocks_that_are_written_are_read_back(in_file, written):
     variables, codes, ranges = written
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scratch, "_SMALL", 0)

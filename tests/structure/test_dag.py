@@ -39,7 +39,7 @@ def test_numpy_numbers_become_plain_ones():
     assert all(type(end) is int for end in edge)
 
 
-def test_an_iterator_of_edges_will_do():
+def test_an_iterator_of_edges_is_accepted():
     assert DAG(3, iter([(0, 1), (1, 2)])).edges == ((0, 1), (1, 2))
 
 

@@ -56,16 +56,16 @@ class Shapley:
             yield found
 
     def _values(self, game: _Game) -> FloatArray:
-        nobody, everybody = np.zeros((1, len(game.players))), np.ones(len(game.players))
+        absent, present = np.zeros((1, len(game.players))), np.ones(len(game.players))
         if len(game.players) == 0:
-            return everybody
+            return present
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PendingDeprecationWarning)  # from its own plots
             import shap
         with _legacy_seed(self.seed):
-            explainer = shap.KernelExplainer(game.worth, nobody)
+            explainer = shap.KernelExplainer(game.worth, absent)
             # Three calls are not sampled coalitions: the empty one, the full one, the prediction.
-            return explainer.shap_values(everybody, nsamples=self.num_queries - 3, silent=True)
+            return explainer.shap_values(present, nsamples=self.num_queries - 3, silent=True)
 
 
 class _Game:
