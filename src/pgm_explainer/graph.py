@@ -64,9 +64,16 @@ class SampledEdges:
     def __len__(self) -> int:
         return len(self.kept)
 
-    def flat(self, part: Subgraph) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the sample, the ends ``[2, M]`` and the column of each edge of all samples."""
-        sample, at = np.nonzero(self.kept)
+    def flat(
+        self, part: Subgraph, order: IntArray | None = None
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the sample, the ends ``[2, M]`` and the column of each edge of all samples.
+
+        Args:
+            order: the order of the edges within a sample; None for that of the subgraph.
+        """
+        sample, at = np.nonzero(self.kept if order is None else self.kept[:, order])
+        at = at if order is None else order[at]
         ends = part.edge_index[:, at]
         if self.edge_index is not None:
             ends = self.edge_index[sample, :, at].T

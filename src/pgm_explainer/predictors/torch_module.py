@@ -1,8 +1,9 @@
 """Adapter for PyTorch and PyTorch Geometric modules.
 
-A batch of samples is passed in one call if this gives the same scores as one sample at a time:
-stacked as ``[B, n, F]`` if the layers support it, else as one graph of disconnected copies, else
-one sample at a time. The way of batching is determined by trial calls of the module.
+A batch of samples is passed in one call if this gives the same scores as one sample at a time: as
+one graph of disconnected copies with a sparse matrix of edges, if the layers are those of PyTorch
+Geometric and support it; else stacked as ``[B, n, F]``, else as disconnected copies with an
+``edge_index``, else one sample at a time. The way of batching is determined by trial calls.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .torch_tools import (
 
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
 
-BATCHINGS = ("stacked", "blocks", "single")
+BATCHINGS = ("sparse", "stacked", "blocks", "single")
 _TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _FEATURE_NAMES = ("x", "features", "input")
@@ -50,7 +51,8 @@ class TorchModulePredictor(Predictor):
         inputs: further keyword inputs, such as ``edge_weight`` or ``edge_attr``. Those with a row
             per edge or per node are cut to the subgraph.
         output: selects the scores from the module's output; by default the first tensor.
-        batching: ``auto`` to determine it, or one of ``stacked``, ``blocks``, ``single``.
+        batching: ``auto`` to determine it, or one of ``sparse``, ``stacked``, ``blocks``,
+            ``single``.
         many_graphs: whether the scores of several graphs, given by the input ``batch``, are
             returned, as ``[B, graphs, C]``.
 
@@ -91,11 +93,12 @@ class TorchModulePredictor(Predictor):
         self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
         self._many_graphs = many_graphs
         self._batchings: SubgraphCache[str] = SubgraphCache()
-        self._in_blocks: SubgraphCache[bool] = SubgraphCache()
+        self._edge_batchings: SubgraphCache[str] = SubgraphCache()
+        self._requests: SubgraphCache[Request] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
-        request = Request.on(part, self.task, pairs, self.inputs, features)
+        request = self._request(part, pairs, features)
 
         def call() -> Tensor:
             batching = "single"
@@ -122,34 +125,48 @@ class TorchModulePredictor(Predictor):
             request = Request.on(sample, self.task, pairs, self.inputs, features)
             return _one_by_one(self._call, request, features[at : at + 1])
 
-        def many(stop: int) -> Tensor:
-            request = Request.on(part, self.task, pairs, self.inputs, features)
-            batch = request.with_edges(part, edges.first(stop), self.inputs)
+        def many(stop: int, sparse: bool) -> Tensor:
+            request = self._request(part, pairs, features)
+            batch = request.with_edges(part, edges.first(stop), self.inputs, sparse)
             return _rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
 
         def call() -> Tensor:
-            if len(x) > 1 and self._batches_edges(part, one, many):
-                return many(len(x))
+            batching = self._edge_batching(part, one, many) if len(x) > 1 else "single"
+            if batching != "single":
+                return many(len(x), batching == "sparse")
             return torch.cat([one(at) for at in range(len(x))])
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
-    def _batches_edges(
-        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int], Tensor]
-    ) -> bool:
-        """Return whether samples with different edges can share a call; determined once."""
+    def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
+        """Return the inputs on a subgraph; cached, unless the model's device or type changed."""
+        known = self._requests.get(part) if pairs is None else None
+        same = known is not None and known.edge_index.device == features.device
+        if known is None or not same or known.precision != features.dtype:
+            known = Request.on(part, self.task, pairs, self.inputs, features)
+            if pairs is None:
+                self._requests.remember(part, known)
+        return known
+
+    def _edge_batching(
+        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int, bool], Tensor]
+    ) -> str:
+        """Return how samples with different edges share a call; determined once."""
         if self.batching != "auto":
-            return self.batching != "single"
-        exact = self._in_blocks.get(part)
-        if exact is None:
-            expected = torch.cat([one(0), one(1)])
-            try:
-                exact = same_scores(many(2), expected)
-            except UNSUPPORTED:
-                exact = False
-            self._in_blocks.remember(part, exact)
-        return exact
+            return "blocks" if self.batching == "stacked" else self.batching
+        batching = self._edge_batchings.get(part)
+        if batching is None:
+            batching, expected = "single", torch.cat([one(0), one(1)])
+            for trial in ("blocks",) if self.num_layers is None else ("sparse", "blocks"):
+                try:
+                    if same_scores(many(2, trial == "sparse"), expected):
+                        batching = trial
+                        break
+                except UNSUPPORTED:
+                    continue
+            self._edge_batchings.remember(part, batching)
+        return batching
 
     def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
         """Return the first way of batching that gives the scores of single samples; cached."""
@@ -165,6 +182,8 @@ class TorchModulePredictor(Predictor):
         trials = distinct_samples(features)
         expected = _one_by_one(self._call, request, trials.clone())
         for batching in BATCHINGS[:-1]:
+            if batching == "sparse" and self.num_layers is None:
+                continue  # no layers of PyTorch Geometric
             try:
                 scores = _CALLS[batching](self._call, request, trials.clone())
             except UNSUPPORTED:
@@ -279,7 +298,11 @@ def _stacked(call: _Call, request: Request, x: Tensor) -> Tensor:
 
 
 def _blocks(call: _Call, request: Request, x: Tensor) -> Tensor:
-    return _rows_of(call(x.flatten(0, 1), request.repeated(len(x))), len(x), request)
+    return _rows_of(call(x.flatten(0, 1), request.copies(len(x))), len(x), request)
+
+
+def _sparse(call: _Call, request: Request, x: Tensor) -> Tensor:
+    return _rows_of(call(x.flatten(0, 1), request.copies(len(x), sparse=True)), len(x), request)
 
 
 def _rows_of(answer: Tensor, samples: int, request: Request) -> Tensor:
@@ -304,6 +327,7 @@ def _one_by_one(call: _Call, request: Request, x: Tensor) -> Tensor:
 
 
 _CALLS: dict[str, Callable[[_Call, Request, Tensor], Tensor]] = {
+    "sparse": _sparse,
     "stacked": _stacked,
     "blocks": _blocks,
     "single": _one_by_one,

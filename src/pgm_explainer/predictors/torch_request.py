@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from ..arrays import IntArray
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
 
 __all__ = ["Request"]
@@ -22,9 +23,11 @@ class Request:
     """A subgraph and further inputs as tensors.
 
     Attributes:
+        edge_index: edges ``[2, E]``, or a sparse matrix ``[receivers, senders]``.
         rows: the number of predictions per sample.
         per_node, per_edge, shared: further inputs with a row per node, with a row per edge, and
             others.
+        precision: the type of the features.
     """
 
     edge_index: Tensor
@@ -34,6 +37,8 @@ class Request:
     per_node: Mapping[str, Tensor]
     per_edge: Mapping[str, Tensor]
     shared: Mapping[str, Tensor]
+    precision: torch.dtype
+    _last: dict[tuple[int, bool], Request] = field(default_factory=dict, compare=False)
 
     @classmethod
     def on(
@@ -68,6 +73,7 @@ class Request:
             sorted_inputs["node"],
             sorted_inputs["edge"],
             sorted_inputs[""],
+            like.dtype,
         )
 
     @property
@@ -90,24 +96,69 @@ class Request:
             {**per_node, "batch": batch.repeat(samples) + copies * graphs},
             {name: _copies(value, samples) for name, value in self.per_edge.items()},
             self.shared,
+            self.precision,
         )
 
+    def copies(self, samples: int, sparse: bool = False) -> Request:
+        """Return :meth:`repeated`, with a sparse matrix of edges if wanted; the last is cached."""
+        key = (samples, sparse)
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = self._sparse(samples) if sparse else self.repeated(samples)
+        return self._last[key]
+
+    def _sparse(self, samples: int) -> Request:
+        # Once the edges of a copy are sorted, those of all copies are.
+        order = _by_receiver(self.edge_index, self.nodes)
+        return replace(self, edge_index=self.edge_index[:, order]).repeated(samples).as_matrix()
+
+    def as_matrix(self) -> Request:
+        """Return the request with its edges, sorted by receiver, as a sparse matrix.
+
+        Layers of PyTorch Geometric that support it then take a fraction of the time.
+
+        Raises:
+            ModelError: there are further inputs for each edge, which have no place in it.
+        """
+        if self.per_edge:
+            raise ModelError("a sparse matrix has no place for further inputs of edges")
+        senders, receivers = self.edge_index
+        counts = torch.bincount(receivers, minlength=self.nodes)
+        offsets = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
+        ones = torch.ones(len(senders), dtype=self.precision, device=offsets.device)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse CSR tensor support", UserWarning)
+            shape = (self.nodes, self.nodes)
+            matrix = torch.sparse_csr_tensor(offsets, senders, ones, size=shape)
+        return replace(self, edge_index=matrix)
+
     def with_edges(
-        self, part: Subgraph, edges: SampledEdges, inputs: Mapping[str, Tensor]
+        self,
+        part: Subgraph,
+        edges: SampledEdges,
+        inputs: Mapping[str, Tensor],
+        sparse: bool = False,
     ) -> Request:
         """Return the request on one graph of disconnected copies with different edges."""
-        repeated = self.repeated(len(edges))
-        sample, ends, columns = edges.flat(part)
+        repeated = self.copies(len(edges))
+        order = None
+        if sparse and edges.edge_index is None:
+            order = _by_receiver(self.edge_index, self.nodes).numpy()
+        sample, ends, columns = edges.flat(part, order)
         device = self.edge_index.device
         column = torch.from_numpy(columns)
-        return replace(
+        edge_index = torch.from_numpy(ends + sample * self.nodes).to(device)
+        if sparse and order is None:
+            edge_index = edge_index[:, _by_receiver(edge_index, repeated.nodes)]
+        found = replace(
             repeated,
-            edge_index=torch.from_numpy(ends + sample * self.nodes).to(device),
+            edge_index=edge_index,
             per_edge={
                 name: inputs[name][column.to(inputs[name].device)].to(value)
                 for name, value in self.per_edge.items()
             },
         )
+        return found.as_matrix() if sparse else found
 
 
 def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
@@ -129,3 +180,9 @@ def _copies(value: Tensor, samples: int) -> Tensor:
 def _shifted(pairs: Tensor, offsets: Tensor) -> Tensor:
     """Repeat pairs of nodes once for each offset."""
     return (pairs[:, None, :] + offsets[:, None]).flatten(1)
+
+
+def _by_receiver(edge_index: Tensor, nodes: int) -> Tensor:
+    """Return the order of edges by receiver, then sender."""
+    senders, receivers = edge_index.cpu()
+    return torch.argsort(receivers * nodes + senders)
