@@ -29,7 +29,7 @@ __all__ = ["batch_size", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
-_COMFORTABLE_FLOATS = int(__import__("os").environ.get("CF", "3600000"))
+_COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for efficient batches, few enough to stay in the cache."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
