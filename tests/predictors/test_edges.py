@@ -34,18 +34,22 @@ class Net(torch.nn.Module):
         return global_add_pool(hidden, batch)
 
 
-def setting(seed=0):
+def setting(seed=0, simple=False):
     rng = np.random.default_rng(seed)
     edge_index = rng.integers(0, NODES, size=(2, EDGES))
+    if simple:
+        pairs = [(u, v) for u in range(NODES) for v in range(NODES) if u != v]
+        edge_index = np.array(pairs).T[:, rng.permutation(len(pairs))[:EDGES]]
     part = Graph(edge_index, NODES).whole
     x = rng.normal(size=(SAMPLES, NODES, 3)).astype(np.float32)
     return rng, part, x
 
 
+@pytest.mark.parametrize("simple", [False, True])
 @pytest.mark.parametrize("task", ["node", "graph"])
 @pytest.mark.parametrize("layer", [GCNConv, SAGEConv, GATConv, GINEConv])
-def test_a_batch_with_different_edges_gives_the_scores_of_each_sample_alone(layer, task):
-    rng, part, x = setting()
+def test_a_batch_with_different_edges_gives_the_scores_of_each_sample_alone(layer, task, simple):
+    rng, part, x = setting(simple=simple)
     attributes = torch.rand(EDGES, 2)
     inputs = {"edge_attr": attributes} if layer is GINEConv else {}
     module = Net(layer, pooled=task == "graph")

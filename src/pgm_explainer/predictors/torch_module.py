@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
-from ..graph import SampledEdges, Subgraph
+from ..graph import FLOWS, SampledEdges, Subgraph
 from .base import Predictor
 from .torch_request import Request
 from .torch_state import check_ready, evaluated
@@ -31,6 +31,7 @@ from .torch_tools import (
     first_tensor,
     flow_of,
     same_scores,
+    takes_any_matrix,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
@@ -131,7 +132,10 @@ class TorchModulePredictor(Predictor):
             return _rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
 
         def call() -> Tensor:
-            batching = self._edge_batching(part, one, many) if len(x) > 1 else "single"
+            only_removed = edges.edge_index is None and edges.edges is None
+            batching = "single"
+            if len(x) > 1:
+                batching = self._edge_batching(part, one, many, only_removed)
             if batching != "single":
                 return many(len(x), batching == "sparse")
             return torch.cat([one(at) for at in range(len(x))])
@@ -149,8 +153,17 @@ class TorchModulePredictor(Predictor):
                 self._requests.remember(part, known)
         return known
 
+    @property
+    def _may_be_sparse(self) -> bool:
+        """Whether layers are those of PyTorch Geometric, with messages from source to target."""
+        return self.num_layers is not None and self.flow == FLOWS[0]
+
     def _edge_batching(
-        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int, bool], Tensor]
+        self,
+        part: Subgraph,
+        one: Callable[[int], Tensor],
+        many: Callable[[int, bool], Tensor],
+        only_removed: bool,
     ) -> str:
         """Return how samples with different edges share a call; determined once."""
         if self.batching != "auto":
@@ -158,7 +171,9 @@ class TorchModulePredictor(Predictor):
         batching = self._edge_batchings.get(part)
         if batching is None:
             batching, expected = "single", torch.cat([one(0), one(1)])
-            for trial in ("blocks",) if self.num_layers is None else ("sparse", "blocks"):
+            # Other layers may be right for the edges of some samples, and wrong for others.
+            simple = only_removed and self._may_be_sparse and takes_any_matrix(self.module)
+            for trial in ("sparse", "blocks") if simple else ("blocks",):
                 try:
                     if same_scores(many(2, trial == "sparse"), expected):
                         batching = trial
@@ -182,8 +197,8 @@ class TorchModulePredictor(Predictor):
         trials = distinct_samples(features)
         expected = _one_by_one(self._call, request, trials.clone())
         for batching in BATCHINGS[:-1]:
-            if batching == "sparse" and self.num_layers is None:
-                continue  # no layers of PyTorch Geometric
+            if batching == "sparse" and not self._may_be_sparse:
+                continue
             try:
                 scores = _CALLS[batching](self._call, request, trials.clone())
             except UNSUPPORTED:

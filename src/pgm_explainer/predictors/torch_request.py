@@ -127,7 +127,7 @@ class Request:
         offsets = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
         ones = torch.ones(len(senders), dtype=self.precision, device=offsets.device)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sparse CSR tensor support", UserWarning)
+            warnings.filterwarnings("ignore", "Sparse ", UserWarning)  # beta; not validated
             shape = (self.nodes, self.nodes)
             matrix = torch.sparse_csr_tensor(offsets, senders, ones, size=shape)
         return replace(self, edge_index=matrix)

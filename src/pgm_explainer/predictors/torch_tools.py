@@ -23,6 +23,7 @@ __all__ = [
     "flow_of",
     "same_scores",
     "some_parameter",
+    "takes_any_matrix",
 ]
 
 Found = TypeVar("Found")
@@ -31,6 +32,7 @@ _TRIALS = 2
 _SAME_WITHIN = 1e-4
 _REMEMBERED = 16
 _STEPS_WITHIN_LAYER = ("K", "num_layers")
+_PLAIN_SUMS = ("GINConv", "GraphConv", "SAGEConv")
 _LAYER, _BOTH_WAYS = "MessagePassing", "DirGNNConv"
 
 
@@ -86,6 +88,15 @@ def flow_of(module: nn.Module) -> str:
     if len(flows) > 1 or any(_is_a(part, _BOTH_WAYS) for part in parts):
         return "both"
     return flows.pop() if flows else FLOWS[0]
+
+
+def takes_any_matrix(module: nn.Module) -> bool:
+    """Return whether all layers sum, or average, along a sparse matrix of any edges.
+
+    Layers that add self-loops or normalise treat some matrices differently from an ``edge_index``.
+    """
+    layers = [part for part in module.modules() if _is_a(part, _LAYER)]
+    return all(type(layer).__name__ in _PLAIN_SUMS for layer in layers)
 
 
 def _is_a(module: nn.Module, name: str) -> bool:
