@@ -59,7 +59,7 @@ def saturated(bits):
 
 
 def test_intervals_of_rare_and_large_changes_cover_the_truth(lab, exact_effects):
-    """Those of a mean and its standard error held 0.90 of the effects, nearly all misses on one side."""
+    """Those of a mean and its standard error held 0.90 of them; most missed on one side."""
     truth = np.append(exact_effects(saturated, 6), np.zeros(24))
     found = [lab(seed, 30).effects(saturated) for seed in range(100)]
     assert 0.93 <= np.mean([holds(each, truth) for each in found]) <= 0.97

@@ -113,8 +113,8 @@ def test_both_signs_are_alike_and_scale_does_not_matter():
     values, totals = rng.normal(size=100), np.array([1.0, 8.0, 15.0])
     ones = np.ones(100)
     upper = log_tails(totals, values, ones, 0.2)
-    np.testing.assert_allclose(log_tails(-totals, -values, ones, 0.2), upper, rtol=1e-4)
-    np.testing.assert_allclose(log_tails(1e-9 * totals, 1e-9 * values, ones, 0.2), upper, rtol=1e-4)
+    np.testing.assert_allclose(log_tails(-totals, -values, ones, 0.2), upper, rtol=1e-9)
+    np.testing.assert_allclose(log_tails(1e-9 * totals, 1e-9 * values, ones, 0.2), upper, rtol=1e-9)
     each = log_tails(totals, np.stack([values] * 3), np.ones((3, 100)), 0.2)
     np.testing.assert_allclose(each, upper, rtol=1e-12)
 
