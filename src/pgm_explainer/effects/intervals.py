@@ -7,8 +7,9 @@ a large change has a small standard error and a wrong mean.
 
 Here an interval inverts the randomisation test instead. Its sides are quantiles of the estimate's
 error if the perturbed samples were drawn anew, with the skewness of the outcome and without the
-luck of one node's draw. These hold for a node that shifts the outcome. A node can also change its
-variance; then the sides grow in proportion to Neyman's standard error, which allows for that.
+luck of one node's draw. These hold for a node that shifts the outcome. A node with a clear effect,
+or whose perturbed samples vary more than chance explains, also changes the variance. Then the sides
+grow in proportion to Neyman's standard error, which allows for that.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ __all__ = ["interval_sides"]
 Vector = NDArray[np.float64]
 
 _TAIL = 0.025
+_EVIDENT = 2.0
+"""The z-score above which a variance is taken to be larger than the others."""
 
 
 def interval_sides(
@@ -44,18 +47,35 @@ def interval_sides(
         squares: sums ``[V, fits]`` of squared residuals over the perturbed samples of each column.
         probability: the probability that a node is perturbed in a sample.
     """
-    total = np.einsum("kn,kn->k", fits.residual, fits.residual)[cells.row]
     variance = bits.variance[cells.column]
-    share = bits.count[cells.column] / bits.num_samples
-    within = squares[cells.column, cells.row]
-    unequal = within * (1 - share) ** 2 + (total - within) * share**2
-    equal = total / bits.num_samples * variance
-    ratio = np.divide(unequal, equal, out=np.zeros(len(equal)), where=(equal > 0) & (share > 0))
-    wider = np.sqrt(np.maximum(ratio, 0)) * _student(bits)[cells.column]
     low, high = outcome_quantiles(fits.residual - fits.mean[:, None], probability, _TAIL)
     expected = bits.num_samples * probability * (1 - probability)
-    scale = np.maximum(wider, 1.0) / np.sqrt(expected * variance)
+    scale = _widening(bits, cells, fits, squares, probability) / np.sqrt(expected * variance)
     return high[cells.row] * scale, -low[cells.row] * scale
+
+
+def _widening(
+    bits: PerturbedSamples,
+    cells: Cells,
+    fits: StackedFits,
+    squares: Vector,
+    probability: float,
+) -> Vector:
+    """Return Neyman's standard error over that of equal variances where it matters, otherwise 1."""
+    square = fits.residual**2
+    mean = square.mean(axis=1)
+    square -= mean[:, None]
+    chance = np.sqrt(probability * (1 - probability) * np.einsum("kn,kn->k", square, square))
+    count, mean = bits.count[cells.column], mean[cells.row]
+    excess = squares[cells.column, cells.row] - count * mean
+    matters = excess > _EVIDENT * chance[cells.row]
+    matters[cells.of_fits(fits, 0)[0]] = True
+    matters &= mean > 0
+    relative = np.divide(excess, mean, out=np.zeros(len(excess)), where=matters)
+    # Neyman's squared error is within * (1 - share)**2 + (total - within) * share**2.
+    relative *= (1 - 2 * count / bits.num_samples) / bits.variance[cells.column]
+    ratio = np.sqrt(np.maximum(1 + relative, 0)) * _student(bits)[cells.column]
+    return np.where(matters, np.maximum(ratio, 1.0), 1.0)
 
 
 def _student(bits: PerturbedSamples) -> Vector:
