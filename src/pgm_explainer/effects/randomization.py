@@ -21,8 +21,9 @@ FloatVector = NDArray[np.float64]
 _EXTREMES = 48
 _BINS = 64
 _STEPS = 40
-_QUANTILE_STEPS = 8
+_QUANTILE_STEPS = 5
 _ROWS_AT_ONCE = 2048
+_CELLS_AT_ONCE = 1 << 20
 _FURTHEST = 300.0
 """The largest tilt, at which every coin is practically certain."""
 _CLOSE = 1e-9
@@ -120,9 +121,10 @@ def outcome_quantiles(
     Returns:
         The lower and the upper quantile of each outcome's sum, ``[r]``.
     """
-    chosen = [atoms(each) for each in outcomes]
-    values = np.stack([each for each, _ in chosen])
-    weights = np.broadcast_to(chosen[0][1], values.shape)
+    step = max(1, _CELLS_AT_ONCE // outcomes.shape[1])
+    parts = [atoms(outcomes[at : at + step]) for at in range(0, len(outcomes), step)]
+    values = np.concatenate([part for part, _ in parts])
+    weights = np.broadcast_to(parts[0][1], values.shape)
     scale = np.sqrt((weights * values**2).sum(axis=1))
     values = values / np.where(scale > 0, scale, 1.0)[:, None]
     lower = _upper_quantiles(-values, weights, probability, tail)
