@@ -1,6 +1,7 @@
 """Benchmarks whose truth is the model, on settings small enough to wait for."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import networkx as nx
@@ -21,6 +22,7 @@ from pgm_explainer_lab.faithfulness.explainers import (
 from pgm_explainer_lab.faithfulness.measures import (
     against_truth,
     fidelities,
+    interval_counts,
     negative_evidence,
     path_found,
 )
@@ -72,15 +74,28 @@ def test_an_interval_may_miss_by_the_error_of_the_truth_and_no_more():
         log_p=np.zeros(3),
         significant=np.ones(3, dtype=bool),
     )
-    measured = against_truth(finding([1, 2], np.zeros(10), table), TRUTH, TARGET)
+    known = Truth(*(column[[0, 1, -1]] for column in vars(TRUTH).values()))
+    measured = interval_counts(table, known, 100, TRUTH.strongest(2, TARGET))
     assert (measured["intervals"], measured["covered"]) == (3, 2)
     strongest = measured["intervals of the strongest"], measured["covered of the strongest"]
     assert strongest == (2, 1)
+    still = replace(table, effect=np.zeros(3), low=np.zeros(3), high=np.zeros(3))
+    assert interval_counts(still, known, 100, known) == {}
 
 
-def test_where_nothing_changes_nothing_is_measured():
+def test_the_fewer_contexts_the_more_an_interval_may_miss():
+    one = np.ones(1)
+    table = Effects(np.array([1]), -0.45 * one, -0.46 * one, -0.44 * one, one, -one, one > 0)
+    known = Truth(np.array([1]), -0.4 * one, 0.4 * one, 0.02 * one)
+    held = [interval_counts(table, known, few, known)["covered"] for few in (3, 1000)]
+    assert held == [1, 0]
+
+
+def test_where_nothing_changes_beyond_rounding_nothing_is_measured():
     still = Truth(TRUTH.nodes, *np.zeros((3, 8)))
     assert against_truth(finding([1, 2, 3]), still, TARGET) == {}
+    hardly = Truth(TRUTH.nodes, *1e-9 * np.ones((3, 8)))
+    assert against_truth(finding([1, 2, 3]), hardly, TARGET) == {}
 
 
 def test_a_path_is_found_by_the_sum_of_its_ends():
