@@ -11,7 +11,7 @@ import torch
 
 from pgm_explainer.cli import main
 from pgm_explainer.effects import Effects
-from pgm_explainer_lab.faithfulness import cells, community, faber, sets
+from pgm_explainer_lab.faithfulness import cells, community, faber, sets, tables
 from pgm_explainer_lab.faithfulness.attention import attention_subject
 from pgm_explainer_lab.faithfulness.explainers import (
     EFFECTS,
@@ -19,6 +19,7 @@ from pgm_explainer_lab.faithfulness.explainers import (
     our_findings,
     rival_findings,
 )
+from pgm_explainer_lab.faithfulness.grid import lead_rows
 from pgm_explainer_lab.faithfulness.measures import (
     against_truth,
     fidelities,
@@ -274,3 +275,28 @@ def test_an_unknown_set_is_refused_by_name(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "syn9" in told
     assert all(data in told for data in sets.SETS)
+
+
+def test_a_lead_is_measured_target_by_target():
+    def cell(name, *values):
+        rows = [
+            {"subject": "a", "target": at, "captured 5": value, "passes": 10}
+            for at, value in enumerate(values)
+        ]
+        return {"data": "syn1", "seed": 0, "explainer": name, "rows": rows}
+
+    cells = [
+        cell(EFFECTS, 1.0, 0.8, 0.9),
+        cell("SHAP", 0.9, 0.9, 0.6),
+        cell("saliency", 1.0, 0.9),  # one target is missing, so it does not compare
+        cell("random", 0.1, 0.2, 0.3),
+    ]
+    _, row = lead_rows(cells, "captured 5")
+    assert row == ["syn1", "0.900", "SHAP", "0.800", "+0.100 ± 0.115", "3", "10 / 10"]
+
+
+def test_the_error_of_a_coverage_counts_targets_and_not_intervals():
+    rows = [{"covered": covered, "intervals": 10} for covered in (10, 10, 10, 6)]
+    share, error = tables._clustered_share(rows, "covered", "intervals")
+    assert share == pytest.approx(0.9)
+    assert error == pytest.approx(np.std([1, 1, 1, 0.6], ddof=1) / 2)
