@@ -1,4 +1,4 @@
-"""How well an explanation matches the truth, and what taking its nodes away does."""
+"""Scores of an explanation against the true effects, and its fidelity."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ __all__ = [
 ]
 
 TOP = 5
-"""How many nodes an explanation names."""
+"""Number of nodes in an explanation."""
 RESOLUTION = 1e-6
 """Changes of a probability below this are rounding errors of the model."""
 _CLEAR = 3.0
 
 
 def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[str, float]:
-    """Return how much of the truth a finding holds; the target counts in none but the intervals.
+    """Return the scores of a finding against the true effects; only intervals include the target.
 
-    ``captured 1`` and ``captured 5`` are the true effects of the first nodes, as a share of those
-    of as many strongest ones; ``recall 5`` is the share of the five strongest among the first
-    five; ``sign`` is the share of right signs among the five strongest that have a clear one.
-    Nothing is said where no perturbation of any node changes anything beyond rounding errors.
+    ``captured 1`` and ``captured 5`` are the sums of the true effects of the top-ranked nodes,
+    divided by those of as many strongest nodes; ``recall 5`` is the share of the five strongest
+    nodes among the top five; ``sign`` is the share of correct signs among the five strongest nodes
+    with a clear sign. The result is empty if no perturbation of any node changes the prediction by
+    more than rounding errors.
     """
     others = truth.nodes != target
     nodes, size = truth.nodes[others], truth.size[others]
@@ -67,15 +68,15 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
 def interval_counts(
     effects: Effects, checked: Truth, contexts: int, strongest: Truth
 ) -> dict[str, float]:
-    """Count intervals, and those that hold the true effect; of the strongest nodes too.
+    """Count intervals and those that contain the true effect, in total and for the strongest.
 
-    A prediction that no sample changes has no intervals: nothing was estimated.
+    A prediction that changes in no sample has no intervals.
 
     Args:
         effects: the effects with their intervals.
-        checked: the true effects of the nodes whose intervals count.
-        contexts: the fewest contexts in which each of them was measured.
-        strongest: those of the nodes with the strongest effects.
+        checked: the true effects of the nodes whose intervals are counted.
+        contexts: the minimum number of contexts that a true effect is a mean of.
+        strongest: the true effects of the strongest nodes.
     """
     if not (effects.high > effects.low).any():
         return {}
@@ -91,10 +92,9 @@ def interval_counts(
 
 
 def _covered(effects: Effects, truth: Truth, contexts: int) -> NDArray[np.bool_]:
-    """Return whether the interval of each node of the truth holds its true effect.
+    """Return whether the interval of each node contains its true effect.
 
-    The truth is itself a mean over contexts, so the distance that an interval allows is widened by
-    the margin of that mean.
+    The true effect is itself a mean over contexts, so the intervals are widened by its margin.
     """
     order = np.argsort(effects.nodes)
     at = order[np.searchsorted(effects.nodes[order], truth.nodes)]
@@ -107,7 +107,7 @@ def _covered(effects: Effects, truth: Truth, contexts: int) -> NDArray[np.bool_]
 
 
 def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, float]:
-    """Return what happens without the first five nodes, and with them alone; the target stays."""
+    """Return the fidelities of the five top-ranked nodes; the target is never removed."""
     nodes = list(finding.nodes[:TOP])
     own = [] if target is None else [target]
     plus = faithfulness(case, [target], [nodes]).fidelity_plus
@@ -122,9 +122,9 @@ def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, fl
 
 
 def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -> float:
-    """Return the share of a path's edges among the first edges, as many as the path has nodes.
+    """Return the share of a path's edges among the top n edges, n the number of nodes on the path.
 
-    Faber et al. give an edge the sum of what its two ends have.
+    As in Faber et al., an edge has the sum of the values of its two nodes.
 
     Examples:
         >>> edges = np.array([[0, 1, 3], [1, 2, 2]])
@@ -140,6 +140,6 @@ def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -
 def negative_evidence(support: FloatArray, neutral: IntArray, against: IntArray) -> float:
     """Return 1 if evidence against a prediction can be distinguished from neutral nodes, else 0.
 
-    By Faber et al.: the Kolmogorov–Smirnov test of the two groups has a p-value below 0.01.
+    As in Faber et al., a Kolmogorov–Smirnov test of the two groups must have a p-value below 0.01.
     """
     return float(ks_2samp(support[neutral], support[against]).pvalue < 0.01)
