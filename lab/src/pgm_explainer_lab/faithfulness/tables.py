@@ -37,15 +37,15 @@ _CAPTURED = {
 
 
 _LEAD = (
-    "The same, compared with the best of the others on each set, target by target. ± is the "
-    "standard error of the mean difference, so that a difference below two of them may be chance; "
-    "the best of eleven others is chosen after the fact, which favours them. *passes*: how often "
-    "each calls the model for a target. Effects are measured in random contexts. Where an effect "
-    "is nearly the same in every context, calling the model for one node at a time, as occlusion "
-    "does, has less noise to average; where effects depend on other nodes, it does not see that. "
-    "Of Negative evidence, targets whose prediction no node changes by a millionth are left out; "
-    "for the others, a node has an effect in about one of 500 contexts, when it gets one of the "
-    "rare colours, so that a thousand samples seldom show it."
+    "Compared with the best other method on each set, target by target. ± is the standard error of "
+    "the mean difference; a difference of less than two standard errors may be chance. The best of "
+    "eleven methods is chosen after the fact, which favours it. *passes*: the number of passes per "
+    "target. Occlusion perturbs one node at a time, so it has no noise from other nodes. Where an "
+    "effect is much the same in every context, that is an advantage; where effects depend on other "
+    "nodes, it misses them. On Negative evidence the true effects themselves are uncertain. The "
+    "model is so sure that a node changes its prediction in one context of a hundred at most, so "
+    "the standard error of a true effect is half of it or more, and 1,000 samples contain few such "
+    "changes."
 )
 
 
@@ -125,7 +125,8 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
         "five nodes with the largest true effect. The true effect is itself a mean over at least "
         "30 contexts, so the intervals are widened by its margin. ± is the standard error of the "
         "share, with targets as clusters. Predictions that change in no sample have no intervals. "
-        "This excludes many targets of Negative evidence."
+        "This excludes half of the targets of Negative evidence; of the others, the true effects "
+        "rest on few contexts with any change, so a miss may be an error of the true effect."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals", "targets"]]
     for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
