@@ -1,6 +1,7 @@
 """Benchmarks against true effects, with small settings."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import networkx as nx
@@ -10,7 +11,7 @@ import torch
 
 from pgm_explainer.cli import main
 from pgm_explainer.effects import Effects
-from pgm_explainer_lab.faithfulness import cells, community, faber, sets
+from pgm_explainer_lab.faithfulness import cells, community, faber, sets, tables
 from pgm_explainer_lab.faithfulness.attention import attention_subject
 from pgm_explainer_lab.faithfulness.explainers import (
     EFFECTS,
@@ -18,9 +19,11 @@ from pgm_explainer_lab.faithfulness.explainers import (
     our_findings,
     rival_findings,
 )
+from pgm_explainer_lab.faithfulness.grid import lead_rows
 from pgm_explainer_lab.faithfulness.measures import (
     against_truth,
     fidelities,
+    interval_counts,
     negative_evidence,
     path_found,
 )
@@ -72,15 +75,28 @@ def test_coverage_allows_for_the_standard_error_of_the_truth():
         log_p=np.zeros(3),
         significant=np.ones(3, dtype=bool),
     )
-    measured = against_truth(finding([1, 2], np.zeros(10), table), TRUTH, TARGET)
+    known = Truth(*(column[[0, 1, -1]] for column in vars(TRUTH).values()))
+    measured = interval_counts(table, known, 100, TRUTH.strongest(2, TARGET))
     assert (measured["intervals"], measured["covered"]) == (3, 2)
     strongest = measured["intervals of the strongest"], measured["covered of the strongest"]
     assert strongest == (2, 1)
+    still = replace(table, effect=np.zeros(3), low=np.zeros(3), high=np.zeros(3))
+    assert interval_counts(still, known, 100, known) == {}
 
 
-def test_no_scores_if_no_node_has_an_effect():
+def test_the_fewer_contexts_the_more_an_interval_may_miss():
+    one = np.ones(1)
+    table = Effects(np.array([1]), -0.45 * one, -0.46 * one, -0.44 * one, one, -one, one > 0)
+    known = Truth(np.array([1]), -0.4 * one, 0.4 * one, 0.02 * one)
+    held = [interval_counts(table, known, few, known)["covered"] for few in (3, 1000)]
+    assert held == [1, 0]
+
+
+def test_no_scores_if_no_node_has_an_effect_beyond_rounding():
     still = Truth(TRUTH.nodes, *np.zeros((3, 8)))
     assert against_truth(finding([1, 2, 3]), still, TARGET) == {}
+    hardly = Truth(TRUTH.nodes, *1e-9 * np.ones((3, 8)))
+    assert against_truth(finding([1, 2, 3]), hardly, TARGET) == {}
 
 
 def test_path_score_sums_the_values_of_both_nodes():
@@ -259,3 +275,28 @@ def test_an_unknown_set_is_rejected_by_name(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "syn9" in told
     assert all(data in told for data in sets.SETS)
+
+
+def test_a_lead_is_measured_target_by_target():
+    def cell(name, *values):
+        rows = [
+            {"subject": "a", "target": at, "captured 5": value, "passes": 10}
+            for at, value in enumerate(values)
+        ]
+        return {"data": "syn1", "seed": 0, "explainer": name, "rows": rows}
+
+    cells = [
+        cell(EFFECTS, 1.0, 0.8, 0.9),
+        cell("SHAP", 0.9, 0.9, 0.6),
+        cell("saliency", 1.0, 0.9),  # one target is missing, so it does not compare
+        cell("random", 0.1, 0.2, 0.3),
+    ]
+    _, row = lead_rows(cells, "captured 5")
+    assert row == ["syn1", "0.900", "SHAP", "0.800", "+0.100 ± 0.115", "3", "10 / 10"]
+
+
+def test_the_error_of_a_coverage_counts_targets_and_not_intervals():
+    rows = [{"covered": covered, "intervals": 10} for covered in (10, 10, 10, 6)]
+    share, error = tables._clustered_share(rows, "covered", "intervals")
+    assert share == pytest.approx(0.9)
+    assert error == pytest.approx(np.std([1, 1, 1, 0.6], ddof=1) / 2)

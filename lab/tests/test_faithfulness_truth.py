@@ -11,7 +11,7 @@ from pgm_explainer_lab.faithfulness.marked import (
     distances_from,
     marked_subject,
 )
-from pgm_explainer_lab.faithfulness.truth import TruthPlan, true_effects
+from pgm_explainer_lab.faithfulness.truth import TruthPlan, checked_effects, true_effects
 from pgm_explainer_lab.rivals import Case
 from pgm_explainer_lab.rivals.output import Output
 
@@ -94,3 +94,15 @@ def test_only_the_mark_matters_if_no_donor_is_a_mark():
         truth = true_effects(subject.case, target, plan)
         causes = truth.nodes[truth.size > 1e-3]
         assert causes.tolist() == [subject.causes[target]]
+
+
+def test_intervals_are_checked_where_the_truth_is_known_well(planted):
+    case, target = planted.node, planted.target
+    truth = true_effects(case, target, ZERO)
+    assert checked_effects(case, target, ZERO, truth) == (truth, 500)
+    few = TruthPlan(budget=1, again=(), perturbation="zero", probability=P)
+    rough = true_effects(case, target, few)
+    checked, contexts = checked_effects(case, target, few, rough)
+    assert contexts == 30
+    assert checked.nodes.tolist() == rough.nodes.tolist()
+    assert (abs(checked.effect - truth.effect) <= 4.5 * np.hypot(checked.error, truth.error)).all()

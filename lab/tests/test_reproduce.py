@@ -105,6 +105,9 @@ def test_beyond_measures_every_explainer_and_forecasts(one_small_set, tmp_path):
     assert measured["SHAP"]["queries"]["forwards"] == Settings().sampling.num_samples
     (forecast,) = (each for each in section.results if "qualities" in each)
     assert forecast["qualities"]["base rate"]["auc"] == 0.5
+    network, unlimited = list(forecast["qualities"].values())[:2]
+    assert network != unlimited
+    assert "| network (max_nodes=None) |" in section.markdown
     assert (tmp_path / "figures" / "forecasts.png").is_file()
     assert "1000 forward passes for all targets together" in section.markdown
 
@@ -204,9 +207,10 @@ def test_the_sizes_of_explanations_are_counted():
 
 
 def test_the_verdict_counts_sets_by_their_mean_log_loss():
-    def forecast(data, network, logistic, everyone):
+    def forecast(data, network, unlimited, logistic, everyone):
         losses = {
             "network": network,
+            "network (max_nodes=None)": unlimited,
             "logistic": logistic,
             "logistic (all candidates)": everyone,
             "base rate": 0.6,
@@ -215,13 +219,13 @@ def test_the_verdict_counts_sets_by_their_mean_log_loss():
 
     found = beyond._verdict(
         [
-            forecast("syn1", 0.1, 0.2, 0.3),
-            forecast("syn1", 0.5, 0.3, 0.5),
-            forecast("syn2", 0.2, 0.3, 0.1),
+            forecast("syn1", 0.1, 0.1, 0.2, 0.3),
+            forecast("syn1", 0.5, 0.5, 0.3, 0.5),
+            forecast("syn2", 0.2, 0.05, 0.3, 0.1),
             {"data": "syn3", "qualities": {}},
         ]
     )
-    assert re.findall(r"\d+", found) == ["2", "2", "1", "1"]
+    assert re.findall(r"\d+", found) == ["2", "2", "1", "1", "2"]
 
 
 @needs_data

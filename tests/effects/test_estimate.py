@@ -31,6 +31,12 @@ def by_node(effects):
     return effects.effect[order], (effects.high - effects.low)[order] / 2
 
 
+def holds(effects, truth):
+    """Say of each node, in order, whether its interval holds the truth."""
+    order = np.argsort(effects.nodes)
+    return (effects.low[order] <= truth) & (truth <= effects.high[order])
+
+
 @pytest.mark.parametrize(("model", "size"), MODELS)
 def test_effects_are_those_of_all_patterns(lab, exact_effects, model, size):
     estimates, margins = by_node(lab(0, size, 4000).effects(model))
@@ -42,12 +48,32 @@ def test_effects_are_those_of_all_patterns(lab, exact_effects, model, size):
 def test_intervals_cover_the_truth_in_95_of_100(lab, exact_effects, model, size):
     """Also if effects do not add up, which intervals once ignored."""
     truth = exact_effects(model, size)
-    covered = []
-    for seed in range(200):
-        estimates, margins = by_node(lab(seed, size).effects(model))
-        covered.append(abs(estimates - truth) <= margins)
+    covered = np.array([holds(lab(seed, size).effects(model), truth) for seed in range(200)])
     assert 0.93 <= np.mean(covered) <= 0.97
     assert np.mean(covered, axis=0).min() > 0.88
+
+
+def saturated(bits):
+    """A prediction that two perturbed nodes of six hardly move, and three nearly always change."""
+    return 1 / (1 + np.exp(4.0 * bits[:, :6].sum(axis=1) - 10))
+
+
+def test_intervals_of_rare_and_large_changes_cover_the_truth(lab, exact_effects):
+    """Those of a mean and its standard error held 0.90 of them; most missed on one side."""
+    truth = np.append(exact_effects(saturated, 6), np.zeros(24))
+    found = [lab(seed, 30).effects(saturated) for seed in range(100)]
+    assert 0.93 <= np.mean([holds(each, truth) for each in found]) <= 0.97
+
+
+def test_intervals_of_few_samples_allow_for_unequal_variances(lab):
+    """Perturbing the first node changes nothing on average, but makes the prediction vary."""
+    covered = []
+    for seed in range(200):
+        samples = lab(seed, 4, 150)
+        noise = np.random.default_rng(1000 + seed).normal(size=150)
+        found = samples.effects(0.5 + noise * np.where(samples.bits[:, 0], 0.2, 0.01))
+        covered.append(holds(found, np.zeros(4)))
+    assert np.mean(covered, axis=0).min() > 0.9
 
 
 def test_an_exact_sum_is_known_exactly(lab):

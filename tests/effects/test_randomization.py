@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pgm_explainer.effects.randomization import atoms, log_tails, normal_log_p
+from pgm_explainer.effects.randomization import (
+    atoms,
+    log_tails,
+    normal_log_p,
+    outcome_quantiles,
+)
 
 
 def lattice_tails(values, probability):
@@ -146,3 +151,31 @@ def test_normal_p_values():
     z = np.array([0.0, 1.96, -1.96, 40.0])
     expected = np.log(2) + stats.norm.logsf(abs(z))
     np.testing.assert_allclose(normal_log_p(z), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("probability", [0.1, 0.5])
+@pytest.mark.parametrize("power", [0, 1, 4])
+def test_quantiles_are_exceeded_as_often_as_they_should_be(probability, power):
+    values = np.random.default_rng(power).exponential(size=400) ** power
+    values = np.ceil(1000 * values / values.max()).astype(np.int64)
+    totals, chances = lattice_tails(values, probability)
+    low, high = outcome_quantiles(values[None].astype(float), probability, 0.025)
+    assert chances[totals < low].sum() == pytest.approx(0.025, abs=0.006)
+    assert chances[totals > high].sum() == pytest.approx(0.025, abs=0.006)
+
+
+def test_quantiles_of_a_row_do_not_depend_on_other_rows_and_scale_with_it():
+    rows = np.random.default_rng(0).normal(size=(5, 300)) ** 3
+    low, high = outcome_quantiles(rows, 0.1, 0.025)
+    alone = [outcome_quantiles(row[None], 0.1, 0.025) for row in rows]
+    assert [(a.item(), b.item()) for a, b in alone] == list(zip(low, high, strict=True))
+    mirrored = outcome_quantiles(-1e3 * rows, 0.1, 0.025)
+    np.testing.assert_allclose(mirrored, (-1e3 * high, -1e3 * low), rtol=1e-4)
+
+
+def test_quantiles_of_nothing_are_0_and_of_one_change_its_extremes():
+    one = np.zeros((2, 100))
+    one[1, 7] = 1.0
+    low, high = outcome_quantiles(one, 0.1, 0.025)
+    np.testing.assert_allclose(low, [0, -0.1], atol=1e-3)
+    np.testing.assert_allclose(high, [0, 0.9], atol=1e-3)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
 from ..significance import SignificanceConfig
 from .bits import PerturbedSamples
 from .cells import Cells, StackedFits
+from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
 from .regression import fit_all
@@ -23,7 +23,6 @@ __all__ = ["EffectProblem", "estimate_effects"]
 
 Vector = NDArray[np.float64]
 
-_CONFIDENCE = 0.975
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is accurate enough."""
 _IN_PAIRS = 6
@@ -46,12 +45,11 @@ def estimate_effects(
 ) -> list[Effects]:
     """Estimate effects on some predictions from one set of samples.
 
-    *Effects* are coefficients of a least-squares fit, with Neyman's standard errors, which do not
-    assume equal variances, and Student's t with the degrees of freedom of the smaller of the two
-    groups of perturbed and other samples. *Strengths* are coefficients of a fit of the squared
-    ranks of absolute changes, so that a few large changes do not dominate; a node with a large
-    confidence bound of its effect is strong too. *P-values* are randomisation p-values
-    (:mod:`.randomization`) of the fit with the larger z-score, doubled for the choice of two.
+    *Effects* are coefficients of a least-squares fit, with intervals that invert a randomisation
+    test (:mod:`.intervals`). *Strengths* are coefficients of a fit of the squared ranks of absolute
+    changes, so that a few large changes do not dominate; a node with a large confidence bound of
+    its effect is strong too. *P-values* are randomisation p-values (:mod:`.randomization`) of the
+    fit with the larger z-score, doubled for the choice of two.
 
     The result for a prediction does not depend on the other predictions.
 
@@ -77,7 +75,8 @@ def estimate_effects(
     )
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
-    margin = _margins(bits, cells, alone, sums[2])
+    below, above = interval_sides(bits, cells, alone, sums[2], probability)
+    low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
     size = (
         sums[3][cells.column, cells.row]
@@ -86,9 +85,10 @@ def estimate_effects(
     size /= bits.variance[cells.column]
     found = []
     for each, its in zip(problems, cells.slices, strict=True):
-        strength = _strengths(movement[its], abs(effect[its]) - margin[its], size[its])
+        strength = _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
         passed = significance.passed(log_p[its])
-        found.append(_table(each.nodes, effect[its], margin[its], strength, log_p[its], passed))
+        interval = (low[its], high[its])
+        found.append(_table(each.nodes, effect[its], *interval, strength, log_p[its], passed))
     pairs = _pairs(bits, alone, union, found, probability, significance)
     return [
         replace(each, pairs=its).scaled(scale)
@@ -104,7 +104,8 @@ def _scale(change: Vector) -> float:
 def _table(
     nodes: IntArray,
     effect: Vector,
-    margin: Vector,
+    low: Vector,
+    high: Vector,
     strength: Vector,
     log_p: Vector,
     found: NDArray[np.bool_],
@@ -114,8 +115,8 @@ def _table(
     return Effects(
         nodes[order],
         effect[order],
-        (effect - margin)[order],
-        (effect + margin)[order],
+        low[order],
+        high[order],
         strength[order],
         log_p[order],
         found[order],
@@ -175,20 +176,6 @@ def _coefficients(
     at, active = cells.of_fits(fits, first)
     coefficients[at] = fits.coefficient[active]
     return coefficients
-
-
-def _margins(bits: PerturbedSamples, cells: Cells, fits: StackedFits, squares: Vector) -> Vector:
-    """Return half the widths of the intervals, from the variances of both groups of samples."""
-    within = squares[cells.column, cells.row]
-    total = np.einsum("kn,kn->k", fits.residual, fits.residual)[cells.row]
-    share = bits.count[cells.column] / bits.num_samples
-    spread = within * (1 - share) ** 2 + (total - within) * share**2
-    error = np.sqrt(np.maximum(spread, 0)) / bits.variance[cells.column]
-    # Student's quantile is slow, but there are few distinct counts.
-    rarer = np.minimum(bits.count, bits.num_samples - bits.count)
-    counts, which = np.unique(rarer, return_inverse=True)
-    quantile = special.stdtrit(np.maximum(counts - 1, 1), _CONFIDENCE)[which]
-    return np.asarray(quantile[cells.column] * error)
 
 
 def _log_p_values(

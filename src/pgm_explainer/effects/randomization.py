@@ -1,4 +1,4 @@
-"""Randomisation p-values of sums over perturbed samples.
+"""Randomisation p-values and quantiles of sums over perturbed samples.
 
 Whether a node is perturbed in a sample is an independent coin flip. If perturbing it has no effect,
 the sum of an outcome over its perturbed samples is a sum over random samples, for any distribution
@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["atoms", "log_tails", "normal_log_p", "outcome_log_tails"]
+__all__ = ["atoms", "log_tails", "normal_log_p", "outcome_log_tails", "outcome_quantiles"]
 
 FloatVector = NDArray[np.float64]
 
 _EXTREMES = 48
 _BINS = 64
 _STEPS = 40
+_QUANTILE_STEPS = 5
 _ROWS_AT_ONCE = 2048
+_CELLS_AT_ONCE = 1 << 20
 _FURTHEST = 300.0
 """The largest tilt, at which every coin is practically certain."""
 _CLOSE = 1e-9
@@ -106,6 +108,60 @@ def outcome_log_tails(
     return answers
 
 
+def outcome_quantiles(
+    outcomes: FloatVector, probability: float, tail: float
+) -> tuple[FloatVector, FloatVector]:
+    """Return the quantiles ``tail`` and ``1 - tail`` of sums of (coin - probability) * outcome.
+
+    Args:
+        outcomes: some outcomes ``[r, n]``.
+        probability: the probability that a coin is 1.
+        tail: the probability of a more extreme sum on each side.
+
+    Returns:
+        The lower and the upper quantile of each outcome's sum, ``[r]``.
+    """
+    step = max(1, _CELLS_AT_ONCE // outcomes.shape[1])
+    parts = [atoms(outcomes[at : at + step]) for at in range(0, len(outcomes), step)]
+    values = np.concatenate([part for part, _ in parts])
+    weights = np.broadcast_to(parts[0][1], values.shape)
+    scale = np.sqrt((weights * values**2).sum(axis=1))
+    values = values / np.where(scale > 0, scale, 1.0)[:, None]
+    lower = _upper_quantiles(-values, weights, probability, tail)
+    upper = _upper_quantiles(values, weights, probability, tail)
+    return -scale * lower, scale * upper
+
+
+def _upper_quantiles(
+    values: FloatVector, weights: FloatVector, probability: float, tail: float
+) -> FloatVector:
+    """Return the totals that sums of values (of squared sum 1) exceed with a given probability.
+
+    The tilt is found by Newton's method, with bisection if a step leaves the bracket. A total that
+    is rarely exceeded, but is the largest possible, has the largest tilt.
+    """
+    mass = weights * values
+    centre = probability * mass.sum(axis=1)
+    odds = (1 - probability) / probability
+    low, high = np.zeros(len(values)), np.full(len(values), _FURTHEST)
+    deviation = np.sqrt(probability * (1 - probability))
+    tilt = np.full(len(values), min(-special.ndtri(tail) / deviation, _FURTHEST / 2))
+    totals = np.zeros(len(values))
+    for _ in range(_QUANTILE_STEPS):
+        chance = 1 / (1 + odds * np.exp(-tilt[:, None] * values))
+        part = mass * chance
+        totals = part.sum(axis=1) - centre
+        curvature = (part * values * (1 - chance)).sum(axis=1)
+        excess = _log_tail(totals, tilt, curvature, values, weights, centre, probability)
+        excess -= np.log(tail)
+        low, high = np.where(excess > 0, tilt, low), np.where(excess > 0, high, tilt)
+        # The log-probability falls by about the tilt per unit of the total.
+        newton = tilt + excess / np.maximum(tilt * curvature + 1 / tilt, 1e-300)
+        inside = (newton > low) & (newton < high)
+        tilt = np.where(inside, newton, (low + high) / 2)
+    return totals
+
+
 def _log_upper(
     totals: FloatVector, values: FloatVector, weights: FloatVector, probability: float
 ) -> FloatVector:
@@ -113,6 +169,19 @@ def _log_upper(
     mass = weights * values
     centre = probability * mass.sum(axis=1)
     tilt, curvature = _saddlepoint(totals + centre, values, mass, probability)
+    return _log_tail(totals, tilt, curvature, values, weights, centre, probability)
+
+
+def _log_tail(
+    totals: FloatVector,
+    tilt: FloatVector,
+    curvature: FloatVector,
+    values: FloatVector,
+    weights: FloatVector,
+    centre: FloatVector,
+    probability: float,
+) -> FloatVector:
+    """Return the log-probability of at least each total, given its saddlepoint."""
     exponent = tilt[:, None] * values
     log_means = np.log1p(probability * np.expm1(exponent))
     cumulant = (weights * log_means).sum(axis=1) - tilt * centre

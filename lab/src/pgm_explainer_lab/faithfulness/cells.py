@@ -17,11 +17,18 @@ from ..rivals import Rival
 from ..rivals.case import Case
 from .community import community_moves, moves_followed
 from .explainers import OURS, Finding, our_findings, rival_findings, rivals_by_name
-from .measures import against_truth, fidelities, negative_evidence, path_found
+from .measures import (
+    TOP,
+    against_truth,
+    fidelities,
+    interval_counts,
+    negative_evidence,
+    path_found,
+)
 from .nulls import out_of_sight, twins
 from .sets import REAL, make_subjects
 from .subjects import Subject
-from .truth import Truth, TruthPlan, true_effects
+from .truth import Truth, TruthPlan, checked_effects, true_effects
 
 __all__ = [
     "NULL_SETS",
@@ -170,7 +177,12 @@ def _measured(
         row = {**_key(subject, target), "passes": finding.passes}
         row |= _of_cause(subject, target, finding)
         if target in judged:
-            row |= against_truth(finding, kept_truth(place, subject, target), target)
+            truth = kept_truth(place, subject, target)
+            row |= against_truth(finding, truth, target)
+            if finding.effects is not None:
+                checked, contexts = checked_effects(subject.case, target, TruthPlan(), truth)
+                strongest = truth.strongest(TOP, target)
+                row |= interval_counts(finding.effects, checked, contexts, strongest)
             row |= fidelities(subject.case, target, finding)
         yield row
 

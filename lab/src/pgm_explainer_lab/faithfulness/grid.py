@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..reproduce.markdown import mean_and_spread, table
 from .cells import TRUTH
-from .explainers import OURS, rivals_by_name
+from .explainers import EFFECTS, OURS, rivals_by_name
 
-__all__ = ["EXPLAINERS", "Cells", "Column", "grid", "mean_of"]
+__all__ = ["EXPLAINERS", "Cells", "Column", "grid", "lead_rows", "mean_of"]
 
 EXPLAINERS = (*OURS, *rivals_by_name(0))
 Cells = Sequence[Mapping[str, Any]]
@@ -75,3 +75,49 @@ def _shown(name: str, values: Sequence[float], best: float) -> str:
     text = mean_and_spread(values)
     is_best = _counts(name, values) and round(float(np.mean(values)), 3) >= round(best, 3)
     return f"**{text}**" if is_best else text
+
+
+def lead_rows(cells: Cells, measure: str) -> Iterator[list[str]]:
+    """Yield rows of a table: effects against the best of the others on each set."""
+    yield ["", "effects", "best of the others", "its figure", "difference", "targets", "passes"]
+    for data in dict.fromkeys(cell["data"] for cell in cells):
+        rows = {
+            name: _by_target(cells, name, data, measure)
+            for name in EXPLAINERS
+            if name == EFFECTS or name not in OURS
+        }
+        ours = rows.pop(EFFECTS)
+        others = {name: each for name, each in rows.items() if each.keys() >= ours.keys()}
+        if not ours or not others:
+            continue
+        values = {
+            name: np.array([each[key][measure] for key in ours]) for name, each in others.items()
+        }
+        best = max(values, key=lambda name: float(values[name].mean()))
+        own = np.array([row[measure] for row in ours.values()])
+        lead = own - values[best]
+        error = lead.std(ddof=1) / np.sqrt(len(lead)) if len(lead) > 1 else np.nan
+        passes = [
+            np.mean([row["passes"] for row in each.values()]) for each in (ours, others[best])
+        ]
+        yield [
+            data,
+            f"{own.mean():.3f}",
+            best,
+            f"{values[best].mean():.3f}",
+            f"{lead.mean():+.3f} ± {error:.3f}",
+            str(len(lead)),
+            "{:.0f} / {:.0f}".format(*passes),
+        ]
+
+
+def _by_target(
+    cells: Cells, explainer: str, data: str, measure: str
+) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+    return {
+        (cell["seed"], row["subject"], row["target"]): row
+        for cell in cells
+        if (cell["explainer"], cell["data"]) == (explainer, data)
+        for row in cell["rows"]
+        if measure in row
+    }

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import special
 from scipy.stats import ks_2samp
 
 from pgm_explainer.effects import Effects
@@ -16,11 +18,20 @@ from ..rivals.case import Case
 from .explainers import Finding
 from .truth import Truth
 
-__all__ = ["TOP", "against_truth", "fidelities", "negative_evidence", "path_found"]
+__all__ = [
+    "RESOLUTION",
+    "TOP",
+    "against_truth",
+    "fidelities",
+    "interval_counts",
+    "negative_evidence",
+    "path_found",
+]
 
 TOP = 5
 """Number of nodes in an explanation."""
-_Z = 1.959964
+RESOLUTION = 1e-6
+"""Changes of a probability below this are rounding errors of the model."""
 _CLEAR = 3.0
 
 
@@ -30,12 +41,13 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
     ``captured 1`` and ``captured 5`` are the sums of the true effects of the top-ranked nodes,
     divided by those of as many strongest nodes; ``recall 5`` is the share of the five strongest
     nodes among the top five; ``sign`` is the share of correct signs among the five strongest nodes
-    with a clear sign. The result is empty if no perturbation of any node changes anything.
+    with a clear sign. The result is empty if no perturbation of any node changes the prediction by
+    more than rounding errors.
     """
     others = truth.nodes != target
     nodes, size = truth.nodes[others], truth.size[others]
     order = np.argsort(-size, kind="stable")
-    if not len(nodes) or size[order[0]] == 0:
+    if not len(nodes) or size[order[0]] <= RESOLUTION:
         return {}
     size_of = dict(zip(nodes.tolist(), size.tolist(), strict=True))
     measures = {
@@ -50,28 +62,48 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
         at = at[abs(truth.effect[at]) > _CLEAR * truth.error[at]]
         right = np.sign(finding.support[truth.nodes[at]]) == -np.sign(truth.effect[at])
         measures |= {"sign": float(right.mean())} if len(at) else {}
-    if finding.effects is not None:
-        measures |= _of_intervals(finding.effects, truth, strongest)
     return measures
 
 
-def _of_intervals(effects: Effects, truth: Truth, strongest: IntArray) -> dict[str, float]:
-    """Count intervals and those that contain the true effect, in total and for the five strongest.
+def interval_counts(
+    effects: Effects, checked: Truth, contexts: int, strongest: Truth
+) -> dict[str, float]:
+    """Count intervals and those that contain the true effect, in total and for the strongest.
 
-    The true effect is itself a mean over contexts, so the intervals are widened by its standard
-    error.
+    A prediction that changes in no sample has no intervals.
+
+    Args:
+        effects: the effects with their intervals.
+        checked: the true effects of the nodes whose intervals are counted.
+        contexts: the minimum number of contexts that a true effect is a mean of.
+        strongest: the true effects of the strongest nodes.
     """
-    at = np.searchsorted(truth.nodes, effects.nodes)
-    distance = truth.effect[at] - effects.effect
-    side = np.where(distance > 0, effects.high - effects.effect, effects.effect - effects.low)
-    covered = abs(distance) <= np.hypot(side, _Z * truth.error[at]) + 1e-12
-    strong = np.isin(effects.nodes, strongest)
+    if not (effects.high > effects.low).any():
+        return {}
+    all_covered, strong_covered = (
+        _covered(effects, each, contexts) for each in (checked, strongest)
+    )
     return {
-        "intervals": float(len(covered)),
-        "covered": float(covered.sum()),
-        "intervals of the strongest": float(strong.sum()),
-        "covered of the strongest": float(covered[strong].sum()),
+        "intervals": float(len(all_covered)),
+        "covered": float(all_covered.sum()),
+        "intervals of the strongest": float(len(strong_covered)),
+        "covered of the strongest": float(strong_covered.sum()),
     }
+
+
+def _covered(effects: Effects, truth: Truth, contexts: int) -> NDArray[np.bool_]:
+    """Return whether the interval of each node contains its true effect.
+
+    The true effect is itself a mean over contexts, so the intervals are widened by its margin.
+    """
+    order = np.argsort(effects.nodes)
+    at = order[np.searchsorted(effects.nodes[order], truth.nodes)]
+    distance = truth.effect - effects.effect[at]
+    side = np.where(
+        distance > 0, (effects.high - effects.effect)[at], (effects.effect - effects.low)[at]
+    )
+    margin = special.stdtrit(contexts - 1, 0.975) * truth.error
+    return np.asarray(abs(distance) <= np.hypot(side, margin) + RESOLUTION)
 
 
 def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, float]:

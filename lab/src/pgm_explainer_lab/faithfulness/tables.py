@@ -14,7 +14,7 @@ from ..bitcoin import BITCOIN
 from ..reproduce.markdown import mean_and_spread, table
 from ..synthetic import SYNTHETIC
 from .explainers import EFFECTS
-from .grid import EXPLAINERS, Cells, Column, grid, mean_of
+from .grid import EXPLAINERS, Cells, Column, grid, lead_rows, mean_of
 from .known_tables import cause_blocks, faber_blocks
 from .sets import HAND_MADE, KNOWN, REAL
 
@@ -34,6 +34,19 @@ _CAPTURED = {
     "sign": "**Sign**: how often the sign is right, for those of the five strongest nodes whose "
     "true effect is at least three standard errors from 0. Explainers without signs are left out.",
 }
+
+
+_LEAD = (
+    "Compared with the best other method on each set, target by target. ± is the standard error of "
+    "the mean difference; a difference of less than two standard errors may be chance. The best of "
+    "eleven methods is chosen after the fact, which favours it. *passes*: the number of passes per "
+    "target. Occlusion perturbs one node at a time, so it has no noise from other nodes. Where an "
+    "effect is much the same in every context, that is an advantage; where effects depend on other "
+    "nodes, it misses them. On Negative evidence the true effects themselves are uncertain. The "
+    "model is so sure that a node changes its prediction in one context of a hundred at most, so "
+    "the standard error of a true effect is half of it or more, and 1,000 samples contain few such "
+    "changes."
+)
 
 
 def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str:
@@ -96,8 +109,11 @@ def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
             ]
             if chosen:
                 yield grid(title, columns)
-        if measure == "captured 5" and "captured" in figures:
-            yield f"![Effect captured at 5]({figures['captured']})"
+        if measure == "captured 5":
+            if "captured" in figures:
+                yield f"![Effect captured at 5]({figures['captured']})"
+            yield _LEAD
+            yield table(list(lead_rows(cells, measure)))
 
 
 def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
@@ -105,18 +121,23 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
     yield "### Coverage of the intervals and false discoveries"
     yield (
         "*all*: the share of 95 % intervals that contain the true effect, over all candidates and "
-        "the target; *of the strongest*: the same for the five nodes with the largest true effect. "
-        "The true effect is itself a mean over contexts, so the intervals are widened by its "
-        "standard error."
+        "the target, or over 200 of them drawn at random; *of the strongest*: the same for the "
+        "five nodes with the largest true effect. The true effect is itself a mean over at least "
+        "30 contexts, so the intervals are widened by its margin. ± is the standard error of the "
+        "share, with targets as clusters. Predictions that change in no sample have no intervals. "
+        "This excludes half of the targets of Negative evidence; of the others, the true effects "
+        "rest on few contexts with any change, so a miss may be an error of the true effect."
     )
-    rows = [["95 % intervals", "all", "of the strongest", "intervals"]]
+    rows = [["95 % intervals", "all", "of the strongest", "intervals", "targets"]]
     for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
         measured = [row for cell in of for row in cell["rows"] if "intervals" in row]
         if measured:
-            total = {key: sum(row[key] for row in measured) for key in _INTERVALS}
-            strongest = total["covered of the strongest"] / total["intervals of the strongest"]
-            share = total["covered"] / total["intervals"]
-            rows.append([data, f"{share:.3f}", f"{strongest:.3f}", f"{total['intervals']:.0f}"])
+            shares = [
+                "{:.3f} ± {:.3f}".format(*_clustered_share(measured, covered, intervals))
+                for covered, intervals in _INTERVALS
+            ]
+            number = sum(row["intervals"] for row in measured)
+            rows.append([data, *shares, f"{number:.0f}", str(len(measured))])
     yield table(rows)
     if nulls:
         yield (
@@ -138,7 +159,20 @@ def _by_set(cells: Cells) -> Iterator[tuple[str, Cells]]:
         yield "all sets", cells
 
 
-_INTERVALS = ("intervals", "covered", "intervals of the strongest", "covered of the strongest")
+_INTERVALS = (
+    ("covered", "intervals"),
+    ("covered of the strongest", "intervals of the strongest"),
+)
+
+
+def _clustered_share(
+    rows: Sequence[Mapping[str, Any]], part: str, whole: str
+) -> tuple[float, float]:
+    """Return the share of two sums over targets, and its standard error."""
+    parts, wholes = (np.array([row[key] for row in rows]) for key in (part, whole))
+    share = parts.sum() / wholes.sum()
+    spread = np.square(parts - share * wholes).sum() * len(rows) / max(len(rows) - 1, 1)
+    return float(share), float(np.sqrt(spread) / wholes.sum())
 
 
 def _null_rows(nulls: Cells) -> Iterator[list[str]]:

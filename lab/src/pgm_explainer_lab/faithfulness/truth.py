@@ -18,11 +18,13 @@ from ..defaults import DEFAULTS
 from ..rivals.case import Case
 from ..rivals.output import Output
 
-__all__ = ["Truth", "TruthPlan", "true_effects"]
+__all__ = ["Truth", "TruthPlan", "checked_effects", "true_effects"]
 
 _SEED = 1_000_003
 """Added to a seed, so that the contexts differ from the samples of every explainer."""
 _FLOATS_AT_ONCE = 10_000_000
+_CHECKED, _CHECKED_IN = 200, 30
+"""Of many candidates so many, drawn at random, are measured in so many contexts for intervals."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class TruthPlan:
     probability: float = DEFAULTS["perturb_probability"]
     seed: int = 0
 
+    def contexts(self, num_nodes: int) -> int:
+        """Return the number of contexts of the first pass."""
+        return min(max(self.budget // max(num_nodes, 1), self.fewest), self.most)
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -66,13 +72,19 @@ class Truth:
     size: FloatArray
     error: FloatArray
 
+    def strongest(self, count: int, target: int | None) -> Truth:
+        """Return the nodes with the largest changes, the largest first; the target is not one."""
+        order = np.argsort(-self.size, kind="stable")
+        order = order[self.nodes[order] != target][:count]
+        return Truth(self.nodes[order], self.effect[order], self.size[order], self.error[order])
+
 
 def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
     """Return the true effects on one prediction; see :class:`TruthPlan` for how."""
     pairs = _Pairs(case, target, plan)
     candidates = case.candidates(target)
     nodes = candidates if target is None else np.union1d(candidates, [target])
-    contexts = min(max(plan.budget // max(len(nodes), 1), plan.fewest), plan.most)
+    contexts = plan.contexts(len(nodes))
     effect, size, error = pairs.measure(nodes, 0, contexts)
     used = contexts
     for count, more in plan.again:
@@ -83,6 +95,25 @@ def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
         effect[strongest], size[strongest], error[strongest] = again
         used += more
     return Truth(nodes, effect, size, error)
+
+
+def checked_effects(
+    case: Case, target: int | None, plan: TruthPlan, truth: Truth
+) -> tuple[Truth, int]:
+    """Return true effects that are known well enough to check intervals with.
+
+    Those are the truth itself or, if it has many nodes, which are measured in a few contexts each,
+    some of them that are drawn at random and measured anew.
+
+    Returns:
+        The true effects, and the fewest contexts in which each was measured.
+    """
+    contexts = plan.contexts(len(truth.nodes))
+    if contexts >= min(_CHECKED_IN, plan.most):
+        return truth, contexts
+    nodes = np.sort(np.random.default_rng(plan.seed).permutation(truth.nodes)[:_CHECKED])
+    used = contexts + sum(more for _, more in plan.again)
+    return Truth(nodes, *_Pairs(case, target, plan).measure(nodes, used, _CHECKED_IN)), _CHECKED_IN
 
 
 class _Pairs:

@@ -14,9 +14,16 @@ from torch_geometric.explain.metric import characterization_score
 
 from pgm_explainer import PGMExplainer
 
-from ..colours import BLUE, INK, ORANGE, VERMILLION
+from ..colours import BLUE, INK, ORANGE, SKY, VERMILLION
 from ..files import write_figure
-from ..metrics import faithfulness, forecast_quality, jaccard, mean_quality, stability
+from ..metrics import (
+    ForecastQuality,
+    faithfulness,
+    forecast_quality,
+    jaccard,
+    mean_quality,
+    stability,
+)
 from ..node_data import NodeDataset
 from ..rivals import Case, Pgm, Rival, top_nodes
 from ..synthetic import SYNTHETIC
@@ -43,8 +50,10 @@ _MEASURES = {
     "gea": "GEA ↑",
     "stability": "stability ↑",
 }
+_UNLIMITED = "network (max_nodes=None)"
 _FORECASTS = {
     "network": ("Bayesian network", BLUE, "o"),
+    _UNLIMITED: ("Bayesian network, max_nodes=None", SKY, "D"),
     "logistic": ("logistic regression, the network's nodes", ORANGE, "s"),
     "logistic (all candidates)": ("logistic regression, all candidates", VERMILLION, "^"),
 }
@@ -189,18 +198,27 @@ def _judged(
 def measure_forecasts(
     place: Place, data: str, seed: int, epochs: int, most_targets: int, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Measure how well networks and baselines forecast whether predictions change."""
+    """Measure how well networks and baselines forecast whether predictions change.
+
+    Networks are learnt twice from the same samples: with the options, and with ``max_nodes=None``.
+    """
     dataset = load_node_data(place, data, seed)
     model = trained(place, dataset, seed, epochs)
     targets = spread_out(dataset.targets, most_targets).tolist()
-    explainer, other = (
-        PGMExplainer(
-            model, dataset.x, dataset.edge_index, **{**options, "seed": each, "progress": False}
+    options = {**options, "progress": False}
+    limited, unlimited, other = (
+        PGMExplainer(model, dataset.x, dataset.edge_index, **{**options, **changed})
+        for changed in (
+            {"seed": seed},
+            {"seed": seed, "max_nodes": None},
+            {"seed": seed + _FRESH},
         )
-        for each in (seed, seed + _FRESH)
     )
-    learnt, fresh = explainer.samples(targets).table, other.samples(targets).table
-    qualities = [forecast_quality(each, learnt, fresh) for each in explainer.explain_many(targets)]
+    learnt, fresh = limited.samples(targets).table, other.samples(targets).table
+    qualities = [
+        _with_unlimited(*(forecast_quality(each, learnt, fresh) for each in both))
+        for both in zip(limited.explain_many(targets), unlimited.explain_many(targets), strict=True)
+    ]
     return {
         "data": data,
         "seed": seed,
@@ -208,6 +226,16 @@ def measure_forecasts(
         "measured": sum(map(bool, qualities)),
         "qualities": {way: asdict(each) for way, each in mean_quality(qualities).items()},
     }
+
+
+def _with_unlimited(
+    limited: dict[str, ForecastQuality], unlimited: dict[str, ForecastQuality]
+) -> dict[str, ForecastQuality]:
+    """Add the forecasts of the network with every node, after those of the smaller one."""
+    if not limited or not unlimited:
+        return {}
+    first = {"network": limited["network"], _UNLIMITED: unlimited["network"]}
+    return first | limited
 
 
 def _table_of(data: str, measured: Sequence[dict[str, Any]]) -> str:
@@ -230,15 +258,18 @@ def _verdict(forecasts: Sequence[dict[str, Any]]) -> str:
         return float(np.mean([each[way]["log_loss"] for each in of if each]))
 
     sets = {each["data"] for each in forecasts if each["qualities"]}
-    ahead = {
-        way: sum(mean("network", data) < mean(way, data) for data in sets)
-        for way in ("base rate", "logistic", "logistic (all candidates)")
-    }
+
+    def ahead(network: str, way: str) -> int:
+        return sum(mean(network, data) < mean(way, data) for data in sets)
+
+    everything = "logistic (all candidates)"
     return (
         f"Of {len(sets)} sets, the network has a lower log-loss than the base rate in "
-        f"{ahead['base rate']}, than a logistic regression on the same nodes in "
-        f"{ahead['logistic']}, and than a logistic regression on all candidates in "
-        f"{ahead['logistic (all candidates)']}."
+        f"{ahead('network', 'base rate')}, than a logistic regression on the same nodes in "
+        f"{ahead('network', 'logistic')}, and than a logistic regression on all candidates in "
+        f"{ahead('network', everything)}. With `max_nodes=None`, the network holds all significant "
+        f"nodes, and has a lower log-loss than the regression on all candidates in "
+        f"{ahead(_UNLIMITED, everything)}."
     )
 
 
@@ -269,7 +300,7 @@ def plot_forecasts(forecasts: Sequence[dict[str, Any]], path: Any) -> None:
             ]
             if shares:
                 axes.errorbar(
-                    at + 0.2 * (number - 1),
+                    at + 0.18 * (number - (len(_FORECASTS) - 1) / 2),
                     np.mean(shares),
                     np.std(shares, ddof=1) if len(shares) > 1 else None,
                     color=colour,
