@@ -26,6 +26,8 @@ _INDEX_BYTES = 8
 """Memory of a candidate's index."""
 _RANKING_BYTES = 150
 """Memory of a candidate in a ranking and its intermediate results."""
+_OUTCOME_BYTES = 9
+"""Memory of a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
 _BLOCK_TARGETS = 128
@@ -100,19 +102,22 @@ def effect_blocks(
         yield block
 
 
-def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[Result]]:
+def memory_blocks(
+    results: Iterable[Result], num_samples: int, max_memory: int
+) -> Iterator[list[Result]]:
     """Group the results of targets into blocks that fit into an eighth of the memory.
 
     Args:
         results: the length of each is its number of candidates; consumed lazily.
+        num_samples: the number of samples of each.
         max_memory: in bytes.
     """
-    most = max_memory // 8 // _RANKING_BYTES
+    most = max_memory // 8
     block: list[Result] = []
     size = 0
     for each in results:
         block.append(each)
-        size += len(each)
+        size += len(each) * _RANKING_BYTES + num_samples * _OUTCOME_BYTES
         if size >= most or len(block) == _BLOCK_TARGETS:
             yield block
             block, size = [], 0
