@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError, PGMExplainer
+from pgm_explainer.node_names import NodeNames
 from pgm_explainer.sampling import SampleTable, Variable
 from pgm_explainer.selection import FeatureEffects, GTest, feature_effects
 from pgm_explainer.significance import SignificanceConfig
@@ -85,8 +86,8 @@ def test_nodes_are_called_by_their_names_and_have_the_features_of_their_kind():
         -log_p / 10,
         log_p,
         log_p < -4,
-        names=[("paper", 3), ("author", 2)],
         widths=np.array([3, 2]),
+        names=NodeNames({3: ("paper", 3), 14: ("author", 2)}),
     )
     head, _, *rows = str(effects).splitlines()
     assert head.startswith("5 of 5 features of the nodes matter (2 nodes with 2 to 3 features)")
@@ -110,7 +111,7 @@ def test_only_features_that_are_there_are_tested():
     assert str(none) == "0 of 0 features of the nodes matter (2 nodes × 0 features)."
 
 
-def test_of_many_features_the_surest_are_printed():
+def test_only_the_most_significant_features_are_printed():
     shape = (3, 50)
     log_p = -np.random.default_rng(0).permutation(150).reshape(shape).astype(float)
     effects = FeatureEffects(np.arange(3), np.arange(50), -log_p / 150, log_p, log_p < -99)

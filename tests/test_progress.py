@@ -1,4 +1,4 @@
-"""The bar shows where someone is looking, after a second, and leaves nothing behind."""
+"""The progress bar shows in a terminal or notebook, after a second, and is cleared at the end."""
 
 import io
 import sys
@@ -141,7 +141,7 @@ def test_an_explanation_that_will_take_long_says_so(toy, caplog, clock):
     from pgm_explainer import PGMExplainer
 
     def slow(x):
-        clock[0] += len(x)  # a second a sample
+        clock[0] += len(x)  # one second per sample
         return toy.whole(x)
 
     explainer = PGMExplainer(

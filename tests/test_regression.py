@@ -24,7 +24,7 @@ def values(x):
 
 
 def two_values(x):
-    """The target has one value that needs the strong cause, and one of its own."""
+    """The target has one value that depends on the strong cause, and an independent one."""
     first = 50 * x[..., :1]
     first[:, TARGET] = 100 * x[:, STRONG, :1]
     return np.concatenate([first, -7 * x[..., :1]], axis=-1)

@@ -208,13 +208,13 @@ def test_nor_do_the_effects_of_features(toy, in_files):
 
 def test_explanations_that_will_be_large_are_told_beforehand(toy, in_files, caplog, monkeypatch):
     monkeypatch.setattr(batching, "_LARGE", 100)
-    asked = []
+    logged = []
 
     def watched(x):
-        asked.extend(caplog.records)
+        logged.extend(caplog.records)
         return toy.whole(x)
 
     PGMExplainer(watched, toy.x, toy.edge_index, max_memory=1, **OPTIONS).explain_many([3, 8])
-    assert asked[0].levelname == "WARNING"
-    assert "2 explanations with 6 candidates in total will take about 900 B" in asked[0].message
-    assert "explain_dataset()" in asked[0].message
+    assert logged[0].levelname == "WARNING"
+    assert "2 explanations with 6 candidates in total will take about 900 B" in logged[0].message
+    assert "explain_dataset()" in logged[0].message

@@ -12,13 +12,13 @@ import numpy as np
 from .arrays import IntArray
 from .effects import EFFECT_COLUMNS
 from .explanation import Explanation
-from .memory import readable
+from .memory import in_blocks, readable
 from .network import BayesianNetwork, ConditionalTable
 from .sampling import VariableId
 from .scratch import ArrayStore
-from .selection import RANKING_COLUMNS, Dependents, Neighbourhood
+from .selection import RANKING_COLUMNS, Neighbourhood
 
-__all__ = ["Neighbourhoods", "effect_blocks", "memory_blocks", "offload"]
+__all__ = ["Neighbourhoods", "memory_blocks", "offload"]
 
 _logger = logging.getLogger(__name__)
 
@@ -31,10 +31,6 @@ _OUTCOME_BYTES = 9
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
 _BLOCK_TARGETS = 128
-_EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
-_EFFECT_VALUES = 1 << 18
-"""Predictions (targets times samples) whose effects are estimated at once."""
 Result = TypeVar("Result", bound=Sized)
 
 
@@ -85,23 +81,6 @@ class Neighbourhoods(Iterable[Neighbourhood]):
         yield from map(self._find, self.targets[len(self._cached) :])
 
 
-def effect_blocks(
-    found: Iterable[tuple[Neighbourhood, Dependents]], num_samples: int
-) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
-    """Group targets into blocks whose effects are estimated at once."""
-    most = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // num_samples))
-    block: list[tuple[Neighbourhood, Dependents]] = []
-    size = 0
-    for each in found:
-        block.append(each)
-        size += len(each[0].candidates)
-        if size >= _EFFECT_CANDIDATES or len(block) == most:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
-
-
 def memory_blocks(
     results: Iterable[Result], num_samples: int, max_memory: int
 ) -> Iterator[list[Result]]:
@@ -112,17 +91,9 @@ def memory_blocks(
         num_samples: the number of samples of each.
         max_memory: in bytes.
     """
-    most = max_memory // 8
-    block: list[Result] = []
-    size = 0
-    for each in results:
-        block.append(each)
-        size += len(each) * _RANKING_BYTES + num_samples * _OUTCOME_BYTES
-        if size >= most or len(block) == _BLOCK_TARGETS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+    outcome = num_samples * _OUTCOME_BYTES
+    sized = ((each, len(each) * _RANKING_BYTES + outcome) for each in results)
+    return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8)
 
 
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from .effects import STAGES, margin
 from .network import BayesianNetwork, ConditionalTable
+from .querying import Query
 from .sampling import Outcome, Samples, SamplingConfig, VariableId
-from .selection import Neighbourhood
-from .selection_result import SelectionResult
+from .selection import Neighbourhood, SelectionResult
+from .settings import Settings
 
 __all__ = ["commonest", "diagnose", "thin_support"]
 
@@ -24,13 +25,15 @@ _ONE_POINT = 0.01
 
 def diagnose(
     result: SelectionResult,
+    query: Query,
     samples: Samples,
     network: BayesianNetwork | None,
-    config: SamplingConfig,
+    settings: Settings,
 ) -> tuple[str, ...]:
     """Return a warning for each reason why an explanation may be unreliable."""
     return (
-        *_about_perturbation(result.neighbourhood, samples, config),
+        *_about_receptive_field(result.neighbourhood, query, settings.model.num_layers or 0),
+        *_about_perturbation(result.neighbourhood, samples, settings.sampling),
         *_about_movement(result.outcome, samples.values.are_probabilities),
         *_about_precision(result, samples),
         *_about_outcome(result.levels),
@@ -61,6 +64,18 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
     kinds = [re.sub(r"\d+", "#", each) for each in warnings]
     kind, count = Counter(kinds).most_common(1)[0]
     return warnings[kinds.index(kind)], count
+
+
+def _about_receptive_field(
+    neighbourhood: Neighbourhood, query: Query, num_layers: int
+) -> Iterator[str]:
+    """Warn if any prediction of the neighbourhood depends on more than ``num_layers`` hops."""
+    if not query.exceeding.isdisjoint([neighbourhood.target, *neighbourhood.candidates.tolist()]):
+        yield (
+            f"the model's receptive field is larger than num_layers={num_layers} hops (more "
+            f"layers, or an operation over all nodes), so the model was called on the whole graph; "
+            f"nodes more than {num_layers} hops away were not considered"
+        )
 
 
 def _about_perturbation(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .network import BayesianNetwork, NetworkConfig, NoisyOr, NoisyOrData
+from .network import BayesianNetwork, NetworkConfig, NetworkData, NoisyOr, NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
 from .selection import SelectionConfig, shrink_many
 from .significance import SignificanceConfig
-from .structure import DAG, add_leaf
+from .structure import DAG, add_leaf, search_many
 
 __all__ = ["Problem", "learn_networks"]
 
@@ -21,6 +23,8 @@ _AT_ONCE = 128
 _CODES_AT_ONCE = 1 << 24
 
 Codes = NDArray[np.uint8]
+Data = tuple[list[Variable], Codes]
+"""The variables of a network, the target last, and their states ``[n, variables]``."""
 
 
 @dataclass(frozen=True)
@@ -65,44 +69,43 @@ class _Learning:
     selection: SelectionConfig
     significance: SignificanceConfig
 
-    def learn(self, problems: Sequence[Problem]) -> Iterator[BayesianNetwork]:
+    def learn(self, problems: Sequence[Problem]) -> list[BayesianNetwork]:
         """Learn the networks of some targets."""
-        table = self.table
-        columns = [
-            [table.column(each) for each in (*problem.nodes, problem.target)]
-            for problem in problems
-        ]
-        codes = [table.codes(each) for each in columns]
+        data = [self._data(problem) for problem in problems]
+        targets = self._targets(problems, data)
+        dags = self._structures(data, targets)
+        fits = []
+        for (variables, codes), dag, target in zip(data, dags, targets, strict=True):
+            known = {} if target.table is None else {len(variables) - 1: target.table}
+            fits.append(NetworkData(variables, dag, codes, known))
+        return BayesianNetwork.fit_many(fits, self.config.smoothing, self.config.score)
+
+    def _data(self, problem: Problem) -> Data:
+        """Return the variables of a network, the target last, and their states."""
+        columns = [self.table.column(each) for each in (*problem.nodes, problem.target)]
+        return [self.table.variables[at] for at in columns], self.table.codes(columns)
+
+    def _targets(self, problems: Sequence[Problem], data: Sequence[Data]) -> list[_Target]:
+        """Determine the parents of each target, and its distribution if that is a noisy-or."""
+        noisy = [self._takes_noisy_or(variables[-1]) for variables, _ in data]
         leaves = [
-            _Leaf(problem, [table.variables[at] for at in its_columns], its_codes)
-            if self._takes_noisy_or(table.variables[its_columns[-1]])
-            else None
-            for problem, its_columns, its_codes in zip(problems, columns, codes, strict=True)
+            _Leaf(problem, *its)
+            for problem, its, yes in zip(problems, data, noisy, strict=True)
+            if yes
         ]
-        fitted = self._fit_leaves([each for each in leaves if each is not None])
-        tables = [its for leaf, its in zip(leaves, codes, strict=True) if leaf is None]
-        tested = iter(self._tested_parents(tables))
-        for leaf, its_columns, its_codes in zip(leaves, columns, codes, strict=True):
-            variables = [table.variables[column] for column in its_columns]
-            if leaf is None:
-                yield self._with_full_tables(variables, its_codes, next(tested))
-            else:
-                yield self._with_noisy_or(variables, its_codes, *next(fitted))
+        fitted = self._fit_leaves(leaves)
+        tested = iter(
+            self._tested_parents(
+                [codes for (_, codes), yes in zip(data, noisy, strict=True) if not yes]
+            )
+        )
+        return [next(fitted) if yes else _Target(next(tested)) for yes in noisy]
 
     def _takes_noisy_or(self, target: Variable) -> bool:
         wanted = self.config.target_table != "full"
         return wanted and self.selection.no_child and target.levels == 2
 
-    def _with_noisy_or(
-        self, variables: list[Variable], codes: Codes, leaf: NoisyOr, parents: list[int]
-    ) -> BayesianNetwork:
-        others = variables[:-1]
-        dag = add_leaf(self._search(codes[:, :-1], others), parents)
-        known = {len(others): leaf}
-        smoothing, score = self.config.smoothing, self.config.score
-        return BayesianNetwork.fit(variables, dag, codes, smoothing, score, known)
-
-    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[tuple[NoisyOr, list[int]]]:
+    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[_Target]:
         """Fit the distributions of targets and find their parents.
 
         Parents are the causes, the most important first, followed by other nodes that improve the
@@ -127,16 +130,9 @@ class _Learning:
                 if keeps_causes and trial.score(score) > best.score(score):
                     best, parents = trial, larger
             effective = _effective(best, parents)
-            yield (best, parents) if effective == parents else (fit(leaf, effective), effective)
-
-    def _with_full_tables(
-        self, variables: list[Variable], codes: Codes, parents: list[int] | None
-    ) -> BayesianNetwork:
-        if parents is None:
-            dag = self._search(codes, variables)
-        else:
-            dag = add_leaf(self._search(codes[:, :-1], variables[:-1]), parents)
-        return BayesianNetwork.fit(variables, dag, codes, self.config.smoothing, self.config.score)
+            if effective != parents:
+                best = fit(leaf, effective)
+            yield _Target(effective, best)
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
         """Return the parents of each target from independence tests; None without ``no_child``."""
@@ -151,18 +147,54 @@ class _Learning:
             self.config.max_parents,
         )
 
-    def _search(self, codes: Codes, variables: Sequence[Variable]) -> DAG:
-        cardinalities = np.array([each.cardinality for each in variables], dtype=np.int64)
-        if len(cardinalities) < 2:
-            return DAG(len(cardinalities))
+    def _structures(self, data: Sequence[Data], targets: Sequence[_Target]) -> list[DAG]:
+        """Search the structures, without the targets whose parents are known; add these."""
+        problems = []
+        for (variables, codes), target in zip(data, targets, strict=True):
+            searched = len(variables) - (target.parents is not None)
+            sizes = tuple(each.cardinality for each in variables[:searched])
+            problems.append((codes[:, :searched], sizes))
         config = self.config
-        dag = config.structure(codes, cardinalities, config.score, config.max_parents)
-        if not isinstance(dag, DAG) or dag.num_variables != len(cardinalities):
-            raise InputError(
-                f"the structure search must return a DAG of {len(cardinalities)} variables, "
-                f"not {dag!r}"
+        found = iter(
+            search_many(
+                config.structure,
+                [each for each in problems if len(each[1]) > 1],
+                config.score,
+                config.max_parents,
             )
-        return dag
+        )
+        dags = []
+        for (_, sizes), target in zip(problems, targets, strict=True):
+            dag = _checked(next(found), len(sizes)) if len(sizes) > 1 else DAG(len(sizes))
+            parents = target.parents
+            dags.append(dag if parents is None else _with_leaf(dag, tuple(parents)))
+        return dags
+
+
+def _checked(dag: Any, size: int) -> DAG:
+    """Return the result of a search, which may be a custom function, if it is valid."""
+    if not isinstance(dag, DAG) or dag.num_variables != size:
+        raise InputError(f"the structure search must return a DAG of {size} variables, not {dag!r}")
+    return dag
+
+
+@lru_cache(maxsize=1024)
+def _with_leaf(dag: DAG, parents: tuple[int, ...]) -> DAG:
+    """Add the target; many targets have the same small structure."""
+    return add_leaf(dag, parents)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What is known about a target before the search.
+
+    Attributes:
+        parents: the positions of its parents; None if the search determines them.
+        table: its distribution; None for a full table.
+    """
+
+    parents: list[int] | None
+    table: NoisyOr | None = None
 
 
 class _Leaf:

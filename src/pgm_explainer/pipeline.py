@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import tee
 
 import numpy as np
 
-from .batching import Neighbourhoods, effect_blocks, memory_blocks, offload
+from .batching import Neighbourhoods, memory_blocks, offload
 from .diagnosis import diagnose
-from .effects import EffectProblem, Effects, are_precise, estimate_effects
 from .execution import ExecutionConfig
 from .explanation import Explanation
 from .learning import Problem, learn_networks
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, NodeNames, Query
+from .querying import GraphModel, Query, TypedNodes
 from .sampling import (
-    Outcome,
     Population,
     Samples,
     VariableId,
@@ -28,15 +25,12 @@ from .sampling import (
 )
 from .scratch import ArrayStore
 from .selection import (
-    Dependents,
     FeatureEffects,
     Neighbourhood,
-    causes,
-    choose_nodes,
+    SelectionResult,
     feature_effects,
-    select_variables,
+    select_nodes,
 )
-from .selection_result import SelectionResult
 from .settings import Settings
 
 __all__ = ["Pipeline"]
@@ -56,7 +50,7 @@ class Pipeline:
 
     model: GraphModel
     population: Population
-    names: NodeNames | None
+    names: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
 
@@ -73,12 +67,14 @@ class Pipeline:
             return {}
         neighbourhoods = self.neighbourhoods(targets)
         query, samples = self.draw(neighbourhoods)  # step 1
-        for_selection, for_effects = tee(neighbourhoods)
-        selection, significance = self.settings.selection, self.settings.significance
-        dependents = select_variables(  # step 2
-            samples.table, for_selection, selection, significance, self.execution.cells
+        results = select_nodes(  # step 2
+            samples,
+            neighbourhoods,
+            self.settings.selection,
+            self.settings.significance,
+            self.settings.sampling.perturb_probability,
+            self.execution.cells,
         )
-        results = self._select_all(for_effects, samples, dependents)
         precise = (each for each in results if all_of_them or each.is_precise)
         memory = self.execution.memory
         done, store = {}, ArrayStore(memory // 4, "rankings")
@@ -94,8 +90,9 @@ class Pipeline:
 
     def neighbourhood(self, target: VariableId) -> Neighbourhood:
         """Return a target with its candidates."""
-        model, reach = self.model, self.settings.model.reach
-        return Neighbourhood(target, model.task.candidates(target, model.graph, reach))
+        task, graph = self.model.task, self.model.graph
+        candidates = task.candidates(target, graph, self.settings.model.reach)
+        return Neighbourhood(target, candidates, task.ends(target))
 
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
         """Return the neighbourhoods of some targets, without duplicates."""
@@ -121,57 +118,15 @@ class Pipeline:
         table = draw_attribute_samples(
             query, self.population, nodes, settings.sampling, self.execution
         )
-        return feature_effects(
+        found = feature_effects(
             table,
             nodes,
             settings.sampling.columns(self.population.x.shape[1]),
             settings.selection.test,
             settings.significance,
-            names=[explanation.ranking.called(node) for node in nodes.tolist()],
             widths=None if self.names is None else self.names.widths_of(nodes),
         )
-
-    def _select_all(
-        self,
-        neighbourhoods: Iterable[Neighbourhood],
-        samples: Samples,
-        dependents: Iterable[Dependents],
-    ) -> Iterator[SelectionResult]:
-        """Estimate effects and choose the nodes of each target's network."""
-        probability = self.settings.sampling.perturb_probability
-        selected = zip(neighbourhoods, dependents, strict=True)
-        for block in effect_blocks(selected, samples.table.num_samples):
-            problems = [
-                EffectProblem(
-                    np.union1d(each.candidates, self.model.task.ends(each.target)),
-                    samples.outcome(each.target),
-                )
-                for each, _ in block
-            ]
-            effects = estimate_effects(
-                samples.table, problems, probability, self.settings.significance
-            )
-            for (each, its), problem, found in zip(block, problems, effects, strict=True):
-                yield self._select(each, samples, its, found, problem.outcome)
-
-    def _select(
-        self,
-        neighbourhood: Neighbourhood,
-        samples: Samples,
-        dependents: Dependents,
-        effects: Effects,
-        outcome: Outcome,
-    ) -> SelectionResult:
-        column = samples.table.column(neighbourhood.target)
-        levels = samples.table.codes([column])[:, 0] % samples.table.variables[column].levels
-        ranking, chosen = dependents.ranking, np.empty(0, dtype=np.int64)
-        if levels.any():
-            chosen = choose_nodes(effects, dependents, self.settings.selection)
-        else:  # the prediction never changed, so nothing can depend on it
-            ranking = ranking.with_none_significant()
-        precise = are_precise(effects, samples.values.are_probabilities)
-        selected = ranking.with_selected(chosen)
-        return SelectionResult(neighbourhood, selected, effects, chosen, levels, outcome, precise)
+        return replace(found, names=explanation.names)
 
     def _learn(
         self, samples: Samples, results: Sequence[SelectionResult]
@@ -182,11 +137,7 @@ class Pipeline:
             yield from [None] * len(results)
             return
         problems = [
-            Problem(
-                each.neighbourhood.target,
-                each.chosen.tolist(),
-                frozenset(causes(each.effects).tolist()),
-            )
+            Problem(each.neighbourhood.target, each.chosen.tolist(), each.causes)
             for each in results
             if each.changed
         ]
@@ -203,12 +154,9 @@ class Pipeline:
         samples: Samples,
         network: BayesianNetwork | None,
     ) -> Explanation:
-        model, target = self.model, result.neighbourhood.target
-        candidates = result.neighbourhood.candidates
+        neighbourhood, regression = result.neighbourhood, self.settings.model.is_regression
+        target, around = neighbourhood.target, neighbourhood.around
         before, explained = samples.prediction(target)
-        regression = self.settings.model.is_regression
-        ends = model.task.ends(target)
-        around = np.union1d(candidates, ends)
         explanation = Explanation(
             target=target,
             explained_class=None if regression else explained,
@@ -219,12 +167,9 @@ class Pipeline:
             effects=result.effects,
             network=network,
             settings=self._recorded,
-            warnings=(
-                *model.receptive_field_warning(query, [target, *candidates.tolist()]),
-                *diagnose(result, samples, network, self.settings.sampling),
-            ),
-            graph=model.graph,
-            ends=ends,
+            warnings=diagnose(result, query, samples, network, self.settings),
+            graph=self.model.graph,
+            ends=neighbourhood.ends,
             node_classes=np.full_like(around, -1)
             if regression
             else samples.predicted_classes(around),

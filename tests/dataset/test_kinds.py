@@ -88,7 +88,7 @@ def test_padding_is_no_feature(papers):
         if {kind for kind, _ in each.nodes} == {"paper", "author"}
     )
     effects = papers.explain_features(explanation)
-    widths = [WIDTHS[effects.called(at)[0]] for at in range(len(effects.nodes))]
+    widths = [WIDTHS[kind] for kind, _ in effects.names.of(effects.nodes)]
     assert set(widths) == {3, 4}
     assert effects.there.sum(axis=1).tolist() == widths
     assert not effects.log_p[~effects.there].any()
@@ -97,11 +97,11 @@ def test_padding_is_no_feature(papers):
     assert f"of {sum(widths)} features" in head
     assert f"({len(widths)} nodes with 3 to 4 features)" in head
     strongest = np.unravel_index(effects.log_p.argmin(), effects.log_p.shape)
-    kind, number = effects.called(strongest[0])
+    kind, number = effects.names[effects.nodes[strongest[0]]]
     assert first.split()[:3] == [kind, str(number), str(strongest[1])]
 
 
-def test_a_target_of_another_kind_is_refused_in_a_shell(data, capsys):
+def test_a_target_of_another_type_is_refused_on_the_command_line(data, capsys):
     assert main(["show", str(data.path), "--target", "paper,4"]) == 0
     assert capsys.readouterr().out == f"{data['paper', 4]}\n"
     for other in ("author,4", "foo,4"):

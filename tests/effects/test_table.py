@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer.effects import EFFECT_COLUMNS, Effects, PairEffect
+from pgm_explainer.node_names import NodeNames
 
 
 @pytest.fixture
@@ -34,13 +35,13 @@ def test_it_is_a_sequence(effects):
         effects[3]
 
 
-def test_names_are_used_everywhere(effects):
-    named = effects.named({7: "seven", 2: "two"})
+def test_rows_show_names_and_columns_stay_numbers(effects):
+    named = replace(effects, names=NodeNames({7: "seven", 2: "two"}))
     assert named.parts == ["seven", "two", 5]
     assert named[0].node == "seven"
     assert named.columns["node"].tolist() == ["seven", "two", 5]
     assert effects.parts == [7, 2, 5]
-    assert effects.named([f"n{v}" for v in range(9)]).parts == ["n7", "n2", "n5"]
+    assert named.nodes.tolist() == [7, 2, 5]
 
 
 def test_columns_make_a_data_frame(effects):

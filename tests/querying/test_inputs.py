@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.querying import NodeNames, read_inputs
+from pgm_explainer.querying import TypedNodes, read_inputs
 
-NAMES = NodeNames(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
+NAMES = TypedNodes(("author", "paper", "venue"), (2, 3, 1), "paper", (4, 8, 1))
 ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), ("venue", 0)]
 
 
@@ -94,7 +94,7 @@ def test_a_model_with_a_data_object_is_a_source():
         (X[0], EDGES, {}, "x must be a matrix"),
     ],
 )
-def test_what_cannot_be_read_is_said(x, edge_index, options, named):
+def test_unreadable_input_is_an_error(x, edge_index, options, named):
     given = {"inputs": None, "target_type": None, **options}
     with pytest.raises(InputError, match=named):
         read_inputs(model, x, edge_index, "node", **given)

@@ -45,7 +45,7 @@ def test_what_is_written_in_any_blocks_is_read_back(in_file, written):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).codes([0]), codes[:, :1])
 
 
-def test_columns_come_in_the_order_asked_for_and_more_than_once():
+def test_columns_have_the_requested_order_with_duplicates():
     codes = np.array([[0, 1, 2], [3, 2, 1]], dtype=np.uint8)
     table = SampleTable([Variable(node, True, 2) for node in (5, 8, 9)], 2)
     table.write(0, codes)

@@ -67,7 +67,7 @@ def test_an_unknown_correction_is_refused():
         significant(np.zeros(2), 0.05, "bonferroni")
 
 
-def test_the_significant_go_before_the_others():
+def test_significant_nodes_come_first():
     passed = [False, True, False, True]
     ranking = ranked([-40, -20, -8, -30], passed=passed)
     assert ranking.nodes.tolist() == [3, 1, 0, 2]

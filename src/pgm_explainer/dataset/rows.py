@@ -14,7 +14,7 @@ from ..errors import FileError, JobError
 from ..explanation import Explanation
 from ..explanation.formats.settings_file import settings_to_dict
 from ..io import explanation_from_dict, explanation_to_dict
-from ..selection import FeatureEffects, Ranking
+from ..selection import FeatureEffects
 from ..storage.json_text import parse_json
 from .bounded import read_parquet
 
@@ -116,7 +116,7 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
         "markov_blanket": blanket,
         "markov_blanket_kinds": blanket_kinds,
         "candidates": len(explanation.ranking),
-        "features": None if effects is None else _found(effects, explanation.ranking),
+        "features": None if effects is None else _found(effects),
         "network": None if network is None else network.factorisation,
         "warnings": list(explanation.warnings),
         "settings": json.dumps(settings_to_dict(explanation.settings)),
@@ -217,16 +217,16 @@ def _trimmed(explanation: Explanation, keep: int) -> Explanation:
 
 def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], list[str] | None]:
     """Return the nodes' numbers; in a heterogeneous graph, the numbers per type and the types."""
-    if explanation.ranking.names is None:
+    if not explanation.names:
         return list(nodes), None
     return [number for _, number in nodes], [kind for kind, _ in nodes]
 
 
-def _found(effects: FeatureEffects, ranking: Ranking) -> list[Row]:
+def _found(effects: FeatureEffects) -> list[Row]:
     """Return the features that matter, strongest first."""
     at = np.argwhere(effects.significant)
     order = np.argsort(effects.log_p[effects.significant], kind="stable")
-    names = [ranking.called(int(node)) for node in effects.nodes]
+    names = effects.names.of(effects.nodes.tolist())
     return [
         {
             **_node(names[node]),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import overload
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray, as_array, is_number
 from ..errors import InputError
+from ..node_names import NodeNames
+from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 
 __all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
@@ -20,11 +20,9 @@ EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "signif
 
 _ROUNDING = 1e-4
 
-Names = Sequence[VariableId] | Mapping[int, VariableId]
-
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(TestedRow):
     """The effect of perturbing one node; see :class:`Effects` for the fields."""
 
     node: VariableId
@@ -34,11 +32,6 @@ class Effect:
     strength: float
     log_p: float
     significant: bool
-
-    @property
-    def p(self) -> float:
-        """The p-value; 0 if it underflows, unlike ``log_p``."""
-        return float(np.exp(self.log_p))
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class PairEffect:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects(Sequence[Effect]):
+class Effects(NodeTable[Effect]):
     """The effects of perturbing each candidate as columns, strongest first.
 
     The perturbed nodes of a sample are chosen at random, so these are causal effects on the model's
@@ -77,8 +70,8 @@ class Effects(Sequence[Effect]):
         log_p: natural logarithm of the p-value of the hypothesis that the node has no effect.
         significant: whether the effect is significant, after any correction.
         pairs: the strongest pairs of nodes whose joint effect is not the sum of the two.
-        names: the names of the nodes of the graph, if they have names other than their indices.
         left_out: the number of further candidates that are not stored.
+        names: set by :meth:`Explanation.named`, for the rows.
 
     Examples:
         >>> one = np.ones(1)
@@ -94,23 +87,11 @@ class Effects(Sequence[Effect]):
     log_p: NDArray[np.float64]
     significant: NDArray[np.bool_]
     pairs: tuple[PairEffect, ...] = ()
-    names: Names | None = None
     left_out: int = 0
+    names: NodeNames = field(default_factory=NodeNames)
 
-    @property
-    def parts(self) -> list[VariableId]:
-        """The names of the perturbed nodes, strongest first."""
-        return [self.called(node) for node in self.nodes.tolist()]
-
-    def called(self, number: int) -> VariableId:
-        """Return the name of a node of the graph, given by its index."""
-        if isinstance(self.names, Mapping):
-            return self.names.get(number, number)
-        return number if self.names is None else self.names[number]
-
-    def named(self, names: Names) -> Effects:
-        """Return the same effects with names for the nodes of the graph."""
-        return replace(self, names=names)
+    column_names: ClassVar = EFFECT_COLUMNS
+    row_type: ClassVar = Effect
 
     def scaled(self, factor: float) -> Effects:
         """Return the same effects in another unit."""
@@ -136,42 +117,10 @@ class Effects(Sequence[Effect]):
         left = set(self.nodes[kept].tolist())
         return replace(
             self,
-            **{name: getattr(self, name)[kept] for name in EFFECT_COLUMNS},
+            **self._rows(kept),
             pairs=tuple(pair for pair in self.pairs if left.issuperset(pair.nodes)),
             left_out=self.left_out + int((~kept).sum()),
         )
-
-    @property
-    def columns(self) -> dict[str, NDArray[np.generic]]:
-        """The effects as named columns, for ``pandas.DataFrame``."""
-        named = np.empty(len(self), dtype=object)
-        named[:] = self.parts
-        rest = {name: getattr(self, name) for name in EFFECT_COLUMNS[1:]}
-        return {"node": self.nodes if self.names is None else named, **rest}
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @overload
-    def __getitem__(self, index: int) -> Effect: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Effect]: ...
-    def __getitem__(self, index: int | slice) -> Effect | list[Effect]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        index = operator.index(index)
-        return Effect(
-            self.called(int(self.nodes[index])),
-            float(self.effect[index]),
-            float(self.low[index]),
-            float(self.high[index]),
-            float(self.strength[index]),
-            float(self.log_p[index]),
-            bool(self.significant[index]),
-        )
-
-    def __iter__(self) -> Iterator[Effect]:
-        return (self[at] for at in range(len(self)))
 
     def __repr__(self) -> str:
         return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
@@ -193,12 +142,8 @@ class Effects(Sequence[Effect]):
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Effects)
-            and (self.pairs, self.parts, self.left_out)
-            == (other.pairs, other.parts, other.left_out)
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in EFFECT_COLUMNS[1:]
-            )
+            and (self.pairs, self.left_out) == (other.pairs, other.left_out)
+            and super().__eq__(other)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None

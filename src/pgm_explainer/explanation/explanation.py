@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,11 @@ from ..effects import Effects
 from ..errors import InputError, QueryError
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
+from ..node_names import NodeNames
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import VariableId, checked_name
+from ..variables import GRAPH, VariableId
 from ..versions import current_versions
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-__all__ = ["Explanation", "check_explanation"]
+__all__ = ["Explanation", "check_explanation", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +55,7 @@ class Explanation(Shown):
         versions: the versions of this package, NumPy and Python that made the explanation.
         node_classes: the predicted class of each node of the neighbourhood, in the order of their
             indices; -1 for a node without a prediction, as in a graph task.
+        names: the names of the nodes of the neighbourhood, if they have any; see :meth:`named`.
     """
 
     target: VariableId
@@ -71,6 +72,7 @@ class Explanation(Shown):
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
     node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    names: NodeNames = field(default_factory=NodeNames, repr=False)
 
     @property
     def task(self) -> str:
@@ -113,14 +115,14 @@ class Explanation(Shown):
         selected = self.ranking.selected_nodes
         first = causes(self.effects, at_least=STRONG)
         ordered = dict.fromkeys((*first[np.isin(first, selected)].tolist(), *selected.tolist()))
-        return [self.ranking.called(node) for node in ordered]
+        return self.names.of(ordered)
 
     @property
     def left_out(self) -> list[VariableId]:
         """The strong causes that ``max_nodes`` left out of the network, strongest first."""
         strong = causes(self.effects, at_least=STRONG)
         known = np.union1d(self.ranking.selected_nodes, self.ends)
-        return [self.ranking.called(node) for node in strong[~np.isin(strong, known)].tolist()]
+        return self.names.of(strong[~np.isin(strong, known)].tolist())
 
     @property
     def markov_blanket(self) -> list[VariableId]:
@@ -207,37 +209,21 @@ class Explanation(Shown):
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
-        if isinstance(names, np.ndarray):
-            names = names.tolist()  # numbers of NumPy do not compare with pairs
-        old, new = self.ranking, self.ranking.named(names)
-        self._check_names(new)
-        ends = [new.called(end) for end in self.ends.tolist()]
-        target = self.target
-        if ends:
-            target = ends[0] if self.task == "node" else tuple(ends)
-        renaming = {old.called(node): new.called(node) for node in old.nodes.tolist()}
+        new = NodeNames.read(names, self.around.tolist())
+        target = target_of(self.task, self.ends, new)
         network = self.network
         if network is not None:
+            others = [node for node in network.nodes if node != self.target]
+            renaming = {node: new[self.names.index(node)] for node in others}
             network = network.renamed({**renaming, self.target: target})
         return replace(
-            self, target=target, network=network, ranking=new, effects=self.effects.named(names)
+            self,
+            target=target,
+            network=network,
+            ranking=replace(self.ranking, names=new),
+            effects=replace(self.effects, names=new),
+            names=new,
         )
-
-    def _check_names(self, named: Ranking) -> None:
-        """Raise an InputError if names are missing or not unique."""
-        around = np.union1d(named.nodes, self.ends).tolist()
-        try:
-            called = Counter(checked_name(named.called(number)) for number in around)
-        except Exception as error:  # a collection of the caller may raise anything
-            raise InputError(
-                f"names must be a list with a name for each node of the graph, or a mapping from "
-                f"node indices to names; a name is a string, an integer or a tuple ({error})"
-            ) from None
-        if len(called) < len(around):
-            raise InputError(
-                f"more than one node is called {called.most_common(1)[0][0]!r}; names must be "
-                f"unique"
-            )
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
@@ -326,6 +312,12 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
+    """Return what a target is called, from the indices of its nodes."""
+    named = names.of(ends.tolist())
+    return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
 
 
 def check_explanation(explanation: Any, graph: Graph, task: str) -> None:

@@ -1,6 +1,6 @@
 """Bayesian networks: tables, exact inference, Markov blankets, equivalence classes, sampling."""
 
-from .bayesian_network import BayesianNetwork, ConditionalTable
+from .bayesian_network import BayesianNetwork, ConditionalTable, NetworkData
 from .config import TARGET_TABLES, NetworkConfig, network_config
 from .equivalence import CPDAG, cpdag, equivalent
 from .noisy_or import NoisyOr, NoisyOrData
@@ -11,6 +11,7 @@ __all__ = [
     "BayesianNetwork",
     "ConditionalTable",
     "NetworkConfig",
+    "NetworkData",
     "NoisyOr",
     "NoisyOrData",
     "cpdag",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["BayesianNetwork", "ConditionalTable"]
 
 Codes = NDArray[np.integer[Any]]
+TableData = tuple[Variable, tuple[Variable, ...], Codes]
+"""A variable, its parents, and their states ``[n, parents + 1]``, the variable last."""
+
 _ROUNDING = 1e-13
 _MOST_SAMPLES = 10**9
 
@@ -61,19 +64,28 @@ class ConditionalTable:
 
         ``smoothing`` is added to every count (Laplace); 0 for maximum likelihood.
         """
-        shape = tuple(each.cardinality for each in (*parents, variable))
-        if prod(shape) > MOST_CELLS:
-            raise InputError(
-                f"the table of a variable with {len(parents)} parents would have {prod(shape):,} "
-                f"numbers; set max_parents, lower max_nodes, or choose a score with a penalty"
-            )
-        cells, total = joint_states(codes.T, shape)
-        counts = np.bincount(cells, minlength=total).reshape(shape)
-        weights = counts.astype(np.float64) + smoothing
-        totals = weights.sum(axis=-1, keepdims=True)
-        weights[totals[..., 0] == 0] = 1.0  # no samples: a uniform distribution
-        weights /= weights.sum(axis=-1, keepdims=True)
-        return cls(variable, tuple(parents), weights, counts)
+        return cls.fit_many([(variable, tuple(parents), codes)], smoothing)[0]
+
+    @classmethod
+    def fit_many(cls, data: Sequence[TableData], smoothing: float) -> list[ConditionalTable]:
+        """Estimate several tables at once, which is faster and gives the same results."""
+        tables: dict[int, ConditionalTable] = {}
+        for shape, members in _by_shape(data).items():
+            if prod(shape) > MOST_CELLS:
+                raise InputError(
+                    f"the table of a variable with {len(shape) - 1} parents would have "
+                    f"{prod(shape):,} numbers; set max_parents, lower max_nodes, or choose a "
+                    f"score with a penalty"
+                )
+            counts = _count([data[at][2] for at in members], shape)
+            weights = counts.astype(np.float64) + smoothing
+            totals = weights.sum(axis=-1)
+            weights[totals == 0] = 1.0  # no samples: a uniform distribution
+            weights /= weights.sum(axis=-1, keepdims=True)
+            for at, its_weights, its_counts in zip(members, weights, counts, strict=True):
+                variable, parents, _ = data[at]
+                tables[at] = cls(variable, parents, its_weights, its_counts)
+        return [tables[at] for at in range(len(data))]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)
@@ -112,6 +124,47 @@ class ConditionalTable:
     def __repr__(self) -> str:
         given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
         return f"P({self.variable.id}{given if self.parents else ''}) {self.values.shape}"
+
+
+def _by_shape(data: Sequence[TableData]) -> dict[tuple[int, ...], list[int]]:
+    """Group tables by their numbers of states."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for at, (variable, parents, _) in enumerate(data):
+        shape = (*(parent.cardinality for parent in parents), variable.cardinality)
+        groups.setdefault(shape, []).append(at)
+    return groups
+
+
+def _count(codes: Sequence[Codes], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Count the joint states of several data sets ``[n, variables]``, as ``[data set, *shape]``."""
+    columns = np.stack(codes).transpose(2, 0, 1)
+    each = np.arange(len(codes))[:, None]
+    cells, total = joint_states((each, *columns), (len(codes), *shape))
+    return np.bincount(cells.ravel(), minlength=total).reshape(len(codes), *shape)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkData:
+    """Validated data from which the tables of a network are estimated.
+
+    Attributes:
+        codes: states ``[n, variables]``.
+        known: distributions that are estimated already, by the position of the variable.
+    """
+
+    variables: Sequence[Variable]
+    dag: DAG
+    codes: Codes
+    known: Mapping[int, NoisyOr]
+
+    @property
+    def tables(self) -> Iterator[TableData]:
+        """What each table that is not known is estimated from."""
+        for at, variable in enumerate(self.variables):
+            if at not in self.known:
+                parents = self.dag.parents(at)
+                family = self.codes[:, [*parents, at]]
+                yield variable, tuple(self.variables[parent] for parent in parents), family
 
 
 class BayesianNetwork:
@@ -165,18 +218,24 @@ class BayesianNetwork:
         _check_dag(dag, variables)
         check_not_negative(smoothing, "smoothing")
         codes, _ = check_data(codes, [variable.cardinality for variable in variables])
-        tables: list[ConditionalTable | NoisyOr] = []
-        for at, variable in enumerate(variables):
-            if known and at in known:
-                tables.append(known[at])
-                continue
-            parents = dag.parents(at)
-            parent_variables = [variables[parent] for parent in parents]
-            columns = codes[:, [*parents, at]]
-            tables.append(ConditionalTable.fit(variable, parent_variables, columns, smoothing))
+        known = known or {}
+        return cls.fit_many([NetworkData(variables, dag, codes, known)], smoothing, score)[0]
+
+    @classmethod
+    def fit_many(
+        cls, data: Sequence[NetworkData], smoothing: float = 0.0, score: str | Score = "bic"
+    ) -> list[BayesianNetwork]:
+        """Estimate several networks at once, which is faster and gives the same results."""
         chosen = as_score(score)
-        total = sum(table.score(chosen) for table in tables)
-        return cls(variables, dag, tables, total)
+        fitted = iter(
+            ConditionalTable.fit_many([table for each in data for table in each.tables], smoothing)
+        )
+        networks = []
+        for each in data:
+            tables = [each.known.get(at) or next(fitted) for at in range(len(each.variables))]
+            total = sum(table.score(chosen) for table in tables)
+            networks.append(cls(each.variables, each.dag, tables, total))
+        return networks
 
     @property
     def nodes(self) -> list[VariableId]:

@@ -2,7 +2,7 @@
 
 from .graph_model import GraphModel, Query
 from .inputs import read_inputs
-from .names import NodeNames
+from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
 from .targets import listed
@@ -12,9 +12,9 @@ __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
-    "NodeNames",
     "Query",
     "SubgraphModel",
+    "TypedNodes",
     "listed",
     "read_inputs",
 ]

@@ -12,7 +12,7 @@ constant and the model takes the mean over all nodes, the scores are the same on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -124,18 +124,6 @@ class GraphModel:
         )
         exceeding = frozenset(name for name, more in zip(names, exceeds, strict=True) if more)
         return Query(model, recorded, names, classes, targets, exceeding)
-
-    def receptive_field_warning(
-        self, query: Query, variables: Iterable[VariableId]
-    ) -> tuple[str, ...]:
-        """Return a warning if any of these predictions depends on more than ``num_layers`` hops."""
-        if query.exceeding.isdisjoint(variables):
-            return ()
-        return (
-            f"the model's receptive field is larger than num_layers={self.num_layers} hops (more "
-            f"layers, or an operation over all nodes), so the model was called on the whole graph; "
-            f"nodes more than {self.num_layers} hops away were not considered",
-        )
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray

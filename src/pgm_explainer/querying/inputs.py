@@ -15,7 +15,7 @@ from ..arrays import (
 from ..errors import InputError
 from ..graph import Graph
 from ..predictors import Predictor, as_predictor
-from .names import NodeNames
+from .node_types import TypedNodes
 
 __all__ = ["Inputs", "read_inputs"]
 
@@ -38,7 +38,7 @@ class Inputs:
     graph: Graph
     num_layers: int
     kinds: IntArray | None = None
-    names: NodeNames | None = None
+    names: TypedNodes | None = None
 
 
 def read_inputs(
@@ -99,7 +99,7 @@ def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> I
     layout, x, edge_index = flatten(data)
     predictor = HeteroPredictor(model, layout, target_type)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
-    names = NodeNames(tuple(layout.sizes), sizes, target_type, widths)
+    names = TypedNodes(tuple(layout.sizes), sizes, target_type, widths)
     graph = Graph(edge_index, len(x), predictor.flow)
     return Inputs(predictor, x, graph, _layers_of(predictor), layout.kinds, names)
 

@@ -170,8 +170,7 @@ def dependence_sentence(explanation: Explanation) -> Sentence:
 
 def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
     """Yield a sentence about the nodes with strong effects that are not in the network, if any."""
-    numbers = dict(zip(explanation.effects.parts, explanation.effects.nodes.tolist(), strict=True))
-    nodes = [numbers[name] for name in explanation.left_out]
+    nodes = [explanation.names.index(name) for name in explanation.left_out]
     if not nodes or explanation.network is None:
         return
     words = (

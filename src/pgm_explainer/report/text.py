@@ -97,8 +97,8 @@ def predicted(explanation: Explanation) -> str:
 
 def as_texts(explanation: Explanation, sentences: Iterable[Sentence]) -> list[str]:
     """Return sentences as text, with nodes named as the user would type them."""
-    called = explanation.ranking.called
-    return [plain(each, lambda number: _name(called(number))) for each in sentences]
+    names = explanation.names
+    return [plain(each, lambda number: _name(names[number])) for each in sentences]
 
 
 def effects_of(explanation: Explanation, nodes: Collection[VariableId]) -> list[str]:
@@ -146,11 +146,11 @@ def pair_rows(
         explanation: the explanation to describe.
         name: returns the name of a node; None for the name that a user would type.
     """
-    measure, called, name = measure_of(explanation), explanation.effects.called, name or _name
+    measure, name = measure_of(explanation), name or _name
     yield ["pair", "joint effect", "sum of effects", "difference", "95% interval"]
     for pair in explanation.effects.pairs[:MOST_PAIRS]:
         yield [
-            " and ".join(name(called(node)) for node in pair.nodes),
+            " and ".join(map(name, explanation.names.of(pair.nodes))),
             measure.signed(pair.joint),
             measure.signed(pair.joint - pair.excess),
             measure.signed(pair.excess),

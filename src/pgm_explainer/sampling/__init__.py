@@ -20,7 +20,7 @@ from .change import (
     check_change_fits,
 )
 from .config import SamplingConfig, check_samples
-from .generate import Samples, draw_samples, probe_features
+from .generate import draw_samples, probe_features
 from .perturbation import (
     PERTURBATIONS,
     WITH_RANDOM,
@@ -34,6 +34,7 @@ from .perturbation import (
 )
 from .population import Population
 from .randomness import Draws
+from .samples import Samples
 from .table import SampleTable
 from .values import Outcome
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -15,16 +14,17 @@ from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
-from ..variables import Variable, VariableId
+from ..variables import Variable
 from .config import SamplingConfig
 from .perturbation import CustomPerturbation, changed_share, new_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
+from .samples import Samples
 from .table import SampleTable
-from .values import Outcome, TargetValues
+from .values import TargetValues
 
-__all__ = ["Samples", "batch_size", "draw_samples", "probe_features"]
+__all__ = ["batch_size", "draw_samples", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -39,52 +39,6 @@ _LARGE_SCORES = 1 << 20
 _RELEASED_AFTER = 8
 """After so many calls with large outputs, freed memory is returned to the system."""
 _PROBES = 4
-_ROUNDING = 1e-6
-"""Relative changes of a prediction up to this are rounding errors of the model."""
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The samples, and the model's predictions without perturbation.
-
-    Attributes:
-        table: one column per recorded node; if predictions do not belong to nodes (graph and edge
-            tasks), one more for each prediction.
-        before: probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        classes: the explained class of each prediction.
-        changed_share: for each recorded node, how often a perturbation changes its features.
-        values: the probability of the explained class (or the value) of each target in every
-            sample.
-    """
-
-    table: SampleTable
-    before: FloatArray
-    classes: IntArray
-    changed_share: NDArray[np.float64]
-    values: TargetValues
-
-    def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
-        """Return a prediction's unperturbed probabilities (or values), and the explained class."""
-        # Predictions are the last columns: all columns, or those after the columns of nodes.
-        at = self.table.column(variable) - (len(self.table.variables) - len(self.before))
-        return self.before[at], int(self.classes[at])
-
-    def outcome(self, target: VariableId) -> Outcome:
-        """Return the prediction of a target in every sample."""
-        values, original = self.values.of(target)
-        size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
-        return Outcome(values, original, _ROUNDING * float(size))
-
-    def predicted_classes(self, nodes: IntArray) -> IntArray:
-        """Return the predicted class of some recorded nodes; -1 for a node without a prediction.
-
-        The variable of a node with a prediction has several levels of change.
-        """
-        columns = self.table.columns(nodes)
-        own = self.table.levels[columns] > 1
-        classes = np.full(len(nodes), -1, dtype=np.int64)
-        classes[own] = self.before[columns[own]].argmax(axis=-1)
-        return classes
 
 
 def batch_size(

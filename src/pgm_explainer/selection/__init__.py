@@ -4,6 +4,7 @@ from .attributes import FeatureEffects, feature_effects
 from .choice import STRONG, causes, choose_nodes
 from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
+from .nodes import SelectionResult, select_nodes
 from .ranking import RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
 from .select import Dependents, Neighbourhood, select_variables
 from .shrink import shrink_many
@@ -21,11 +22,13 @@ __all__ = [
     "RankedNode",
     "Ranking",
     "SelectionConfig",
+    "SelectionResult",
     "as_test",
     "causes",
     "choose_nodes",
     "critical_log_p",
     "feature_effects",
+    "select_nodes",
     "select_variables",
     "shrink_many",
 ]

@@ -42,7 +42,7 @@ def _row(effects: FeatureEffects, at: int) -> list[str]:
     """Return the row of one feature of one node, by its flat index."""
     node, feature = divmod(at, len(effects.features))
     return [
-        label_of(effects.called(node)),
+        label_of(effects.names[int(effects.nodes[node])]),
         str(effects.features[feature]),
         f"{effects.log_p[node, feature]:.1f}",
         f"{effects.effect_size[node, feature]:.2f}",

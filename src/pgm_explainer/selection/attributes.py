@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from ..sampling import SampleTable, VariableId
+from ..node_names import NodeNames
+from ..sampling import SampleTable
 from ..significance import SignificanceConfig
 from .independence import IndependenceTest
 from .select import results_of_pairs
@@ -27,9 +27,9 @@ class FeatureEffects:
         effect_size: Cramér's V ``[nodes, features]`` of each feature and the prediction's change.
         log_p: natural logarithm of the p-value ``[nodes, features]``.
         significant: whether the feature is significant, after any correction.
-        names: the names of the nodes, if they have names other than their indices.
         widths: the number of features of each node, if node types differ. For columns that a node
             does not have, ``effect_size`` and ``log_p`` are 0.
+        names: the names in the explanation, for printing.
     """
 
     nodes: IntArray
@@ -37,17 +37,13 @@ class FeatureEffects:
     effect_size: NDArray[np.float64]
     log_p: NDArray[np.float64]
     significant: NDArray[np.bool_]
-    names: Sequence[VariableId] | None = None
     widths: IntArray | None = None
+    names: NodeNames = field(default_factory=NodeNames)
 
     @property
     def there(self) -> NDArray[np.bool_]:
         """Whether a node has a feature, ``[nodes, features]``."""
         return _there(self.nodes, self.features, self.widths)
-
-    def called(self, at: int) -> VariableId:
-        """Return the name of the node at a position."""
-        return int(self.nodes[at]) if self.names is None else self.names[at]
 
     def __repr__(self) -> str:
         nodes, features = self.significant.shape
@@ -66,7 +62,6 @@ def feature_effects(
     features: IntArray,
     test: IndependenceTest,
     significance: SignificanceConfig,
-    names: Sequence[VariableId] | None = None,
     widths: IntArray | None = None,
 ) -> FeatureEffects:
     """Test each existing feature against the prediction, the last variable of the table."""
@@ -77,7 +72,7 @@ def feature_effects(
     significant = np.zeros(there.shape, dtype=bool)
     effect_size[there], log_p[there] = tests.effect_size, tests.log_p
     significant[there] = significance.passed(tests.log_p)
-    return FeatureEffects(nodes, features, effect_size, log_p, significant, names, widths)
+    return FeatureEffects(nodes, features, effect_size, log_p, significant, widths)
 
 
 def _there(nodes: IntArray, features: IntArray, widths: IntArray | None) -> NDArray[np.bool_]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import overload
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray, as_array
+from ..node_names import NodeNames
+from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
@@ -28,7 +28,7 @@ RANKING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class RankedNode:
+class RankedNode(TestedRow):
     """One candidate's evidence of dependence with the target."""
 
     node: VariableId
@@ -39,14 +39,9 @@ class RankedNode:
     significant: bool
     selected: bool
 
-    @property
-    def p(self) -> float:
-        """The p-value; 0 if it underflows, unlike ``log_p``."""
-        return float(np.exp(self.log_p))
-
 
 @dataclass(frozen=True, eq=False)
-class Ranking(Sequence[RankedNode]):
+class Ranking(NodeTable[RankedNode]):
     """All candidates as columns, strongest evidence first.
 
     Significant candidates come before the others, and both are sorted by p-value.
@@ -55,8 +50,8 @@ class Ranking(Sequence[RankedNode]):
         nodes, statistic, dof, log_p, effect_size: columns, in rank order.
         significant: whether each candidate is significant, after any correction.
         selected: whether each candidate is in the network of the explanation.
-        names: the names of the nodes of the graph, if they have names other than their indices.
         left_out: the number of further candidates that were ranked but are not stored.
+        names: set by :meth:`Explanation.named`, for the rows.
     """
 
     nodes: IntArray
@@ -66,27 +61,16 @@ class Ranking(Sequence[RankedNode]):
     effect_size: NDArray[np.float64]
     significant: NDArray[np.bool_]
     selected: NDArray[np.bool_]
-    names: Sequence[VariableId] | Mapping[int, VariableId] | None = None
     left_out: int = 0
+    names: NodeNames = field(default_factory=NodeNames)
+
+    column_names: ClassVar = RANKING_COLUMNS
+    row_type: ClassVar = RankedNode
 
     @property
     def num_candidates(self) -> int:
         """The number of ranked candidates, including those that are not stored."""
         return len(self) + self.left_out
-
-    def name(self, at: int) -> VariableId:
-        """Return the name of the node at a rank."""
-        return self.called(int(self.nodes[operator.index(at)]))
-
-    def called(self, number: int) -> VariableId:
-        """Return the name of a node of the graph, given by its index."""
-        if isinstance(self.names, Mapping):
-            return self.names.get(number, number)
-        return number if self.names is None else self.names[number]
-
-    def named(self, names: Sequence[VariableId] | Mapping[int, VariableId]) -> Ranking:
-        """Return the same ranking with names for the nodes of the graph."""
-        return replace(self, names=names)
 
     def with_none_significant(self) -> Ranking:
         """Return the same ranking with no node significant or selected."""
@@ -105,61 +89,10 @@ class Ranking(Sequence[RankedNode]):
     def keeping(self, nodes: IntArray) -> Ranking:
         """Return the ranking reduced to these candidates and the selected ones."""
         kept = self.selected | np.isin(self.nodes, as_array(nodes, "nodes"))
-        columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
-        return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @overload
-    def __getitem__(self, index: int) -> RankedNode: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[RankedNode]: ...
-    def __getitem__(self, index: int | slice) -> RankedNode | list[RankedNode]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        return RankedNode(
-            self.name(index),
-            float(self.statistic[index]),
-            int(self.dof[index]),
-            float(self.log_p[index]),
-            float(self.effect_size[index]),
-            bool(self.significant[index]),
-            bool(self.selected[index]),
-        )
-
-    def __iter__(self) -> Iterator[RankedNode]:
-        return (self[at] for at in range(len(self)))
+        return replace(self, **self._rows(kept), left_out=self.left_out + int((~kept).sum()))
 
     def __repr__(self) -> str:
         return f"Ranking of {len(self)} nodes, {int(self.selected.sum())} selected"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ranking) and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
-        )
-
-    @property
-    def _named_nodes(self) -> NDArray[np.generic]:
-        if self.names is None:
-            return self.nodes
-        named = np.empty(len(self), dtype=object)
-        named[:] = [self.name(at) for at in range(len(self))]
-        return named
-
-    @property
-    def columns(self) -> dict[str, NDArray[np.generic]]:
-        """The ranking as named columns, for ``pandas.DataFrame``."""
-        return {
-            "node": self._named_nodes,
-            "statistic": self.statistic,
-            "dof": self.dof,
-            "log_p": self.log_p,
-            "effect_size": self.effect_size,
-            "significant": self.significant,
-            "selected": self.selected,
-        }
 
 
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,16 @@ _SHARED = 32.0
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A target and its candidates, the nodes that may influence it."""
+    """A target, its candidates (the nodes that may influence it) and its own nodes (the ends)."""
 
     target: VariableId
     candidates: IntArray
+    ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def around(self) -> IntArray:
+        """The candidates and the ends, ascending."""
+        return np.union1d(self.candidates, self.ends)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,15 @@ from .scores import (
     check_data,
     family_score,
 )
-from .search import SEARCHES, CustomSearch, NamedSearch, StructureSearch, as_search, search
+from .search import (
+    SEARCHES,
+    CustomSearch,
+    NamedSearch,
+    StructureSearch,
+    as_search,
+    search,
+    search_many,
+)
 
 __all__ = [
     "DAG",
@@ -37,4 +45,5 @@ __all__ = [
     "hill_climb",
     "network_score",
     "search",
+    "search_many",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from .constraints import Constraints
 from .dag import DAG
-from .families import FamilyScores, VariableSet, family_scores
+from .families import FamilyScores, VariableSet, family_scores, score_all_families
+from .scores import Score
 
-__all__ = ["MAX_EXACT_VARIABLES", "exact_search"]
+__all__ = ["MAX_EXACT_VARIABLES", "exact_search", "exact_search_many"]
+
+_CELLS_AT_ONCE = 1 << 20
 
 MAX_EXACT_VARIABLES = 20
 """With more variables, the table of all subsets needs too much memory."""
@@ -64,7 +68,31 @@ def exact_search(
         every = _promising_families(families, limits)
     else:
         every = np.where(_legal(limits, size), every, -np.inf)
-    return _best_dag(every)
+    return _best_dags(every[None])[0]
+
+
+def exact_search_many(
+    data: Sequence[NDArray[np.integer[Any]]],
+    cardinalities: tuple[int, ...],
+    *,
+    score: Score,
+    max_parents: int | None = None,
+) -> list[DAG]:
+    """Return the result of :func:`exact_search` for several data sets at once, which is faster.
+
+    Args:
+        data: validated states ``[n, V]`` of each data set.
+        cardinalities: those of all data sets, so few that :func:`are_few`.
+    """
+    size = len(cardinalities)
+    legal = _legal(Constraints.of(size, max_parents), size)
+    at_once = max(1, _CELLS_AT_ONCE // prod(each + 1 for each in cardinalities))
+    found = []
+    for start in range(0, len(data), at_once):
+        codes = np.stack(data[start : start + at_once]).astype(np.int64)
+        families = score_all_families(codes, cardinalities, score)
+        found += _best_dags(np.where(legal, families, -np.inf))
+    return found
 
 
 def _legal(limits: Constraints, size: int) -> NDArray[np.bool_]:
@@ -120,21 +148,25 @@ def _parent_sets(
                 yield _mask(parents), value
 
 
-def _best_dag(families: NDArray[np.float64]) -> DAG:
-    """Return the best network, given the score of each family ``[child, bit mask of parents]``."""
-    size, subsets = families.shape
+def _best_dags(families: NDArray[np.float64]) -> list[DAG]:
+    """Return the best network of each problem.
+
+    Args:
+        families: the score of each family ``[problem, child, bit mask of parents]``.
+    """
+    problems, size, subsets = families.shape
     within = _best_subsets(families)
-    total = np.zeros(subsets)
-    last = np.zeros(subsets, dtype=np.int64)
+    total = np.zeros((problems, subsets))
+    last = np.zeros((problems, subsets), dtype=np.int64)
     children = np.arange(size)[:, None]
     for layer in _layers(size):
-        values = total[layer.before] + within[children, layer.before]
-        values[~layer.has] = -np.inf
+        values = total[:, layer.before] + within[:, children, layer.before]
+        values[:, ~layer.has] = -np.inf
         # The last maximum, so that later variables become children in ties.
-        best = size - 1 - values[::-1].argmax(axis=0)
-        total[layer.masks] = values[best, layer.columns]
-        last[layer.masks] = best
-    return DAG(size, _trace_back(families, last))
+        best = size - 1 - values[:, ::-1].argmax(axis=1)
+        total[:, layer.masks] = np.take_along_axis(values, best[:, None], axis=1)[:, 0]
+        last[:, layer.masks] = best
+    return [_dag_of_parents(tuple(masks)) for masks in _trace_back(families, last).tolist()]
 
 
 @dataclass(frozen=True)
@@ -160,26 +192,34 @@ def _layers(size: int) -> list[_Layer]:
 def _best_subsets(families: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each child and set the best score of any parents within the set."""
     best = families.copy()
-    for bit in range(len(families)):
-        halves = best.reshape(len(families), -1, 2, 1 << bit)
-        np.maximum(halves[:, :, 1], halves[:, :, 0], out=halves[:, :, 1])
+    for bit in range(families.shape[1]):
+        halves = best.reshape(-1, 2, 1 << bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
     return best
 
 
-def _trace_back(
-    families: NDArray[np.float64], last: NDArray[np.int64]
-) -> Iterator[tuple[int, int]]:
-    size, subsets = families.shape
-    masks = np.arange(subsets)
-    members = _members(size)
-    remaining = subsets - 1
-    while remaining:
-        child = int(last[remaining])
+def _trace_back(families: NDArray[np.float64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the parents ``[problem, child]`` of the best networks, as bit masks."""
+    problems, size, subsets = families.shape
+    # Of equal scores the first: fewer parents, then smaller ones.
+    masks = np.lexsort((np.arange(subsets), _members(size)))
+    each = np.arange(problems)
+    remaining = np.full(problems, subsets - 1)
+    parents = np.empty((problems, size), dtype=np.int64)
+    for _ in range(size):
+        child = last[each, remaining]
         remaining &= ~(1 << child)
-        scores = np.where(masks & ~remaining, -np.inf, families[child])
-        ties = np.flatnonzero(scores == scores.max())
-        parents = int(min(ties, key=lambda mask: (members[mask], mask)))
-        yield from ((bit, child) for bit in range(size) if parents >> bit & 1)
+        scores = families[each, child][:, masks]
+        scores[masks & ~remaining[:, None] > 0] = -np.inf
+        parents[each, child] = masks[scores.argmax(axis=1)]
+    return parents
+
+
+@lru_cache(maxsize=1024)
+def _dag_of_parents(masks: tuple[int, ...]) -> DAG:
+    """Return the network with these parents; small networks often occur again."""
+    size = range(len(masks))
+    return DAG(len(masks), [(at, child) for child in size for at in size if masks[child] >> at & 1])
 
 
 @lru_cache(maxsize=32)

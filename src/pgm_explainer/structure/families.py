@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import groupby
 from math import prod
 from typing import Any
@@ -19,7 +19,15 @@ from ..joint_states import joint_states
 from .dag import DAG
 from .scores import Counts, Score, as_score, check_data
 
-__all__ = ["FamilyScores", "VariableSet", "are_few", "bic_score", "family_scores", "network_score"]
+__all__ = [
+    "FamilyScores",
+    "VariableSet",
+    "are_few",
+    "bic_score",
+    "family_scores",
+    "network_score",
+    "score_all_families",
+]
 
 _DENSE = 4
 _CELLS_AT_ONCE = 1 << 22
@@ -95,12 +103,7 @@ class FewFamilies(FamilyScores):
 
     def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
         super().__init__(codes, cardinalities, score)
-        bits = _bits(self.num_variables)
-        every = np.arange(1 << self.num_variables)
-        values = _values_of_all_sets(codes, cardinalities, score)
-        sizes = np.array(cardinalities)[:, None]
-        penalties = score.penalty(_configurations(cardinalities), sizes, self.num_samples)
-        self._families = values[every | bits[:, None]] - values - penalties
+        self._families = score_all_families(codes[None], cardinalities, score)[0]
 
     def family(self, child: int, parents: VariableSet) -> float:
         return float(self._families[child, sum(1 << parent for parent in parents)])
@@ -116,20 +119,38 @@ class FewFamilies(FamilyScores):
         return self._families
 
 
+def score_all_families(
+    codes: Counts, cardinalities: tuple[int, ...], score: Score
+) -> NDArray[np.float64]:
+    """Return the scores ``[problem, child, bit mask of parents]`` for data ``[problem, n, V]``."""
+    every, bits = np.arange(1 << len(cardinalities)), _bits(len(cardinalities))
+    values = _values_of_all_sets(codes, cardinalities, score)
+    sizes = np.array(cardinalities)[:, None]
+    penalties = score.penalty(_configurations(cardinalities), sizes, codes.shape[1])
+    return np.asarray(values[:, every | bits[:, None]] - values[:, None] - penalties)
+
+
 def _values_of_all_sets(
     codes: Counts, cardinalities: tuple[int, ...], score: Score
 ) -> NDArray[np.float64]:
-    """Return the value of every set of variables, by its bit mask."""
-    cells, total = joint_states(codes.T, cardinalities)
-    counts = np.bincount(cells, minlength=total).reshape(cardinalities)
+    """Return the value ``[problem, bit mask]`` of every set of variables."""
+    problems = np.arange(len(codes))[:, None]
+    # The last axis is that of the problems, so that it is the same sum for one and for many.
+    cells, total = joint_states((*np.moveaxis(codes, 2, 0), problems), (*cardinalities, len(codes)))
+    counts = np.bincount(cells.ravel(), minlength=total).reshape(*cardinalities, len(codes))
     for axis in range(len(cardinalities)):
         counts = np.concatenate((counts, counts.sum(axis=axis, keepdims=True)), axis=axis)
-    values = score.terms(counts, _cells_of_sets(cardinalities))
+    extended = _cells_of_sets(cardinalities)[..., None]
+    values = score.terms(counts, np.broadcast_to(extended, counts.shape))
     for size in cardinalities:
         # From the front, each axis becomes a last one of two entries: without it, and with it.
-        values = np.stack((values[size], values[:size].sum(axis=0)), axis=-1)
-    # The first variable's axis is now the first, but the lowest bit must vary fastest.
-    return values.transpose().ravel()
+        values = np.stack((values[size], reduce(np.add, values[:size])), axis=-1)
+    # The axes are now problem, first variable, …, but the lowest bit must vary fastest.
+    return (
+        values.reshape(len(codes), *(2,) * len(cardinalities))
+        .transpose(0, *range(len(cardinalities), 0, -1))
+        .reshape(len(codes), -1)
+    )
 
 
 @lru_cache(maxsize=256)

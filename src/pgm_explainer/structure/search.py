@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import as_array, call_own, own_name, resolve
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .dag import DAG
-from .exact import exact_search
+from .exact import exact_search, exact_search_many
 from .families import are_few
 from .hill_climb import hill_climb
 from .scores import Score
 
-__all__ = ["SEARCHES", "CustomSearch", "NamedSearch", "StructureSearch", "as_search", "search"]
+__all__ = [
+    "SEARCHES",
+    "CustomSearch",
+    "NamedSearch",
+    "StructureSearch",
+    "as_search",
+    "search",
+    "search_many",
+]
+
+Problem = tuple[NDArray[np.integer[Any]], tuple[int, ...]]
+"""Data ``[n, variables]`` and the cardinalities of the variables."""
 
 
 def search(
@@ -93,3 +105,24 @@ def as_search(choice: Any) -> StructureSearch:
             f"(data, cardinalities) -> DAG, not {choice!r}"
         )
     return choice if isinstance(choice, (NamedSearch, CustomSearch)) else CustomSearch(choice)
+
+
+def search_many(
+    how: StructureSearch, problems: Sequence[Problem], score: Score, max_parents: int | None = None
+) -> list[Any]:
+    """Return the result of the search for each problem.
+
+    Small problems of the search ``auto`` are solved together, which is faster.
+    """
+    found: dict[int, Any] = {}
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for at, (data, cardinalities) in enumerate(problems):
+        if how.name == "auto" and are_few(cardinalities):
+            alike.setdefault((len(data), *cardinalities), []).append(at)
+        else:
+            found[at] = how(data, np.array(cardinalities), score, max_parents)
+    for (_, *sizes), members in alike.items():
+        data_sets = [problems[at][0] for at in members]
+        dags = exact_search_many(data_sets, tuple(sizes), score=score, max_parents=max_parents)
+        found.update(zip(members, dags, strict=True))
+    return [found[at] for at in range(len(problems))]

@@ -80,10 +80,9 @@ def _plain_effects(effects: Effects) -> dict[str, Any]:
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
-    ranking = explanation.ranking
-    if ranking.names is None:
+    if not explanation.names:
         return None
-    return [[node, plain_name(ranking.called(node))] for node in explanation.around.tolist()]
+    return [[node, plain_name(explanation.names[node])] for node in explanation.around.tolist()]
 
 
 def _plain_network(network: BayesianNetwork) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from ...effects import EFFECT_COLUMNS, Effects, PairEffect
 from ...errors import FileError, InputError
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
-from ...sampling import GRAPH, Variable, VariableId
+from ...node_names import NodeNames
+from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS
 from ...versions import current_versions
-from ..explanation import Explanation
+from ..explanation import Explanation, target_of
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 from .version4 import settings_from_version4
@@ -67,7 +69,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
     nodes = np.union1d(ranking.nodes, ends)
-    names = fields["names"].or_none(lambda names: _read_names(names, nodes))
+    names = fields["names"].or_none(lambda names: _read_names(names, nodes)) or NodeNames()
     effects = _read_effects(fields["effects"], nodes)
     values = tuple(value.number() for value in fields["values"].items())
     explanation = Explanation(
@@ -76,8 +78,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         probability=fields["probability"].or_none(Checked.fraction),
         values=values,
         held=fields["held"].fraction(),
-        effects=effects if names is None else effects.named(names),
-        ranking=ranking if names is None else ranking.named(names),
+        effects=replace(effects, names=names),
+        ranking=replace(ranking, names=names),
         network=fields["network"].or_none(_read_network),
         settings=settings,
         warnings=tuple(fields["warnings"].texts()),
@@ -85,6 +87,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         ends=ends,
         node_classes=_read_classes(fields["node_classes"], len(nodes)),
         versions=_read_versions(fields["made_with"]),
+        names=names,
     )
     _check_whole(explanation, place)
     return explanation
@@ -173,14 +176,14 @@ def _read_ranking(ranking: Checked) -> Ranking:
     )
 
 
-def _read_names(names: Checked, nodes: IntArray) -> dict[int, VariableId]:
+def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
     if len(set(read.values())) < len(read):
         raise FileError(f"{names.place} gives two nodes the same name")
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
-    return read
+    return NodeNames(read, nodes.tolist())
 
 
 def _read_network(network: Checked) -> BayesianNetwork:
@@ -282,12 +285,11 @@ def _check_whole(explanation: Explanation, place: str) -> None:
     _check_class_names(explanation, place)
     if explanation.network is not None:
         _check_network(explanation, explanation.network, place)
-    ends = tuple(map(explanation.ranking.called, explanation.ends.tolist()))
-    called = {"node": ends[:1], "edge": (ends,), "graph": (GRAPH,)}[explanation.task][0]
-    if explanation.target != called:
+    target = target_of(explanation.task, explanation.ends, explanation.names)
+    if explanation.target != target:
         raise FileError(
             f"{place}.target is {explanation.target!r:.60}, but by its ends and names it is "
-            f"{called!r:.60}"
+            f"{target!r:.60}"
         )
 
 

@@ -1,4 +1,4 @@
-"""The two answers on the page: what changes the prediction, and what depends on it.
+"""Effects and dependence on the page: what changes the prediction, and what depends on it.
 
 Every sentence is made here; the scripts only display it. A node in a sentence is a pair of its key
 and its name, so that the page can highlight every occurrence of it.
@@ -131,7 +131,7 @@ def dependence_part(explanation: Explanation) -> dict[str, Any]:
         "rows": [
             [
                 node_key(int(ranking.nodes[at])),
-                label_of(ranking.name(at)),
+                label_of(explanation.names[int(ranking.nodes[at])]),
                 *map(number, row),
                 int(ranking.dof[at]),
                 bool(ranking.significant[at]),
@@ -153,9 +153,8 @@ def number(value: float) -> float | None:
 
 
 def _sentence(sentence: Sentence, explanation: Explanation) -> list[Any]:
-    called = explanation.ranking.called
     return [
-        [node_key(part.number), label_of(called(part.number))]
+        [node_key(part.number), label_of(explanation.names[part.number])]
         if isinstance(part, Mention)
         else part
         for part in sentence

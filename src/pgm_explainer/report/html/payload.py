@@ -10,7 +10,7 @@ import numpy as np
 
 from ...choices import Description
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
-from ...sampling import Variable, VariableId
+from ...sampling import Variable
 from ..colours import ink_on
 from ..layers import layer_dag
 from ..names import class_label, label_of, value_labels, variable_label
@@ -174,7 +174,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
     return {
         "keys": [node_key(node), *about],
-        "name": label_of(view.explanation.ranking.called(node)),
+        "name": label_of(view.explanation.names[node]),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
         "class": classes.index(number) if number in classes else None,
     }
@@ -183,14 +183,13 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
 def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
     """Return the variables with their tables, and the arrows with their routes."""
     layers = layer_dag(network.dag)
-    numbers = _numbers(explanation)
     target = network.nodes.index(explanation.target)
     variables = []
     for at, variable in enumerate(network.variables):
         own = explanation.task == "node" or at != target
         variables.append(
             {
-                "key": node_key(numbers[variable.id]) if own else _TARGET_KEY,
+                "key": node_key(explanation.names.index(variable.id)) if own else _TARGET_KEY,
                 "name": variable_label(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
@@ -246,11 +245,6 @@ def _rows(table: ConditionalTable) -> list[list[float]]:
 
 _TARGET_KEY = "target"
 """The key of the prediction of a pair or graph, which is not a node."""
-
-
-def _numbers(explanation: Explanation) -> dict[VariableId, int]:
-    """Return the number of each node that may be a variable, by its name."""
-    return {explanation.ranking.called(number): number for number in explanation.around.tolist()}
 
 
 def _kind(variable: Variable) -> dict[str, Any]:

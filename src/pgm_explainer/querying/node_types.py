@@ -1,4 +1,4 @@
-"""Names of the nodes of a graph with several node types."""
+"""The nodes of a graph with several node types."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..arrays import IntArray, check_node
 from ..errors import InputError
 from ..variables import VariableId
 
-__all__ = ["NodeNames"]
+__all__ = ["TypedNodes"]
 
 
 @dataclass(frozen=True)
-class NodeNames(Sequence[VariableId]):
+class TypedNodes(Sequence[VariableId]):
     """Names made of node type and index within the type, such as ``("author", 5)``.
 
     Attributes:

@@ -1,0 +1,86 @@
+"""A table about nodes: columns for computing, rows for reading."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import IntArray
+from .node_names import NodeNames
+from .variables import VariableId
+
+__all__ = ["NodeTable", "TestedRow"]
+
+Row = TypeVar("Row", covariant=True)
+
+
+class TestedRow:
+    """The base class of rows with a test."""
+
+    log_p: float
+
+    @property
+    def p(self) -> float:
+        """The p-value; 0 if it underflows, unlike ``log_p``."""
+        return float(np.exp(self.log_p))
+
+
+class NodeTable(Sequence[Row]):
+    """The base class of tables with a row per node.
+
+    Columns hold node indices. Only rows and :attr:`columns`, which a user reads, hold names.
+
+    Attributes:
+        column_names: the columns in the order of the fields of a row; the first is ``nodes``.
+        row_type: makes a row of a node's name and the other columns.
+    """
+
+    nodes: IntArray
+    names: NodeNames
+    column_names: ClassVar[Sequence[str]]
+    row_type: ClassVar[Callable[..., Any]]
+
+    @property
+    def parts(self) -> list[VariableId]:
+        """The nodes by name, in the order of the rows."""
+        return self.names.of(self.nodes.tolist())
+
+    @property
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """The table as columns by name, for ``pandas.DataFrame``."""
+        node: NDArray[np.generic] = self.nodes
+        if self.names:
+            node = np.empty(len(self), dtype=object)  # a name may be a tuple
+            node[:] = self.parts
+        return {"node": node, **{name: getattr(self, name) for name in self.column_names[1:]}}
+
+    def _rows(self, kept: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the fields of the table with some of its rows."""
+        return {name: getattr(self, name)[kept] for name in self.column_names}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = operator.index(index)
+        node, *values = (getattr(self, name)[at].item() for name in self.column_names)
+        row: Row = self.row_type(self.names[node], *values)
+        return row

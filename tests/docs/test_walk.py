@@ -1,0 +1,115 @@
+"""The walk of ``explain(304)`` on the architecture page, measured by following every call."""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pgm_explainer import PGMExplainer
+
+PACKAGE = Path(__file__).parents[2] / "src" / "pgm_explainer"
+STEPS = {
+    **dict.fromkeys(("querying", "sampling", "predictors"), 1),
+    **dict.fromkeys(("selection", "effects"), 2),
+    **dict.fromkeys(("learning", "structure", "network"), 3),
+}
+VALUES = {  # what one step hands to the next
+    *("sampling/samples.py", "sampling/table.py", "sampling/values.py", "sampling/record.py"),
+    *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
+}
+TOOLS = {"selection/shrink.py"}
+"""The conditional tests, which step 3 applies to the parents of a target with a full table."""
+SUPPORT = {
+    *("arrays", "choices", "execution", "graph", "joint_states", "memory", "node_names"),
+    *("node_table", "printing", "progress", "scratch", "significance", "storage", "variables"),
+    "versions",
+}
+
+
+class Call(NamedTuple):
+    """A call of a function of the package from another one, both by file."""
+
+    caller: str
+    file: str
+    function: str
+
+    @property
+    def step(self):
+        kind = self.function.split(".")[0]
+        if VALUES & {self.file, self.function, kind} or self.file in TOOLS:
+            return None
+        return STEPS.get(room(self.file))
+
+
+def room(file):
+    return file.split("/")[0].removesuffix(".py")
+
+
+def is_configuration(file):
+    return file == "settings.py" or file.endswith("config.py")
+
+
+def own_file(frame):
+    path = Path(frame.f_code.co_filename)
+    return path.relative_to(PACKAGE).as_posix() if PACKAGE in path.parents else None
+
+
+def callers(frame):
+    """The files that lead to a call, from the nearest; support may call back and is left out."""
+    while (frame := frame.f_back) is not None:
+        if (file := own_file(frame)) is not None and room(file) not in SUPPORT:
+            yield file
+
+
+@pytest.fixture(scope="module")
+def calls():
+    """The calls of ``explain(304)`` on Syn 6, without those that create configurations."""
+    torch = pytest.importorskip("torch")
+    gnn = pytest.importorskip("pgm_explainer_lab.gnn")
+    data = pytest.importorskip("pgm_explainer_lab.synthetic").make_synthetic("syn6", 0)
+    torch.manual_seed(0)
+    model = gnn.NodeGNN(data.x.shape[1], 4)
+    explainer = PGMExplainer(model, data.x, data.edge_index, num_samples=500)
+    found, started = [], set()
+
+    def follow(frame, event, _):
+        # A generator is entered again for each of its values: only the first time counts.
+        if event != "call" or id(frame) in started or (file := own_file(frame)) is None:
+            return
+        code, before = frame.f_code, list(callers(frame))
+        if code.co_flags & 0x20:  # a generator
+            started.add(id(frame))
+            kept.append(frame)
+        if not any(map(is_configuration, (file, *before))):
+            found.append(Call(before[0] if before else "", file, code.co_qualname))
+
+    kept = []  # frames that are alive have different ids
+    sys.setprofile(follow)
+    try:
+        explanation = explainer.explain(304)
+    finally:
+        sys.setprofile(None)
+    assert explanation.network is not None, "or step 3 is not seen"
+    return found
+
+
+def test_each_step_is_entered_once_and_left_once(calls):
+    steps = [call.step for call in calls if call.step is not None]
+    assert [step for step, _ in groupby(steps)] == [1, 2, 3]
+
+
+def test_a_step_is_entered_at_the_functions_that_the_page_names(calls):
+    entered = {
+        step: {call.function for call in calls if call.step == step != STEPS.get(room(call.caller))}
+        for step in (1, 2, 3)
+    }
+    first = {"NodeTask.check", "check_changes", "NodeTask.candidates", "NodeTask.ends"}
+    assert entered == {
+        1: {*first, "GraphModel.query", "draw_samples"},
+        2: {"select_nodes"},
+        3: {"learn_networks"},
+    }
