@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from pgm_explainer import InputError, PGMExplainer, explain_dataset, save_explanations
-from pgm_explainer.sampling import LargeMove, as_change
+from pgm_explainer import (
+    BayesianNetwork,
+    InputError,
+    PGMExplainer,
+    QueryError,
+    explain_dataset,
+    save_explanations,
+)
+from pgm_explainer.sampling import LargeMove, Variable, as_change
 from pgm_explainer.selection import as_test
-from pgm_explainer.structure import hill_climb
+from pgm_explainer.structure import DAG, hill_climb
 
 X = np.random.default_rng(0).normal(size=(6, 3))
 EDGES = np.stack((np.arange(6), np.roll(np.arange(6), -1)))
@@ -27,6 +34,11 @@ class NoFloat(float):
 
 class NoLength(list):
     def __len__(self):
+        raise KeyError("own")
+
+
+class NoHash:
+    def __hash__(self):
         raise KeyError("own")
 
 
@@ -55,11 +67,20 @@ def model(x, edge_index):
         lambda: as_test(NoAttributes()),
         lambda: hill_climb(np.eye(2, dtype=int), [2, 2], score=NoAttributes()),
         lambda: save_explanations("no.json", np.array(3)),
+        lambda: Variable(np.timedelta64(3), True, 2),  # NumPy calls it an integer
     ],
 )
 def test_an_error_of_the_value_itself_becomes_ours(call):
     with pytest.raises(InputError):
         call()
+
+
+@pytest.mark.parametrize("node", [NoHash(), np.timedelta64(3)])
+def test_a_node_without_a_hash_is_not_in_the_network(node):
+    network = BayesianNetwork.fit([Variable(0, True, 1)], DAG(1), np.zeros((9, 1), np.uint8))
+    for ask in (network.parents, network.query, network.cpt, network.variable):
+        with pytest.raises(QueryError, match="not in the network"):
+            ask(node)
 
 
 @pytest.mark.parametrize("names", [torch.zeros(6, dtype=torch.bfloat16), torch.tensor(3)])
