@@ -37,6 +37,8 @@ from .torch_tools import (
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
 
 BATCHINGS = ("sparse", "stacked", "blocks", "single")
+_LARGE_OUTPUT = 1 << 20
+"""From this number of scores per sample on, a batch takes much memory and is hardly faster."""
 _TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _FEATURE_NAMES = ("x", "features", "input")
@@ -195,7 +197,11 @@ class TorchModulePredictor(Predictor):
 
     def _find_batching(self, request: Request, features: Tensor) -> str:
         trials = distinct_samples(features)
-        expected = _one_by_one(self._call, request, trials.clone())
+        first = _one_by_one(self._call, request, trials[:1].clone())
+        if first.numel() >= _LARGE_OUTPUT:
+            return "single"
+        rest = _one_by_one(self._call, request, trials[1:].clone())
+        expected = torch.cat((first, rest))
         for batching in BATCHINGS[:-1]:
             if batching == "sparse" and not self._may_be_sparse:
                 continue
