@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .base import Batch, Parts
 if TYPE_CHECKING:
     from ..config import SamplingConfig
 
-__all__ = ["CellParts", "NodeParts", "replace_features"]
+__all__ = ["CellParts", "NodeParts", "NodeTitles", "replace_features"]
 
 _FLOATS_AT_ONCE = 1 << 19
 
@@ -43,7 +43,7 @@ def replace_features(
     """
     features = population.x.shape[1]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    some_columns = config.columns(features)
+    some_columns = config.columns(population)
     # Computing new features takes several times their memory, so it is done in blocks. A custom
     # function computes the features of a whole sample, so it is called once for each sample.
     whole = isinstance(config.perturbation, CustomPerturbation)
@@ -108,12 +108,27 @@ class NodeParts(Parts):
 
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         population, config = self._population, self._config
-        columns = config.columns(population.x.shape[1])
+        columns = config.columns(population)
         return changed_share(config.perturbation, population, parts, columns, config.seed)
 
     def check(self) -> None:
-        columns = self._config.columns(self._population.x.shape[1])
+        columns = self._config.columns(self._population)
         check_changes(self._config.perturbation, self._population, columns, self._config.seed)
+
+
+@dataclass(frozen=True)
+class NodeTitles(Sequence[VariableId]):
+    """The labels ``(node, title)`` of every node and title, made when needed."""
+
+    nodes: Sequence[int]
+    titles: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.nodes) * len(self.titles)
+
+    def __getitem__(self, at: Any) -> Any:
+        node, title = divmod(at, len(self.titles))
+        return (self.nodes[node], self.titles[title])
 
 
 class CellParts(Parts):
