@@ -231,12 +231,23 @@ class PGMExplainer:
         self.parts = sampling.parts.bind(
             self.graph, self.population, sampling, self.graph.num_nodes
         )
+        if self.parts.changes_edges and not self.predictor.accepts_edges:
+            raise InputError(
+                f"parts={sampling.parts.name!r} needs a model that is called with edge_index, but "
+                f"this one is a function of the features alone; pass a function of x and "
+                f"edge_index, or a module whose forward takes edge_index"
+            )
+        if self.parts.changes_edge_inputs and not self.predictor.has_edge_inputs(self.graph.whole):
+            raise InputError(
+                "Edges('attributes') needs further inputs of edges, such as edge_weight or "
+                "edge_attr, but the model has none; pass them as inputs= or in the data object "
+                "(a function needs an argument edges)"
+            )
         if perturbation != "auto" and not self.parts.changes_features:
             raise InputError(
                 f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
                 f"which are not features; leave it out"
             )
-        self._notes = tuple(self.parts.notes())
         self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
@@ -354,7 +365,6 @@ class PGMExplainer:
             self.names,
             settings,
             self.execution,
-            self._notes,
         )
 
     @cached_property

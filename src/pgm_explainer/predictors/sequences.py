@@ -38,6 +38,13 @@ class SequencePredictor(Predictor):
         further = () if pairs is None else (pairs,)
         return self.predictor.on_edges(self.shaped(x), part, edges, *further)
 
+    @property
+    def accepts_edges(self) -> bool:
+        return self.predictor.accepts_edges
+
+    def has_edge_inputs(self, whole: Subgraph) -> bool:
+        return self.predictor.has_edge_inputs(whole)
+
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         return self.predictor.has_prediction(nodes)
 

@@ -28,6 +28,7 @@ __all__ = [
     "RandomWhereConstant",
     "as_perturbation",
     "changed_share",
+    "changed_shares",
     "check_changes",
     "check_columns",
     "check_perturbation",
@@ -290,26 +291,50 @@ def changed_share(
     seed: int,
 ) -> NDArray[np.float64]:
     """Return for each node how often a perturbation changes any of its features."""
+    block_of = np.full(population.x.shape[1], -1)
+    block_of[columns] = 0
+    return changed_shares(perturbation, population, nodes, block_of, seed)[:, 0]
+
+
+def changed_shares(
+    perturbation: Perturbation,
+    population: Population,
+    nodes: IntArray,
+    block_of: IntArray,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return how often a perturbation changes any feature of a block, ``[nodes, blocks]``.
+
+    Args:
+        block_of: the number of each column's block; -1 for columns of no block.
+    """
+    columns = np.flatnonzero(block_of >= 0)
+    columns = columns[np.argsort(block_of[columns], kind="stable")]
+    first = np.searchsorted(block_of[columns], np.arange(block_of.max() + 1))
     width = max(population.x.shape[1], _LEAST_WIDTH)
     at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
-    shares = [np.empty(0)]
+    shares = [np.empty((0, len(first)))]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
         new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
         differs = new[..., columns] != population.x[block][:, columns]
-        shares.append(differs.any(axis=-1).mean(axis=0))
+        shares.append(np.logical_or.reduceat(differs, first, axis=-1).mean(axis=0))
     return np.concatenate(shares)
 
 
 def check_changes(
-    perturbation: Perturbation, population: Population, columns: IntArray, seed: int
+    perturbation: Perturbation,
+    population: Population,
+    columns: IntArray,
+    seed: int,
+    nodes: IntArray | None = None,
 ) -> None:
-    """Check that the perturbation changes at least one node.
+    """Check that the perturbation changes at least one node, of all or of some nodes.
 
     Raises:
         PerturbationError: it changes no node, such as the mean of constant features.
     """
-    nodes = np.arange(len(population.x))
+    nodes = np.arange(len(population.x)) if nodes is None else nodes
     for start in range(0, len(nodes), _CHECKED_AT_ONCE):
         block = nodes[start : start + _CHECKED_AT_ONCE]
         if changed_share(perturbation, population, block, columns, seed).any():

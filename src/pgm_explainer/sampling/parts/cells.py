@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from ...arrays import FloatArray, IntArray
 from ...graph import Subgraph
 from ...variables import VariableId
-from ..perturbation import CustomPerturbation, changed_share, check_changes, new_features
+from ..perturbation import (
+    CustomPerturbation,
+    changed_share,
+    changed_shares,
+    check_changes,
+    new_features,
+)
 from ..population import Population
 from ..randomness import Draws
 from .base import Batch, Parts
@@ -131,6 +137,11 @@ class NodeTitles(Sequence[VariableId]):
         return (self.nodes[node], self.titles[title])
 
 
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_PROBED_NODES = 64
+"""How many nodes of a part are looked at to find how often perturbing it changes anything."""
+
+
 class CellParts(Parts):
     """Blocks of the feature matrix: a part has some rows (nodes) and some columns (features).
 
@@ -189,3 +200,24 @@ class CellParts(Parts):
         draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
         replace_features(batch.x, self._population, draws, any_block, self._config, cells)
         return batch
+
+    def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
+        if not len(parts):
+            return np.empty(0)
+        blocks, columns = np.divmod(parts - self.first, self._width)
+        some, of_part = np.unique(blocks, return_inverse=True)
+        order = np.argsort(self._rows, kind="stable")
+        first, stop = (np.searchsorted(self._rows[order], some, side) for side in _SIDES)
+        counts = np.minimum(stop - first, _PROBED_NODES)
+        starts = np.cumsum(counts) - counts
+        nodes = order[np.arange(counts.sum()) + np.repeat(first - starts, counts)]
+        population, config = self._population, self._config
+        share = changed_shares(config.perturbation, population, nodes, self._columns, config.seed)
+        # Of any node, as those of a part are perturbed together.
+        kept = np.multiply.reduceat(1 - share, starts, axis=0)
+        return np.asarray(1 - kept[of_part, columns])
+
+    def check(self) -> None:
+        nodes, columns = np.flatnonzero(self._rows >= 0), np.flatnonzero(self._columns >= 0)
+        config = self._config
+        check_changes(config.perturbation, self._population, columns, config.seed, nodes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +96,7 @@ class EdgeParts(Parts):
     ) -> None:
         self.first, self.count = first, len(names)
         self.needs_whole_graph = how == "rewire"  # the new source may be anywhere
+        self.changes_edge_inputs = how == "attributes"
         self._graph, self._config = graph, config
         self._part_of, self._names, self._how = part_of, names, how
 
@@ -112,6 +114,33 @@ class EdgeParts(Parts):
     def _parts_of(self, edges: IntArray) -> IntArray:
         found = np.unique(self._part_of[edges])
         return self.first + found[found >= 0]
+
+    @cached_property
+    def _odd(self) -> tuple[IntArray, IntArray]:
+        """How many edges of each part occur more than once, and how many are self-loops."""
+        source, target = self._graph.edge_index
+        codes = source * self._graph.num_nodes + target
+        _, first, copies = np.unique(codes, return_index=True, return_counts=True)
+        first, copies = first[self._part_of[first] >= 0], copies[self._part_of[first] >= 0]
+        part, loop = self._part_of[first], source[first] == target[first]
+        repeated = np.bincount(part[copies > 1], minlength=self.count)
+        return repeated, np.bincount(part[loop], minlength=self.count)
+
+    def notes(self, parts: IntArray) -> Sequence[str]:
+        repeated, loops = (int(some[parts - self.first].sum()) for some in self._odd)
+        done = {"remove": "removed", "rewire": "rewired"}.get(self._how, "perturbed")
+        found = []
+        if repeated:
+            found.append(
+                f"{_counted(repeated, 'edge')} in edge_index more than once; all copies of an edge "
+                f"are {done} together"
+            )
+        if loops:
+            found.append(
+                f"{_counted(loops, 'self-loop')} in edge_index and {done} like other edges; layers "
+                f"that add self-loops of their own, such as GCNConv, hide the effect of this"
+            )
+        return found
 
     def perturb(
         self,
@@ -144,3 +173,7 @@ class EdgeParts(Parts):
         new = subgraph.positions(self._graph.edge_index[source][donors])
         ends[:, source] = np.where(hit, new, ends[:, source])
         return Batch(batch.x, replace(edges, edge_index=ends))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what} is" if count == 1 else f"{count} {what}s are"
