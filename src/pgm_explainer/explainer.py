@@ -300,12 +300,12 @@ class PGMExplainer:
         prediction.
         """
         task = self.settings.model.task
-        check_explanation(explanation, self.graph, task)
-        if explanation.part_labels:
+        if getattr(explanation, "part_labels", None):
             raise InputError(
                 "explain_features needs an explanation by nodes; explain with parts='nodes', or "
                 "with parts='features' for the effects of feature columns"
             )
+        check_explanation(explanation, self.graph, task)
         if self.population.steps is not None:
             raise InputError(
                 "explain_features is for features [N, F]; for [N, T, F], explain with "

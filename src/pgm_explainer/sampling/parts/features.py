@@ -56,6 +56,11 @@ class Features(Described):
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         if self.nodes is not None:
+            if graph.num_graphs > 1:
+                raise InputError(
+                    f"the nodes of Features are those of one graph, but there are "
+                    f"{graph.num_graphs} graphs; leave out nodes"
+                )
             if self.nodes[-1] >= graph.num_nodes:
                 raise InputError(
                     f"Features has the node {self.nodes[-1]}, but the graph has nodes 0 to "
