@@ -29,8 +29,8 @@ from .sampling import (
     VariableId,
     as_change,
     as_perturbation,
-    check_columns,
     check_samples,
+    perturbed_columns,
     probe_features,
 )
 from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
@@ -52,9 +52,10 @@ class PGMExplainer:
             ``[B, C]`` (graph task) or ``[B, P, C]`` (edge task, with an argument
             ``pairs [2, P]``). A function with an argument ``edge_index`` is called on the subgraph
             around the target; any other function is called on the whole graph.
-        x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
-            PyTorch Geometric, without ``edge_index``; or, for ``task="graph"``, a list or data set
-            of many graphs, of which ``explain(i)`` explains one.
+        x: node features ``[N, F]``, or ``[N, T, F]`` with T time steps, an array or tensor; or a
+            ``Data`` or ``HeteroData`` object of PyTorch Geometric, without ``edge_index``; or, for
+            ``task="graph"``, a list or data set of many graphs, of which ``explain(i)`` explains
+            one. Features with time steps reach the model as ``[B, N, T, F]``.
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
@@ -77,7 +78,7 @@ class PGMExplainer:
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
             have the same features.
         perturb_probability: p, the probability that a node is perturbed in a sample.
-        features: the feature columns to perturb; None for all.
+        features: the feature columns to perturb (at all time steps); None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
             ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
@@ -202,8 +203,8 @@ class PGMExplainer:
         source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
         self._task = TASKS[task] if source.offsets is None else GraphSetTask(source.offsets)
-        self.population = Population(source.x, source.kinds)
-        columns = check_columns(features, source.x.shape[1])
+        self.population = Population(source.x, source.kinds, source.steps)
+        columns = perturbed_columns(features, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
@@ -230,12 +231,23 @@ class PGMExplainer:
         self.parts = sampling.parts.bind(
             self.graph, self.population, sampling, self.graph.num_nodes
         )
+        if self.parts.changes_edges and not self.predictor.accepts_edges:
+            raise InputError(
+                f"parts={sampling.parts.name!r} needs a model that is called with edge_index, but "
+                f"this one is a function of the features alone; pass a function of x and "
+                f"edge_index, or a module whose forward takes edge_index"
+            )
+        if self.parts.changes_edge_inputs and not self.predictor.has_edge_inputs(self.graph.whole):
+            raise InputError(
+                "Edges('attributes') needs further inputs of edges, such as edge_weight or "
+                "edge_attr, but the model has none; pass them as inputs= or in the data object "
+                "(a function needs an argument edges)"
+            )
         if perturbation != "auto" and not self.parts.changes_features:
             raise InputError(
                 f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
                 f"which are not features; leave it out"
             )
-        self._notes = tuple(self.parts.notes())
         self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
@@ -288,11 +300,16 @@ class PGMExplainer:
         prediction.
         """
         task = self.settings.model.task
-        check_explanation(explanation, self.graph, task)
-        if explanation.part_labels:
+        if getattr(explanation, "part_labels", None):
             raise InputError(
                 "explain_features needs an explanation by nodes; explain with parts='nodes', or "
                 "with parts='features' for the effects of feature columns"
+            )
+        check_explanation(explanation, self.graph, task)
+        if self.population.steps is not None:
+            raise InputError(
+                "explain_features is for features [N, F]; for [N, T, F], explain with "
+                "parts=Time(per_node=True) or parts='features'"
             )
         ends = explanation.ends.tolist()
         number = tuple(ends) if task == "edge" else ends[0] if ends else None
@@ -348,7 +365,6 @@ class PGMExplainer:
             self.names,
             settings,
             self.execution,
-            self._notes,
         )
 
     @cached_property

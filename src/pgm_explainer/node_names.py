@@ -64,15 +64,15 @@ class NodeNames:
         Args:
             parts: what parts are called, by number; in a tuple, integers are nodes.
             target: the name of the target. An edge with the same name is called
-                ``("edge", u, v)``.
+                ``("edge", u, v)``, another part ``("part", name)``.
         """
         labels = {node: self[node] for node in self.nodes}
         for part, label in parts.items():
             if isinstance(label, tuple):
                 label = tuple(self[each] if isinstance(each, int) else each for each in label)
-            labels[part] = (
-                ("edge", *label) if isinstance(label, tuple) and label == target else label
-            )
+            if label == target:
+                label = ("edge", *label) if isinstance(label, tuple) else ("part", label)
+            labels[part] = label
         return NodeNames.read(labels, sorted(labels))
 
     def __bool__(self) -> bool:

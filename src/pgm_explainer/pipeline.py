@@ -49,7 +49,6 @@ class Pipeline:
         names: the names of the nodes, if they have names other than their indices.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
-        notes: warnings about the parts, for every explanation.
     """
 
     model: GraphModel
@@ -58,7 +57,6 @@ class Pipeline:
     names: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
-    notes: Sequence[str] = ()
 
     def explain(
         self, targets: Sequence[VariableId], all_of_them: bool
@@ -133,7 +131,7 @@ class Pipeline:
         found = feature_effects(
             table,
             nodes,
-            settings.sampling.columns(self.population.x.shape[1]),
+            settings.sampling.columns(self.population),
             settings.selection.test,
             settings.significance,
             widths=None if self.names is None else self.names.widths_of(nodes),
@@ -181,7 +179,7 @@ class Pipeline:
             settings=self._recorded,
             warnings=(
                 *diagnose(result, query, samples, network, self.settings),
-                *self.notes,
+                *self.parts.notes(neighbourhood.candidates),
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,

@@ -97,6 +97,19 @@ class Predictor(ABC):
         ]
         return np.concatenate(scores)
 
+    @property
+    def accepts_edges(self) -> bool:
+        """Whether :meth:`on_edges` works; by default if the model accepts subgraphs."""
+        return bool(self.accepts_subgraph)
+
+    def has_edge_inputs(self, whole: Subgraph) -> bool:
+        """Return whether the model has further inputs for each edge of the whole graph."""
+        return self.accepts_edges
+
+    def shaped(self, x: FloatArray) -> FloatArray:
+        """Return features ``[B, n, F]`` with the shape in which the model gets them."""
+        return x
+
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Return which nodes have a prediction in a node task; by default all."""
         return np.ones(len(nodes), dtype=bool)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_array
 from ..errors import InputError
-from ..graph import Subgraph
+from ..graph import SampledEdges, Subgraph
 from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
 
 __all__ = ["OneGraphAtATime", "SubgraphFunction", "WholeGraphFunction", "as_predictor"]
@@ -55,6 +55,9 @@ class SubgraphFunction(Predictor):
             inputs["pairs"] = np.array(pairs)
         return self.function(x, **inputs)
 
+    def has_edge_inputs(self, whole: Subgraph) -> bool:
+        return "edges" in self.arguments
+
 
 class OneGraphAtATime(Predictor):
     """A predictor of one graph, for many graphs: it is called on each of them alone."""
@@ -68,6 +71,19 @@ class OneGraphAtATime(Predictor):
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
         return as_array(self.predictor(x, part), "the model's output")[:, None]
+
+    def on_edges(
+        self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
+    ) -> Any:
+        scores = self.predictor.on_edges(x, part, edges)
+        return as_array(scores, "the model's output")[:, None]
+
+    @property
+    def accepts_edges(self) -> bool:
+        return self.predictor.accepts_edges
+
+    def has_edge_inputs(self, whole: Subgraph) -> bool:
+        return self.predictor.has_edge_inputs(whole)
 
 
 def as_predictor(
@@ -99,6 +115,11 @@ def as_predictor(
     if isinstance(model, (Predictor, PredictorLike)) and not isinstance(model, type):
         predictor = model if isinstance(model, Predictor) else AdaptedPredictor(model)
         check_capabilities(predictor)
+        if many_graphs and not predictor.accepts_subgraph:
+            raise InputError(
+                "to explain many graphs, the model must accept any graph, but its accepts_subgraph "
+                "is False"
+            )
         return OneGraphAtATime(predictor) if many_graphs else predictor
     if not callable(model) or isinstance(model, type):
         raise InputError(

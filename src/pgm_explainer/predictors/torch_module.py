@@ -145,6 +145,11 @@ class TorchModulePredictor(Predictor):
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
+    def has_edge_inputs(self, whole: Subgraph) -> bool:
+        """Return whether any of the inputs has a row for each edge."""
+        features = torch.empty(0)
+        return bool(Request.on(whole, self.task, None, self.inputs, features).per_edge)
+
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
         """Return the inputs on a subgraph; cached, unless the model's device or type changed."""
         known = self._requests.get(part) if pairs is None else None
@@ -396,13 +401,30 @@ def takes_batch(model: nn.Module) -> bool:
 def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
     """Return the further inputs of many data objects, one after the other.
 
+    Inputs without a row for each node or edge are left out if the model takes data objects, which
+    may have any attributes.
+
     Raises:
-        InputError: some of the objects lack an input of the others.
+        InputError: some of the objects lack an input of the others, or the model takes an input
+            that has no row for each node or edge.
     """
     found = [inputs_of_data(model, each) for each in objects]
     names = {name for each in found for name in each if name != "batch"}
+    joined: dict[str, Any] = {}
     for name in sorted(names):
         missing = [at for at, each in enumerate(found) if name not in each]
         if missing:
             raise InputError(f"graph {missing[0]} has no {name!r}, but other graphs have")
-    return {name: torch.cat([each[name] for each in found]) for name in sorted(names)}
+        other = [
+            at
+            for at, (each, data) in enumerate(zip(found, objects, strict=True))
+            if each[name].dim() == 0 or len(each[name]) not in (len(data.x), data.num_edges)
+        ]
+        if not other:
+            joined[name] = torch.cat([each[name] for each in found])
+        elif _Call(model, first_tensor).style != "data":
+            raise InputError(
+                f"the input {name!r} of graph {other[0]} has no row for each node or edge; with "
+                f"many graphs, such inputs are not supported: explain the graphs one at a time"
+            )
+    return joined

@@ -28,10 +28,12 @@ __all__ = [
     "RandomWhereConstant",
     "as_perturbation",
     "changed_share",
+    "changed_shares",
     "check_changes",
     "check_columns",
     "check_perturbation",
     "new_features",
+    "perturbed_columns",
 ]
 
 AND_RANDOM = " and random"
@@ -170,9 +172,10 @@ class CheckedPerturbation(UserDefined):
 class CustomPerturbation(UserDefined):
     """A custom ``function(x, rng) -> new x``, called once per sample.
 
-    ``x`` is a copy of the features ``[N, F]`` of *all* nodes, and ``rng`` a NumPy generator for the
-    sample, so that the result does not depend on batches or other targets. The cost grows with the
-    size of the graph; a :class:`Perturbation` computes features of perturbed nodes only.
+    ``x`` is a copy of the features ``[N, F]`` or ``[N, T, F]`` of *all* nodes, and ``rng`` a NumPy
+    generator for the sample, so that the result does not depend on batches or other targets. The
+    cost grows with the size of the graph; a :class:`Perturbation` computes features of perturbed
+    nodes only.
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
@@ -183,10 +186,11 @@ class CustomPerturbation(UserDefined):
         new = np.empty((*draws.shape, population.x.shape[1]), dtype=population.x.dtype)
         for sample, rng in draws.generators("custom").items():
             here = samples == sample
-            new[here] = self._one(population.x, rng)[nodes[here]]
+            new[here] = self._one(population, rng)[nodes[here]]
         return new
 
-    def _one(self, original: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def _one(self, population: Population, rng: np.random.Generator) -> FloatArray:
+        original = population.x.reshape(population.shape)
         answer = call_own(
             self.function,
             original.copy(),
@@ -201,7 +205,7 @@ class CustomPerturbation(UserDefined):
                 f"the perturbation {self.name!r} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
-        return new.astype(original.dtype)
+        return new.reshape(population.x.shape).astype(original.dtype)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -287,26 +291,50 @@ def changed_share(
     seed: int,
 ) -> NDArray[np.float64]:
     """Return for each node how often a perturbation changes any of its features."""
+    block_of = np.full(population.x.shape[1], -1)
+    block_of[columns] = 0
+    return changed_shares(perturbation, population, nodes, block_of, seed)[:, 0]
+
+
+def changed_shares(
+    perturbation: Perturbation,
+    population: Population,
+    nodes: IntArray,
+    block_of: IntArray,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return how often a perturbation changes any feature of a block, ``[nodes, blocks]``.
+
+    Args:
+        block_of: the number of each column's block; -1 for columns of no block.
+    """
+    columns = np.flatnonzero(block_of >= 0)
+    columns = columns[np.argsort(block_of[columns], kind="stable")]
+    first = np.searchsorted(block_of[columns], np.arange(block_of.max() + 1))
     width = max(population.x.shape[1], _LEAST_WIDTH)
     at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
-    shares = [np.empty(0)]
+    shares = [np.empty((0, len(first)))]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
         new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
         differs = new[..., columns] != population.x[block][:, columns]
-        shares.append(differs.any(axis=-1).mean(axis=0))
+        shares.append(np.logical_or.reduceat(differs, first, axis=-1).mean(axis=0))
     return np.concatenate(shares)
 
 
 def check_changes(
-    perturbation: Perturbation, population: Population, columns: IntArray, seed: int
+    perturbation: Perturbation,
+    population: Population,
+    columns: IntArray,
+    seed: int,
+    nodes: IntArray | None = None,
 ) -> None:
-    """Check that the perturbation changes at least one node.
+    """Check that the perturbation changes at least one node, of all or of some nodes.
 
     Raises:
         PerturbationError: it changes no node, such as the mean of constant features.
     """
-    nodes = np.arange(len(population.x))
+    nodes = np.arange(len(population.x)) if nodes is None else nodes
     for start in range(0, len(nodes), _CHECKED_AT_ONCE):
         block = nodes[start : start + _CHECKED_AT_ONCE]
         if changed_share(perturbation, population, block, columns, seed).any():
@@ -316,6 +344,11 @@ def check_changes(
         f"would be the original graph (constant features?); choose another one, such as "
         f"perturbation='random' or 'zero'"
     )
+
+
+def perturbed_columns(features: Sequence[int] | None, population: Population) -> IntArray:
+    """Return the columns of a population to perturb: the chosen features at all time steps."""
+    return population.at_every_step(check_columns(features, population.width))
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:

@@ -45,6 +45,7 @@ class Parts(ABC):
         first: the number of the first part.
         count: the number of parts.
         changes_features, changes_edges: what a perturbation changes.
+        changes_edge_inputs: whether it changes further inputs of edges, such as weights.
         needs_whole_graph: whether the model must be called on the whole graph.
     """
 
@@ -52,6 +53,7 @@ class Parts(ABC):
     count: int
     changes_features: bool = False
     changes_edges: bool = False
+    changes_edge_inputs: bool = False
     needs_whole_graph: bool = False
 
     @property
@@ -114,8 +116,8 @@ class Parts(ABC):
         """Raise a PerturbationError if no perturbation changes anything."""
         return
 
-    def notes(self) -> Sequence[str]:
-        """Return what a user should know about these parts, as warnings."""
+    def notes(self, parts: IntArray) -> Sequence[str]:
+        """Return what a reader should know about some candidates, as warnings."""
         return ()
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from ...arrays import FloatArray, IntArray
 from ...graph import Subgraph
 from ...variables import VariableId
-from ..perturbation import CustomPerturbation, changed_share, check_changes, new_features
+from ..perturbation import (
+    CustomPerturbation,
+    changed_share,
+    changed_shares,
+    check_changes,
+    new_features,
+)
 from ..population import Population
 from ..randomness import Draws
 from .base import Batch, Parts
@@ -20,7 +26,7 @@ from .base import Batch, Parts
 if TYPE_CHECKING:
     from ..config import SamplingConfig
 
-__all__ = ["CellParts", "NodeParts", "replace_features"]
+__all__ = ["CellParts", "NodeParts", "NodeTitles", "replace_features"]
 
 _FLOATS_AT_ONCE = 1 << 19
 
@@ -43,7 +49,7 @@ def replace_features(
     """
     features = population.x.shape[1]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    some_columns = config.columns(features)
+    some_columns = config.columns(population)
     # Computing new features takes several times their memory, so it is done in blocks. A custom
     # function computes the features of a whole sample, so it is called once for each sample.
     whole = isinstance(config.perturbation, CustomPerturbation)
@@ -108,12 +114,32 @@ class NodeParts(Parts):
 
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         population, config = self._population, self._config
-        columns = config.columns(population.x.shape[1])
+        columns = config.columns(population)
         return changed_share(config.perturbation, population, parts, columns, config.seed)
 
     def check(self) -> None:
-        columns = self._config.columns(self._population.x.shape[1])
+        columns = self._config.columns(self._population)
         check_changes(self._config.perturbation, self._population, columns, self._config.seed)
+
+
+@dataclass(frozen=True)
+class NodeTitles(Sequence[VariableId]):
+    """The labels ``(node, title)`` of every node and title, made when needed."""
+
+    nodes: Sequence[int]
+    titles: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.nodes) * len(self.titles)
+
+    def __getitem__(self, at: Any) -> Any:
+        node, title = divmod(at, len(self.titles))
+        return (self.nodes[node], self.titles[title])
+
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_PROBED_NODES = 64
+"""How many nodes of a part are looked at to find how often perturbing it changes anything."""
 
 
 class CellParts(Parts):
@@ -174,3 +200,24 @@ class CellParts(Parts):
         draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
         replace_features(batch.x, self._population, draws, any_block, self._config, cells)
         return batch
+
+    def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
+        if not len(parts):
+            return np.empty(0)
+        blocks, columns = np.divmod(parts - self.first, self._width)
+        some, of_part = np.unique(blocks, return_inverse=True)
+        order = np.argsort(self._rows, kind="stable")
+        first, stop = (np.searchsorted(self._rows[order], some, side) for side in _SIDES)
+        counts = np.minimum(stop - first, _PROBED_NODES)
+        starts = np.cumsum(counts) - counts
+        nodes = order[np.arange(counts.sum()) + np.repeat(first - starts, counts)]
+        population, config = self._population, self._config
+        share = changed_shares(config.perturbation, population, nodes, self._columns, config.seed)
+        # Of any node, as those of a part are perturbed together.
+        kept = np.multiply.reduceat(1 - share, starts, axis=0)
+        return np.asarray(1 - kept[of_part, columns])
+
+    def check(self) -> None:
+        nodes, columns = np.flatnonzero(self._rows >= 0), np.flatnonzero(self._columns >= 0)
+        config = self._config
+        check_changes(config.perturbation, self._population, columns, config.seed, nodes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +96,7 @@ class EdgeParts(Parts):
     ) -> None:
         self.first, self.count = first, len(names)
         self.needs_whole_graph = how == "rewire"  # the new source may be anywhere
+        self.changes_edge_inputs = how == "attributes"
         self._graph, self._config = graph, config
         self._part_of, self._names, self._how = part_of, names, how
 
@@ -113,6 +115,33 @@ class EdgeParts(Parts):
         found = np.unique(self._part_of[edges])
         return self.first + found[found >= 0]
 
+    @cached_property
+    def _odd(self) -> tuple[IntArray, IntArray]:
+        """How many edges of each part occur more than once, and how many are self-loops."""
+        source, target = self._graph.edge_index
+        codes = source * self._graph.num_nodes + target
+        _, first, copies = np.unique(codes, return_index=True, return_counts=True)
+        first, copies = first[self._part_of[first] >= 0], copies[self._part_of[first] >= 0]
+        part, loop = self._part_of[first], source[first] == target[first]
+        repeated = np.bincount(part[copies > 1], minlength=self.count)
+        return repeated, np.bincount(part[loop], minlength=self.count)
+
+    def notes(self, parts: IntArray) -> Sequence[str]:
+        repeated, loops = (int(some[parts - self.first].sum()) for some in self._odd)
+        done = {"remove": "removed", "rewire": "rewired"}.get(self._how, "perturbed")
+        found = []
+        if repeated:
+            found.append(
+                f"{_counted(repeated, 'edge')} in edge_index more than once; all copies of an edge "
+                f"are {done} together"
+            )
+        if loops:
+            found.append(
+                f"{_counted(loops, 'self-loop')} in edge_index and {done} like other edges; layers "
+                f"that add self-loops of their own, such as GCNConv, hide the effect of this"
+            )
+        return found
+
     def perturb(
         self,
         batch: Batch,
@@ -123,18 +152,28 @@ class EdgeParts(Parts):
     ) -> Batch:
         part_of = self._part_of[subgraph.edges]
         at = np.searchsorted(parts, self.first + np.maximum(part_of, 0))
-        hit = perturbed[:, np.minimum(at, len(parts) - 1)] & (part_of >= 0)
+        # Edges of no part have a column of False, the last one.
+        at = np.where(part_of >= 0, at, len(parts))
+        hit = np.pad(perturbed, ((0, 0), (0, 1)))[:, at]
         edges = batch.edges or SampledEdges(np.ones(hit.shape, dtype=bool))
         if self._how == "remove":
             return Batch(batch.x, replace(edges, kept=edges.kept & ~hit))
         # The random number belongs to the column of the edge, and so not to the subgraph.
         draws = Draws.grid(self._config.seed, samples, subgraph.edges)
-        num_edges = self._graph.edge_index.shape[1]
-        donors = (draws.uniforms(self._how)[..., 0] * num_edges).astype(np.int64)
+        uniforms = draws.uniforms(self._how)[..., 0]
         if self._how == "attributes":
+            donors = (uniforms * self._graph.edge_index.shape[1]).astype(np.int64)
             return Batch(batch.x, replace(edges, edges=np.where(hit, donors, subgraph.edges)))
+        # The new source is of the same graph, if there are many.
+        offsets = self._graph.edge_offsets
+        graph_of = np.searchsorted(offsets, subgraph.edges, side="right") - 1
+        donors = offsets[graph_of] + (uniforms * np.diff(offsets)[graph_of]).astype(np.int64)
         ends = np.repeat(subgraph.edge_index[None], len(samples), axis=0)
         source = 1 if self._graph.flow == "target_to_source" else 0
         new = subgraph.positions(self._graph.edge_index[source][donors])
         ends[:, source] = np.where(hit, new, ends[:, source])
         return Batch(batch.x, replace(edges, edge_index=ends))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what} is" if count == 1 else f"{count} {what}s are"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,10 @@ __all__ = ["Groups"]
 _OF = ("nodes", "edges", "features")
 
 
+Members = tuple[tuple[str, tuple[Any, ...]], ...]
+"""The names of groups, and the members of each."""
+
+
 @dataclass(frozen=True)
 class Groups(UserDefined):
     """Each group is a part; what is in no group is never perturbed.
@@ -33,7 +37,8 @@ class Groups(UserDefined):
 
     Args:
         groups: a mapping from the name of a group to its members, or a list with the name of the
-            group of every node (or edge, or feature), None for those in no group.
+            group of every node (or edge, or feature), None for those in no group. For many graphs,
+            a list with such a mapping or list for each graph, None for a graph without groups.
         of: what the members are: ``nodes`` (indices), ``edges`` (pairs, in both directions if the
             graph is undirected) or ``features`` (columns). In a list, edges have the order of
             ``edge_index``.
@@ -43,73 +48,146 @@ class Groups(UserDefined):
         (('ring', (0, 1, 2)), ('tail', (3,)))
         >>> Groups(["a", "b", "a", None]).members
         (('a', (0, 2)), ('b', (1,)))
+        >>> [len(each) for each in Groups([{"ring": [0, 1, 2]}, None, ["a", "b"]]).graphs]
+        [1, 0, 2]
     """
 
-    members: tuple[tuple[str, tuple[Any, ...]], ...]
+    members: Members
     of: str = "nodes"
+    graphs: tuple[Members, ...] = ()
+    lengths: tuple[int | None, ...] = ()
     name: str = "groups"
 
     def __init__(self, groups: Any, of: str = "nodes") -> None:
         if not isinstance(of, str) or of not in _OF:
             raise InputError(f"groups are of {', '.join(_OF)}, not of {of!r}")
         object.__setattr__(self, "of", of)
-        object.__setattr__(self, "members", _read(groups, of))
+        each = _each_graph(groups, of)
+        if each is not None and of == "features":
+            raise InputError("groups of features are the same in all graphs; pass one mapping")
+        object.__setattr__(self, "graphs", () if each is None else each)
+        object.__setattr__(self, "members", _read(groups, of) if each is None else ())
+        # Of lists with a name for every node, which must have as many names as there are nodes.
+        lists = [groups] if each is None else as_list(groups) or []
+        object.__setattr__(self, "lengths", tuple(map(_length, lists)))
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        names = [name for name, _ in self.members]
-        sizes = {
-            "nodes": graph.num_nodes,
-            "edges": graph.edge_index.shape[1],
-            "features": population.x.shape[1],
-        }
-        part_of = np.full(sizes[self.of], -1, dtype=np.int64)
-        for number, (name, members) in enumerate(self.members):
-            at = self._positions(members, name, graph, len(part_of))
-            if (part_of[at] >= 0).any():
-                other = names[int(part_of[at].max())]
+        offsets = {
+            "nodes": graph.offsets,
+            "edges": graph.edge_offsets,
+            "features": np.array([0, population.width]),
+        }[self.of]
+        part_of = np.full(offsets[-1], -1, dtype=np.int64)
+        names: list[str] = []
+        for at, groups in enumerate(self._of_each_graph(graph)):
+            length, size = self.lengths[at], int(offsets[at + 1] - offsets[at])
+            if length not in (None, size):
                 raise InputError(
-                    f"the groups {other!r} and {name!r} overlap; a member is in one group only"
+                    f"a list of groups needs a name or None for each of {size} {self.of}"
+                    f"{_in_graph(at, graph)}, but it has {length} items"
                 )
-            part_of[at] = number
+            for name, members in groups:
+                found = self._positions(members, name, graph, offsets, at)
+                if (part_of[found] >= 0).any():
+                    other = names[int(part_of[found].max())]
+                    raise InputError(
+                        f"the groups {other!r} and {name!r} overlap; a member is in one group only"
+                    )
+                part_of[found] = len(names)
+                names.append(name)
         if self.of == "edges":
             return EdgeParts(graph, config, first, part_of, names, "remove")
-        one = np.zeros(1, dtype=np.int64)
-        rows = part_of if self.of == "nodes" else np.repeat(one, graph.num_nodes)
-        columns = part_of if self.of == "features" else np.repeat(one, sizes["features"])
-        if self.of == "nodes":
-            columns = np.full(len(columns), -1, dtype=np.int64)
-            columns[config.columns(len(columns))] = 0
+        if self.of == "features":
+            rows = np.zeros(graph.num_nodes, dtype=np.int64)
+            columns = np.tile(part_of, population.steps or 1)
+        else:
+            rows, columns = part_of, np.full(population.x.shape[1], -1, dtype=np.int64)
+            columns[config.columns(population)] = 0
         return CellParts(population, config, first, rows, columns, names)
 
-    def _positions(self, members: tuple[Any, ...], name: str, graph: Graph, size: int) -> IntArray:
-        """Return where the members of a group are: nodes, feature columns or edge columns."""
-        if self.of == "edges" and isinstance(members[0], tuple):
-            return _edge_columns(members, name, graph)
-        at = np.array(members, dtype=np.int64)
-        if at.max() >= size:
+    def _of_each_graph(self, graph: Graph) -> Sequence[Members]:
+        if not self.graphs and (self.of == "features" or graph.num_graphs == 1):
+            return (self.members,)
+        if len(self.graphs) != graph.num_graphs:
+            given = f"there are groups for {len(self.graphs)}"
+            if not self.graphs:
+                given = "the groups are those of one graph"
             raise InputError(
-                f"the group {name!r} has the member {at.max()}, but there are {size} {self.of}, "
-                f"numbered from 0"
+                f"there are {graph.num_graphs} graphs, but {given}; pass a list with a mapping of "
+                f"groups for each graph, Groups([{{...}}, {{...}}])"
             )
-        return at
+        return self.graphs
+
+    def _positions(
+        self, members: tuple[Any, ...], name: str, graph: Graph, offsets: IntArray, at: int
+    ) -> IntArray:
+        """Return where the members of a group are: nodes, feature columns or edge columns.
+
+        Args:
+            offsets: the first node, column or edge of each graph.
+            at: the position of the graph of the group.
+        """
+        if self.of == "edges" and isinstance(members[0], tuple):
+            return _edge_columns(members, name, graph, at)
+        found, size = np.array(members, dtype=np.int64), int(offsets[at + 1] - offsets[at])
+        if found.max() >= size:
+            raise InputError(
+                f"the group {name!r} has the member {found.max()}, but there are {size} {self.of}"
+                f"{_in_graph(at, graph)}, numbered from 0"
+            )
+        return offsets[at] + found
 
 
-def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph) -> IntArray:
-    ends = np.array(pairs, dtype=np.int64)
+def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph, at: int) -> IntArray:
+    first, stop = graph.offsets[at : at + 2]
+    ends = first + np.array(pairs, dtype=np.int64)
     if graph.is_undirected:
         ends = np.concatenate((ends, ends[:, ::-1]))
     source, target = graph.edge_index
     known, wanted = source * graph.num_nodes + target, ends[:, 0] * graph.num_nodes + ends[:, 1]
-    inside = (ends < graph.num_nodes).all(axis=1) & np.isin(wanted, known)
+    inside = (ends < stop).all(axis=1) & np.isin(wanted, known)
     if not inside.all():
-        missing = tuple(ends[~inside][0].tolist())
-        raise InputError(f"the group {name!r} has the edge {missing}, which is not in the graph")
+        missing = tuple((ends[~inside][0] - first).tolist())
+        where = f"graph {at}" if graph.num_graphs > 1 else "the graph"
+        raise InputError(f"the group {name!r} has the edge {missing}, which is not in {where}")
     return np.flatnonzero(np.isin(known, wanted))
 
 
-def _read(groups: Any, of: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+def _each_graph(groups: Any, of: str) -> tuple[Members, ...] | None:
+    """Return the groups of each of many graphs; None if these are the groups of one graph."""
+    if isinstance(groups, (str, Mapping)):
+        return None
+    listed = as_list(groups)
+    if not listed or all(isinstance(each, str) or not _is_many(each) for each in listed):
+        return None
+    return tuple(_of_graph(at, each, of) for at, each in enumerate(listed))
+
+
+def _of_graph(at: int, groups: Any, of: str) -> Members:
+    if groups is None or (isinstance(groups, Mapping) and not groups):
+        return ()
+    try:
+        return _read(groups, of)
+    except InputError as error:
+        raise InputError(f"graph {at}: {error}") from None
+
+
+def _length(groups: Any) -> int | None:
+    """Return the length of a list of names; None for a mapping."""
+    return None if groups is None or isinstance(groups, Mapping) else len(as_list(groups) or [])
+
+
+def _in_graph(at: int, graph: Graph) -> str:
+    return f" in graph {at}" if graph.num_graphs > 1 else ""
+
+
+def _is_many(value: Any) -> bool:
+    return isinstance(value, Mapping) or as_list(value) is not None
+
+
+def _read(groups: Any, of: str) -> Members:
     if isinstance(groups, Mapping):
         given = {name: as_list(members) for name, members in groups.items()}
     else:

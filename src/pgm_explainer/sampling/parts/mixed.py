@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,8 +32,13 @@ class Mixed:
 
     def __post_init__(self) -> None:
         names = [kind.name for kind in self.kinds]
-        if len(names) < 2 or len(set(names)) < len(names):
+        different = {(kind.name, getattr(kind, "of", None)) for kind in self.kinds}
+        if len(names) < 2 or len(different) < len(names):
             raise InputError(f"a mix of parts needs two or more different kinds, not {names}")
+        groups = [name for kind in self.kinds for name, _ in getattr(kind, "members", ())]
+        if len(set(groups)) < len(groups):
+            name, _ = Counter(groups).most_common(1)[0]
+            raise InputError(f"two groups are called {name!r}; names must be unique")
 
     @property
     def name(self) -> str:
@@ -64,6 +70,7 @@ class MixedParts(Parts):
         self.count = kinds[-1].stop - self.first
         self.changes_features = any(kind.changes_features for kind in kinds)
         self.changes_edges = any(kind.changes_edges for kind in kinds)
+        self.changes_edge_inputs = any(kind.changes_edge_inputs for kind in kinds)
         self.needs_whole_graph = any(kind.needs_whole_graph for kind in kinds)
 
     def labels(self, parts: IntArray) -> list[VariableId]:
@@ -105,8 +112,8 @@ class MixedParts(Parts):
         for kind in self._kinds:
             kind.check()
 
-    def notes(self) -> Sequence[str]:
-        return [note for kind in self._kinds for note in kind.notes()]
+    def notes(self, parts: IntArray) -> Sequence[str]:
+        return [note for kind, mine in self._split(parts) for note in kind.notes(mine)]
 
     def _split(self, parts: IntArray) -> list[tuple[Parts, IntArray]]:
         """Return the parts of each kind; ``parts`` is ascending."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
-from ...arrays import as_list
-from ...choices import Recorded
+from ...arrays import as_list, call_own
+from ...choices import Recorded, UserDefined
 from ...errors import InputError
-from .base import PartKind
+from ...graph import Graph
+from ..population import Population
+from .base import PartKind, Parts
 from .edges import Edges
 from .features import Features
 from .groups import Groups
@@ -16,12 +19,48 @@ from .mixed import Mixed
 from .nodes import Nodes
 from .time import Time
 
-__all__ = ["PART_KINDS", "as_parts"]
+if TYPE_CHECKING:
+    from ..config import SamplingConfig
+
+__all__ = ["PART_KINDS", "CustomParts", "as_parts"]
 
 PART_KINDS: dict[str, PartKind] = {
     kind.name: kind for kind in (Nodes(), Edges(), Features(), Time())
 }
 """The kinds that need no arguments, by name."""
+
+
+_BUILT_IN = tuple(type(kind) for kind in PART_KINDS.values())
+
+
+@dataclass(frozen=True)
+class CustomParts(UserDefined):
+    """A custom object with a ``name`` and the method ``bind`` of a :class:`PartKind`."""
+
+    kind: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.kind.name)
+
+    def bind(
+        self, graph: Graph, population: Population, config: SamplingConfig, first: int
+    ) -> Parts:
+        parts = call_own(
+            self.kind.bind,
+            graph,
+            population,
+            config,
+            first,
+            what=f"the kind of parts {self.name!r}",
+            usage="bind(graph, population, config, first) -> Parts",
+        )
+        if not isinstance(parts, Parts):
+            raise InputError(
+                f"the kind of parts {self.name!r} returned a {type(parts).__name__}; bind must "
+                f"return an instance of Parts"
+            )
+        return parts
 
 
 def as_parts(choice: Any) -> PartKind:
@@ -41,10 +80,12 @@ def as_parts(choice: Any) -> PartKind:
         return PART_KINDS[choice]
     if isinstance(choice, Mapping):
         return Groups(choice)
-    if isinstance(choice, Recorded) or (hasattr(choice, "bind") and not isinstance(choice, type)):
+    if isinstance(choice, (Recorded, CustomParts, Groups, Mixed, *_BUILT_IN)):
+        return cast(PartKind, choice)
+    if hasattr(choice, "bind") and not isinstance(choice, type):
         if not isinstance(getattr(choice, "name", None), str):
             raise InputError(f"a kind of parts needs a name, which {choice!r} does not have")
-        return cast(PartKind, choice)
+        return CustomParts(choice)
     several = as_list(choice)
     if not several:
         raise InputError(
