@@ -30,6 +30,8 @@ pytestmark = pytest.mark.skipif(
         ("classes", 0.3),
         ("classes, GCN", 0.4),
         ("which features", 1.0),
+        ("samples", 0.3),
+        ("samples of a hub, half perturbed", 0.2),
     ],
 )
 def test_memory_stays_within_the_bound(case, size):

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import ctypes
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pgm_explainer import InputError, memory
-from pgm_explainer.memory import available_memory, check_memory
+from pgm_explainer.memory import available_memory, check_memory, release_free_memory
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,23 @@ def test_what_is_free_is_read_from_the_system(monkeypatch, tmp_path):
 def test_without_meminfo_there_is_still_an_answer(monkeypatch, tmp_path):
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
     assert available_memory() > 2**20
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists() or not hasattr(ctypes.CDLL(None), "malloc_trim"),
+    reason="needs glibc",
+)
+def test_freed_memory_is_returned_to_the_system():
+    """Freed blocks below one that is still in use stay in the process without it."""
+
+    def resident():
+        found = re.search(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())
+        return int(found[1]) // 1024
+
+    blocks = [bytearray(b"x" * 100_000) for _ in range(1000)]
+    last = bytearray(b"x" * 100_000)
+    blocks.clear()
+    before = resident()
+    release_free_memory()
+    assert before - resident() > 50
+    assert len(last) == 100_000

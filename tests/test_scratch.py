@@ -58,6 +58,18 @@ def test_rows_are_read_as_they_were_written(in_files, limit):
         assert rows.dtype == np.float32
 
 
+@pytest.mark.parametrize("limit", [0, 2**30])
+def test_parts_of_some_rows_are_read(in_files, limit):
+    matrix = Scratch(limit, "numbers").zeros(6, 5, np.int64)
+    numbers = np.arange(30).reshape(6, 5)
+    matrix.write(0, numbers)
+    assert matrix.in_file == (limit == 0)
+    for rows in ([], [4], [1, 2, 3, 0], [5, 5, 0]):
+        wanted = np.array(rows, dtype=np.int64)
+        np.testing.assert_array_equal(matrix.take(wanted), numbers[wanted])
+        np.testing.assert_array_equal(matrix.take(wanted, slice(1, 4)), numbers[wanted, 1:4])
+
+
 def test_files_have_no_name_and_are_closed_with_the_matrix(in_files):
     before = _open_files()
     matrix = Scratch(limit=0, what="samples").zeros(5, 5, np.uint8)

@@ -36,6 +36,7 @@ __all__ = [
     "check_not_negative",
     "check_whole_number",
     "described",
+    "has_attributes",
     "is_number",
     "own_name",
     "resolve",
@@ -76,6 +77,14 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} must hold real numbers, but its type is {array.dtype}")
     return array
+
+
+def has_attributes(value: Any, *names: str) -> bool:
+    """Return whether a value has all these attributes, even if reading one raises an error."""
+    try:
+        return all(hasattr(value, name) for name in names)
+    except Exception:  # a property may raise anything
+        return False
 
 
 def as_list(value: Any) -> list[Any] | None:
@@ -149,7 +158,7 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
+    except Exception:  # TypeError, or whatever an object's own conversion raises
         raise InputError(f"{what} must be a whole number, not {value!r}") from None
     if number < at_least:
         raise InputError(f"{what} must be at least {at_least}, not {number}")
@@ -158,7 +167,15 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number of any type except bool."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer that is too large
+        return True
+    except Exception:  # an object's own conversion may raise anything
+        return False
+    return True
 
 
 def check_fraction(value: Any, what: str) -> None:

@@ -26,6 +26,8 @@ _INDEX_BYTES = 8
 """Memory of a candidate's index."""
 _RANKING_BYTES = 150
 """Memory of a candidate in a ranking and its intermediate results."""
+_OUTCOME_BYTES = 9
+"""Memory of a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
 _BLOCK_TARGETS = 128
@@ -79,15 +81,19 @@ class Neighbourhoods(Iterable[Neighbourhood]):
         yield from map(self._find, self.targets[len(self._cached) :])
 
 
-def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[Result]]:
+def memory_blocks(
+    results: Iterable[Result], num_samples: int, max_memory: int
+) -> Iterator[list[Result]]:
     """Group the results of targets into blocks that fit into an eighth of the memory.
 
     Args:
         results: the length of each is its number of candidates; consumed lazily.
+        num_samples: the number of samples of each.
         max_memory: in bytes.
     """
-    sized = ((each, len(each)) for each in results)
-    return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8 // _RANKING_BYTES)
+    outcome = num_samples * _OUTCOME_BYTES
+    sized = ((each, len(each) * _RANKING_BYTES + outcome) for each in results)
+    return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8)
 
 
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:

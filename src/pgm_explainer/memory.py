@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
 from .errors import InputError
 
-__all__ = ["available_memory", "check_memory", "in_blocks", "readable"]
+__all__ = ["available_memory", "check_memory", "in_blocks", "readable", "release_free_memory"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _MEMINFO = Path("/proc/meminfo")
@@ -49,6 +51,16 @@ def check_memory(limit: int | str | None) -> int:
             f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
         )
     return size
+
+
+def release_free_memory() -> None:
+    """Return freed memory to the system, where the C library can (glibc).
+
+    It keeps freed arrays of up to 32 MB for later ones. If these do not fit into the gaps, the
+    process can grow to several times the memory in use.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def in_blocks(

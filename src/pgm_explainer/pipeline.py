@@ -80,7 +80,7 @@ class Pipeline:
         done, store = {}, ArrayStore(memory // 4, "rankings")
         total = len(neighbourhoods.targets)
         with Progress("learning networks", total, self.execution.progress) as progress:
-            for block in memory_blocks(precise, memory):
+            for block in memory_blocks(precise, samples.table.num_samples, memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
                     explanation = self._explanation(each, query, samples, network)

@@ -75,14 +75,18 @@ class ScratchMatrix:
             data, at = data[read:], at + read
         return rows
 
-    def take(self, rows: IntArray) -> NDArray[Any]:
-        """Return a copy of some rows."""
+    def take(self, rows: IntArray, columns: slice = slice(None)) -> NDArray[Any]:
+        """Return a copy of some rows, or of a range of their columns."""
         if self._file is None:
-            return self._whole[rows]
+            return self._whole[:, columns][rows]
         ends = np.flatnonzero(np.diff(rows) != 1) + 1  # consecutive rows are read at once
         runs = np.split(rows, ends) if len(rows) else []
-        parts = [self.read(int(run[0]), int(run[-1]) + 1) for run in runs]
-        return np.concatenate([np.empty((0, self.shape[1]), self._dtype), *parts])
+        width = len(range(*columns.indices(self.shape[1])))
+        taken, at = np.empty((len(rows), width), self._dtype), 0
+        for run in runs:
+            taken[at : at + len(run)] = self.read(int(run[0]), int(run[-1]) + 1)[:, columns]
+            at += len(run)
+        return taken
 
     @property
     def _whole(self) -> NDArray[Any]:

@@ -35,7 +35,7 @@ def checked_name(name: Any) -> VariableId:
     if isinstance(name, tuple):
         for part in name:
             checked_name(part)
-    elif not isinstance(name, (int, np.integer, str)) or isinstance(name, bool):
+    elif not isinstance(name, (int, np.integer, str)) or isinstance(name, (bool, np.timedelta64)):
         raise InputError(
             f"the name of a node must be an integer, a string or a tuple of these, not {name!r}"
         )

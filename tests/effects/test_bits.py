@@ -31,28 +31,41 @@ def test_bits_are_read_from_states_with_any_levels(mixed):
 
 def test_sums_are_over_perturbed_samples(mixed):
     table, perturbed = mixed
-    values = np.random.default_rng(1).normal(size=(203, 3))
+    values = np.random.default_rng(1).normal(size=(3, 203))
     sums = PerturbedSamples(table, np.arange(7)).sums(values)
-    np.testing.assert_allclose(sums, perturbed.T.astype(float) @ values, atol=1e-12)
+    np.testing.assert_allclose(sums, perturbed.T.astype(float) @ values.T, atol=1e-12)
 
 
+@pytest.mark.parametrize("many", [1, 204])
 @pytest.mark.parametrize("cells", [1, 203 * 2, 203 * 3])
-def test_block_by_block_is_the_whole_to_the_last_bit(mixed, monkeypatch, cells):
+def test_block_by_block_is_the_whole_to_the_last_bit(mixed, monkeypatch, cells, many):
     table, _ = mixed
-    values = np.random.default_rng(2).normal(size=(203, 2))
+    values = np.random.default_rng(2).normal(size=(2, 203))
     whole = PerturbedSamples(table, np.arange(7))
+    expected = whole.sums(values)
     monkeypatch.setattr(module, "_CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(module, "_KEPT", 100)
+    monkeypatch.setattr(module, "_MANY_SAMPLES", many)
     split = PerturbedSamples(table, np.arange(7))
     assert split._kept is None
     assert whole._kept is not None
-    np.testing.assert_array_equal(split.sums(values), whole.sums(values))
+    np.testing.assert_array_equal(split.sums(values), expected)
     np.testing.assert_array_equal(split.count, whole.count)
     np.testing.assert_array_equal(split.rows(np.arange(7)), whole.rows(np.arange(7)))
 
 
+def test_a_range_of_samples_is_part_of_the_whole(mixed):
+    table, _ = mixed
+    samples, places = PerturbedSamples(table, np.arange(7)), np.array([4, 1, 6])
+    for some in (slice(0, 8), slice(16, 120), slice(200, 203)):
+        np.testing.assert_array_equal(samples.rows(places, some), samples.rows(places)[:, some])
+        whole = samples.centred(places)[:, some]
+        np.testing.assert_array_equal(samples.centred(places, some), whole)
+
+
 def test_a_columns_sums_do_not_depend_on_the_others(mixed):
     table, _ = mixed
-    values = np.random.default_rng(3).normal(size=(203, 2))
+    values = np.random.default_rng(3).normal(size=(2, 203))
     whole = PerturbedSamples(table, np.arange(7)).sums(values)
     for column in range(7):
         alone = PerturbedSamples(table, np.array([column])).sums(values)

@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pgm_explainer.effects import designs
+
 
 def one_or_the_other(bits):
     """Either of nodes 0 and 1 lowers it, but not both together; 2 and 3 just add up."""
@@ -84,3 +86,14 @@ def test_two_that_are_hardly_ever_perturbed_together_are_not_judged(lab):
 
 def one_or_the_other_of_two(bits):
     return 0.9 - 0.4 * bits[:, 0] - 0.4 * bits[:, 1]
+
+
+def test_ranges_of_samples_give_the_same_pairs(lab, monkeypatch):
+    samples = lab(3, 6, 4001)
+    noise = 0.02 * np.random.default_rng(0).normal(size=4001)
+    whole = samples.effects(one_or_the_other(samples.bits) + noise + 0.1).pairs
+    monkeypatch.setattr(designs, "CELLS_AT_ONCE", 1000)
+    split = samples.effects(one_or_the_other(samples.bits) + noise + 0.1).pairs
+    assert [each.nodes for each in split] == [each.nodes for each in whole]
+    assert split[0].excess == pytest.approx(whole[0].excess, rel=1e-9)
+    assert split[0].log_p == pytest.approx(whole[0].log_p, rel=1e-9)

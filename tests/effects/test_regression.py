@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pgm_explainer.effects import designs
 from pgm_explainer.effects.bits import PerturbedSamples
 from pgm_explainer.effects.regression import fit_all
 
@@ -68,3 +69,30 @@ def test_at_most_one_in_ten_samples_is_spent(lab):
     samples = lab(13, 60, 100, 0.5)
     alone, _ = fitted(samples, samples.bits @ np.linspace(1, 2, 60) * 10)
     assert len(alone.active) <= 10
+
+
+def test_ranges_of_samples_give_the_same_fit(lab, monkeypatch):
+    """With many samples, the columns of a fit are in memory a range of samples at a time."""
+    samples, rng = lab(14, 9, 2003), np.random.default_rng(14)
+    outcome = samples.bits @ np.linspace(0.5, 1, 9) + 2.0 * (
+        samples.bits[:, 7] & samples.bits[:, 8]
+    )
+    outcome = outcome + 0.05 * rng.normal(size=2003)
+    whole = fitted(samples, outcome)
+    monkeypatch.setattr(designs, "CELLS_AT_ONCE", 1000)
+    assert len(designs.sample_ranges(2003, 9)) > 10
+    for one, two in zip(whole, fitted(samples, outcome), strict=True):
+        assert one.active.tolist() == two.active.tolist()
+        np.testing.assert_allclose(one.coefficients, two.coefficients, rtol=1e-9)
+        np.testing.assert_allclose(one.residual, two.residual, atol=1e-9)
+
+
+@pytest.mark.parametrize("width", [1, 3, 7, 1000, 10**7])
+@pytest.mark.parametrize("num_samples", [20, 1003, 2_097_153])
+def test_ranges_cover_all_samples(num_samples, width):
+    ranges = designs.sample_ranges(num_samples, width)
+    ends = [0, *(each.stop for each in ranges)]
+    assert [each.start for each in ranges] == ends[:-1]
+    assert all(each.start % 8 == 0 for each in ranges)
+    assert ends[-1] == num_samples
+    assert (len(ranges) == 1) == (num_samples * width <= designs.CELLS_AT_ONCE)

@@ -11,6 +11,7 @@ from torch import nn
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.graph import Graph
+from pgm_explainer.predictors import torch_module
 from pgm_explainer.predictors.torch_module import TorchModulePredictor
 from pgm_explainer.sampling import Fall
 
@@ -43,6 +44,19 @@ def test_any_way_may_be_forced(way, a_graph, node_model, samples, one_by_one):
     found = predictor(x.copy(), a_graph.graph.whole)
     torch.testing.assert_close(found, one_by_one(model, x, a_graph.edge_index))
     assert predictor.used == way
+
+
+def test_samples_with_large_outputs_are_not_batched(
+    a_graph, node_model, samples, one_by_one, monkeypatch
+):
+    """Several of them at once would take much memory."""
+    model, x = node_model(), samples(a_graph.x)
+    assert TorchModulePredictor(model)(x.copy(), a_graph.graph.whole)[0].numel() < 1000
+    monkeypatch.setattr(torch_module, "_LARGE_OUTPUT", 1)
+    predictor = TorchModulePredictor(model)
+    found = predictor(x.copy(), a_graph.graph.whole)
+    torch.testing.assert_close(found, one_by_one(model, x, a_graph.edge_index))
+    assert predictor.used == "single"
 
 
 @st.composite

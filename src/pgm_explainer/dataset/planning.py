@@ -75,7 +75,10 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
         raise InputError(
             "names are not supported in a heterogeneous graph, whose nodes are (type, number)"
         )
-    plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
+    try:
+        plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
+    except (TypeError, RuntimeError):  # a tensor that has no NumPy array
+        plain = None
     if not isinstance(plain, list):
         raise InputError(f"names must be a list of names, not {names!r}")
     count = explainer.graph.num_nodes

@@ -130,7 +130,14 @@ class ExplanationDataset:
         return (self.table(entry, columns) for entry in self.entries)
 
     def table(self, entry: Entry, columns: list[str] | None = None) -> pa.Table:
-        """Return one shard, after checking its checksum, columns and rows."""
+        """Return one shard, after checking its checksum, columns and rows.
+
+        Args:
+            entry: one of ``entries``.
+            columns: the columns to read; None for all.
+        """
+        if not isinstance(entry, Entry):
+            raise InputError(f"entry must be one of the data set's entries, not {entry!r}")
         place = str(self._folder.shard(entry.shard))
         expected = schema(self.task)
         wanted = expected.names if columns is None else _checked_columns(columns, expected.names)

@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 _IN_QUESTION = 2.0
 """Below this z-score nothing is significant, and a normal p-value is accurate enough."""
 _IN_PAIRS = 6
-_CELLS_AT_ONCE = 1 << 21
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,19 @@ def estimate_effects(
     fits = fit_all(bits, [*signed, *moved], probability)
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
-    values = (paired.residual, alone.residual, alone.residual**2, abs(np.stack(changes)))
-    sums = np.split(
-        bits.sums(np.concatenate(values).T), np.cumsum([len(v) for v in values])[:-1], 1
-    )
+    del fits, signed, moved  # arrays with a number per sample: with many samples they are large
+    sizes = [abs(change) for change in changes]
+    values = (paired.residual, alone.residual, alone.residual**2, sizes)
+    rows = [row for some in values for row in some]
+    sums = np.split(bits.sums(rows), np.cumsum([len(some) for some in values])[:-1], 1)
+    average = np.array([size.mean() for size in sizes])
+    del values, rows, sizes, changes
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    size = (
-        sums[3][cells.column, cells.row]
-        - bits.count[cells.column] * abs(np.stack(changes)).mean(axis=1)[cells.row]
-    )
+    size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
     size /= bits.variance[cells.column]
     found = []
     for each, its in zip(problems, cells.slices, strict=True):
@@ -214,6 +214,8 @@ def _log_p_values(
     step = max(1, _CELLS_AT_ONCE // bits.num_samples)
     for start in range(0, len(own), step):
         some = own[start : start + step]
-        outcomes = bits.centred(cells.column[some]) * coefficient[some, None] + residual[row[some]]
+        outcomes = bits.centred(cells.column[some])
+        outcomes *= coefficient[some, None]
+        outcomes += residual[row[some]]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)

@@ -11,6 +11,7 @@ from scipy import special
 
 from ..arrays import IntArray
 from .bits import PerturbedSamples
+from .designs import CELLS_AT_ONCE, sample_ranges
 from .table import PairEffect
 
 __all__ = ["Candidates", "pair_effects"]
@@ -58,12 +59,13 @@ def pair_effects(
     for size, members in groups.items():
         if size < 2:
             continue
-        some = [predictions[at] for at in members]
-        rows = bits.rows(np.concatenate([each.columns for each in some]))
-        residual = np.stack([each.residual for each in some])
-        tests = _tests(rows.reshape(len(some), size, -1), residual, probability)
-        for at, each, excess, margin, log_p in zip(members, some, *tests, strict=True):
-            found[at] = _strongest(each, excess, margin, log_p, level)
+        step = max(1, CELLS_AT_ONCE // (size * bits.num_samples))
+        for start in range(0, len(members), step):
+            together = members[start : start + step]
+            some = [predictions[at] for at in together]
+            tests = _tests(bits, some, probability)
+            for at, each, excess, margin, log_p in zip(together, some, *tests, strict=True):
+                found[at] = _strongest(each, excess, margin, log_p, level)
     return found
 
 
@@ -88,14 +90,16 @@ def _strongest(
     )
 
 
-def _tests(bits: Vector, residual: Vector, probability: float) -> tuple[Vector, Vector, Vector]:
+def _tests(
+    bits: PerturbedSamples, predictions: Sequence[Candidates], probability: float
+) -> tuple[Vector, Vector, Vector]:
     """Return the excess over the sum of two effects, its margin and log p-value, ``[..., pairs]``.
 
     Args:
-        bits: the samples in which each node is perturbed, ``[..., nodes, n]``, zeros and ones.
-        residual: ``[..., n]``.
+        bits: the samples in which each node is perturbed.
+        predictions: predictions with the same number of nodes.
     """
-    excess, error, freedom = _differences_in_differences(bits, residual)
+    excess, error, freedom = _differences_in_differences(*_moments(bits, predictions))
     # Each of the two effects already includes a share of the interaction, as the other node was
     # perturbed with this probability.
     excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
@@ -106,15 +110,28 @@ def _tests(bits: Vector, residual: Vector, probability: float) -> tuple[Vector, 
     return excess, margin, np.where(usable, np.log(p), 0.0)
 
 
-def _differences_in_differences(bits: Vector, residual: Vector) -> tuple[Vector, Vector, Vector]:
+def _moments(bits: PerturbedSamples, predictions: Sequence[Candidates]) -> list[Vector]:
+    """Return counts, sums and sums of squares ``[4, ..., pairs]`` of the four groups of samples."""
+    columns = np.stack([each.columns for each in predictions])
+    ranges = sample_ranges(bits.num_samples, columns.size)
+    parts = []
+    for samples in ranges:
+        some = samples if len(ranges) > 1 else slice(None)
+        rows = bits.rows(columns.ravel(), some).reshape(*columns.shape, -1)
+        residual = np.stack([each.residual[samples] for each in predictions])
+        weights = (np.ones_like(residual), residual, residual**2)
+        parts.append([_by_group(rows, each) for each in weights])
+    return [np.sum(each, axis=0) for each in zip(*parts, strict=True)]
+
+
+def _differences_in_differences(
+    counts: Vector, sums: Vector, squares: Vector
+) -> tuple[Vector, Vector, Vector]:
     """Return the excess over the sum of two effects, standard errors and degrees of freedom.
 
     The error is Welch's, from the variances of the four groups of samples: both perturbed, either
     one, none. It is 0 if a group is too small.
     """
-    counts, sums, squares = (
-        _by_group(bits, weights) for weights in (np.ones_like(residual), residual, residual**2)
-    )
     enough = counts.min(axis=0) >= _FEWEST
     counts = np.where(enough, counts, 2.0 + _FEWEST)
     means = sums / counts

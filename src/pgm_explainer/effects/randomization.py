@@ -100,7 +100,9 @@ def outcome_log_tails(
     used, which = np.unique(rows, return_inverse=True)
     if not len(used):
         return np.empty(0)
-    values, weights = atoms(outcomes[used])
+    step = max(1, _CELLS_AT_ONCE // outcomes.shape[1])
+    parts = [atoms(outcomes[used[at : at + step]]) for at in range(0, len(used), step)]
+    values, weights = np.concatenate([part for part, _ in parts]), parts[0][1]
     answers = np.empty(len(totals))
     for start in range(0, len(totals), _ROWS_AT_ONCE):
         some = slice(start, start + _ROWS_AT_ONCE)

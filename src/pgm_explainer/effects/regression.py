@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
+from .designs import CELLS_AT_ONCE, Design
 from .randomization import outcome_log_tails
 
 __all__ = ["Fit", "fit_all"]
@@ -34,7 +35,6 @@ would explain too much, and make others significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one node per ten samples is adjusted for, to avoid overfitting."""
 _IN_PAIRS = 6
-_CELLS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Fits:
     def grow(self, waiting: Integers, probability: float) -> Integers:
         """Add the columns that stand out; return the fits that changed."""
         residual = np.stack([self.fits[number].residual for number in waiting])
-        sums = self._bits.sums(residual.T).T
+        sums = self._bits.sums(residual).T
         noise = probability * (1 - probability) * np.einsum("kn,kn->k", residual, residual)
         in_question = sums**2 > _IN_QUESTION**2 * noise[:, None]
         row, column = np.nonzero(in_question & self._open[waiting])
@@ -115,7 +115,7 @@ class _Fits:
                 active[number] = np.append(before, new)
         for group in self._alike(list(active), [len(its) for its in active.values()]):
             columns = np.stack([active[number] for number in group])
-            solved = _least_squares(self._design(columns), self._outcomes[group])
+            solved = _least_squares(Design(self._bits, columns), self._outcomes[group])
             for number, its, *found in zip(group, columns, *solved, strict=True):
                 self.fits[number] = Fit(self.fits[number].columns, its, *found)
         return np.array(list(active), dtype=np.int64)
@@ -126,28 +126,19 @@ class _Fits:
         several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
         pairs: dict[int, Integers] = {}
         for group in self._alike(several, [len(self.fits[at].active) for at in several]):
-            fits = [self.fits[at] for at in group]
-            design = self._design(np.stack([fit.active for fit in fits]))
-            pairs.update(zip(group, _useful_pairs(design, fits), strict=True))
+            found = _useful_pairs(self._bits, [self.fits[at] for at in group])
+            pairs.update(zip(group, found, strict=True))
         better = [at for at, found in pairs.items() if len(found)]
         sizes = [(len(self.fits[at].active), len(pairs[at])) for at in better]
         for group in self._alike(better, sizes):
             fits = [self.fits[at] for at in group]
-            design = self._design(np.stack([fit.active for fit in fits]))
             chosen = np.stack([pairs[at] for at in group])
-            every = np.arange(len(group))[:, None]
-            products = design[every, chosen[:, :, 0]] * design[every, chosen[:, :, 1]]
-            products -= products.mean(axis=2, keepdims=True)
-            terms = np.concatenate((design, products), axis=1)
-            solved = _least_squares(terms, self._outcomes[group])
+            design = Design(self._bits, np.stack([fit.active for fit in fits]), chosen)
+            solved = _least_squares(design, self._outcomes[group])
             for at, fit, coefficients, residual in zip(group, fits, *solved, strict=True):
                 own = coefficients[: len(fit.active)]
                 improved[at] = Fit(fit.columns, fit.active, own, residual)
         return improved
-
-    def _design(self, columns: Integers) -> Vector:
-        """Return the centred bits ``[fits, m, n]`` of columns ``[fits, m]``."""
-        return self._bits.centred(columns.ravel()).reshape(*columns.shape, -1)
 
     def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
         """Group fits of the same size into batches that are solved at once."""
@@ -156,7 +147,7 @@ class _Fits:
             groups.setdefault(size, []).append(number)
         for size, members in groups.items():
             cells = int(np.sum(size)) * self._bits.num_samples
-            step = max(1, _CELLS_AT_ONCE // cells)
+            step = max(1, CELLS_AT_ONCE // cells)
             for start in range(0, len(members), step):
                 yield members[start : start + step]
 
@@ -168,25 +159,28 @@ def _centred(outcome: Vector) -> Vector:
     return outcome - outcome.mean()
 
 
-def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
+def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]:
     """Return pairs ``[pairs, 2]`` of each fit's strongest columns whose product fits the residual.
 
     Args:
-        design: columns ``[fits, m, n]``.
-        fits: the fits.
+        bits: the samples in which each node is perturbed.
+        fits: fits of the same number of columns.
     """
     residual = np.stack([fit.residual for fit in fits])
     coefficients = np.stack([fit.coefficients for fit in fits])
     strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
-    chosen = np.take_along_axis(design, strongest[:, :, None], axis=1)
-    across = chosen.swapaxes(1, 2)
-    squared = np.square(chosen)
+    columns = np.take_along_axis(np.stack([fit.active for fit in fits]), strongest, axis=1)
     # Sums over samples of products, of their squares, and of them times the residual.
+    sums = [np.zeros((*columns.shape, columns.shape[1])) for _ in range(3)]
+    for samples, chosen in Design(bits, columns):
+        across, squared = chosen.swapaxes(1, 2), np.square(chosen)
+        sums[0] += chosen @ across
+        sums[1] += squared @ squared.swapaxes(1, 2)
+        sums[2] += (chosen * residual[:, None, samples]) @ across
     count, left, right = residual.shape[1], *np.triu_indices(strongest.shape[1], 1)
-    total = (chosen @ across)[:, left, right]
-    size = (squared @ squared.swapaxes(1, 2))[:, left, right] - total**2 / count
+    total, size, covariance = (each[:, left, right] for each in sums)
+    size -= total**2 / count
     noise = np.einsum("fn,fn->f", residual, residual)[:, None] / count
-    covariance = ((chosen * residual[:, None, :]) @ across)[:, left, right]
     covariance -= total * residual.mean(axis=1, keepdims=True)
     useful = covariance**2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
     return [
@@ -195,7 +189,7 @@ def _useful_pairs(design: Vector, fits: Sequence[Fit]) -> list[Integers]:
     ]
 
 
-def _least_squares(design: Vector, outcomes: Vector) -> tuple[Vector, Vector]:
+def _least_squares(design: Design, outcomes: Vector) -> tuple[Vector, Vector]:
     """Solve the normal equations, which are well conditioned because bits are independent.
 
     Args:
@@ -205,11 +199,18 @@ def _least_squares(design: Vector, outcomes: Vector) -> tuple[Vector, Vector]:
     Returns:
         Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled for degrees of freedom.
     """
-    terms, count = design.shape[1:]
-    gram = design @ design.swapaxes(1, 2)
+    fits, count = outcomes.shape
+    terms = design.width
+    gram, moments = np.zeros((fits, terms, terms)), np.zeros((fits, terms, 1))
+    for samples, part in design:
+        gram += part @ part.swapaxes(1, 2)
+        moments += part @ outcomes[:, samples, None]
     every = np.arange(terms)
     gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
-    coefficients = np.linalg.solve(gram, design @ outcomes[:, :, None])
-    residual = outcomes - (coefficients.swapaxes(1, 2) @ design)[:, 0]
+    coefficients = np.linalg.solve(gram, moments)
+    residual = np.empty_like(outcomes)
+    for samples, part in design:
+        fitted = (coefficients.swapaxes(1, 2) @ part)[:, 0]
+        residual[:, samples] = outcomes[:, samples] - fitted
     residual *= np.sqrt(count / max(1, count - 1 - terms))
     return np.asarray(coefficients[:, :, 0]), residual

@@ -459,13 +459,13 @@ class BayesianNetwork:
     def _has(self, node: Any) -> bool:
         try:
             return node in self._index
-        except TypeError:  # not hashable, such as a list
+        except Exception:  # not hashable, such as a list; an object's own hash may raise anything
             return False
 
     def _at(self, node: VariableId) -> int:
         try:
             return self._index[node]
-        except (KeyError, TypeError):
+        except Exception:  # unknown, or not hashable
             known = ", ".join(repr(each) for each in self._index)
             raise QueryError(f"{node!r} is not in the network; its nodes are {known}") from None
 

@@ -35,6 +35,8 @@ from .torch_tools import (
 __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data"]
 
 BATCHINGS = ("stacked", "blocks", "single")
+_LARGE_OUTPUT = 1 << 20
+"""From this number of scores per sample on, a batch takes much memory and is hardly faster."""
 _TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _PER_EDGE = ("edge_weight", "edge_attr", "edge_type")
@@ -113,7 +115,11 @@ class TorchModulePredictor(Predictor):
 
     def _find_batching(self, request: _Request, features: Tensor) -> str:
         trials = distinct_samples(features)
-        expected = _one_by_one(self._call, request, trials.clone())
+        first = _one_by_one(self._call, request, trials[:1].clone())
+        if first.numel() >= _LARGE_OUTPUT:
+            return "single"
+        rest = _one_by_one(self._call, request, trials[1:].clone())
+        expected = torch.cat((first, rest))
         for batching in BATCHINGS[:-1]:
             try:
                 scores = _CALLS[batching](self._call, request, trials.clone())

@@ -19,6 +19,7 @@ from ..arrays import (
     as_array,
     call_own,
     check_fraction,
+    has_attributes,
     is_number,
     own_name,
     resolve,
@@ -103,10 +104,15 @@ class Levels(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
             raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
-        if len(self.thresholds) > 7:
+        try:
+            count = len(self.thresholds)
+        except Exception:  # a list of the user's own may raise anything
             raise InputError(
-                f"levels takes at most 7 thresholds, not {len(self.thresholds):,}: "
-                f"{self.thresholds!r:.200}"
+                f"the thresholds of levels cannot be read: {self.thresholds!r}"
+            ) from None
+        if count > 7:
+            raise InputError(
+                f"levels takes at most 7 thresholds, not {count:,}: {self.thresholds!r:.200}"
             )
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         for threshold in self.thresholds:
@@ -372,7 +378,7 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
         )
     if type(choice) in (CustomChange, CheckedChange, *CHANGE_TYPES.values()):
         return cast(Change, choice)
-    if hasattr(choice, "severity") and hasattr(choice, "grade"):
+    if has_attributes(choice, "severity", "grade"):
         return CheckedChange(choice)
     if callable(choice):
         return CustomChange(choice, name=own_name(choice, CHANGES))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
 from ..execution import ExecutionConfig
-from ..memory import readable
+from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
@@ -35,6 +35,9 @@ _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
 _FLOATS_AT_ONCE = 1 << 19
+_LARGE_SCORES = 1 << 20
+_RELEASED_AFTER = 8
+"""After so many calls with large outputs, freed memory is returned to the system."""
 _PROBES = 4
 
 
@@ -85,8 +88,11 @@ def draw_samples(
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
     size = batch_size(model, population.x, config.num_samples, execution)
+    large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, size):
+            if large and start // size % _RELEASED_AFTER == 0:
+                release_free_memory()
             stop = min(start + size, config.num_samples)
             draws = Draws.grid(seed, np.arange(start, stop), model.subgraph.nodes)
             perturbed = draws.coins("perturbed", config.perturb_probability)

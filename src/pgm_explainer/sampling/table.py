@@ -15,6 +15,8 @@ __all__ = ["SampleTable"]
 
 Codes = NDArray[np.uint8]
 
+_ALL = slice(None)
+
 
 class SampleTable:
     """Samples of discrete variables, packed into bit planes.
@@ -76,12 +78,18 @@ class SampleTable:
             plane = (codes >> np.uint8(bit)) & np.uint8(1)
             self._planes.write(bit * len(self.variables) + first, np.packbits(plane, axis=0).T)
 
-    def codes(self, columns: Sequence[int] | IntArray) -> Codes:
-        """Return the states ``[num_samples, columns]``."""
+    def codes(self, columns: Sequence[int] | IntArray, samples: slice = _ALL) -> Codes:
+        """Return the states ``[samples, columns]``, of all samples or a range of them.
+
+        A range must begin at a multiple of 8.
+        """
         chosen = np.asarray(columns, dtype=np.int64)
+        first, stop, _ = samples.indices(self.num_samples)
         rows = len(self.variables) * np.arange(self._bits)[:, None] + chosen
-        planes = self._planes.take(rows.ravel()).reshape(*rows.shape, self._planes.shape[1])
-        bits = np.unpackbits(planes, axis=2, count=self.num_samples)
+        octets = slice(first // 8, -(-stop // 8))
+        planes = self._planes.take(rows.ravel(), octets)
+        planes = planes.reshape(*rows.shape, octets.stop - octets.start)
+        bits = np.unpackbits(planes, axis=2, count=stop - first)
         return self._join(bits).T
 
     @staticmethod

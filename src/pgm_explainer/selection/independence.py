@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from ..arrays import as_array, call_own, described, resolve
+from ..arrays import as_array, call_own, described, has_attributes, resolve
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 from .counting import Counts
@@ -117,7 +117,7 @@ def as_test(choice: Any) -> IndependenceTest:
     named = resolve(choice, "test", TESTS)
     if named is not None:
         return named
-    if not hasattr(choice, "statistic") or isinstance(choice, type):
+    if not has_attributes(choice, "statistic") or isinstance(choice, type):
         raise InputError(
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
             f"statistic(counts), not {choice!r}"

@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ..arrays import as_array, call_own, check_not_negative, described, is_number, resolve
+from ..arrays import (
+    as_array,
+    call_own,
+    check_not_negative,
+    described,
+    has_attributes,
+    is_number,
+    resolve,
+)
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
 
@@ -166,7 +174,7 @@ def as_score(choice: Any) -> Score:
     named = resolve(choice, "score", SCORES)
     if named is not None:
         return named
-    usable = hasattr(choice, "terms") and hasattr(choice, "penalty")
+    usable = has_attributes(choice, "terms", "penalty")
     if not usable or isinstance(choice, type):
         raise InputError(
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "

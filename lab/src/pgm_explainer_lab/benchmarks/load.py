@@ -137,6 +137,36 @@ def _samples(size: float, bound: int) -> Iterator[Run]:
     yield partial(explainer.explain, 1000)
 
 
+def _samples_of_hub(size: float, bound: int, p: float = 0.1) -> Iterator[Run]:
+    """A million samples of a node with a hundred neighbours, all of which matter."""
+    edges = _star(100)
+    x = np.random.default_rng(0).random((101, 4), dtype=np.float32)
+    explainer = PGMExplainer(
+        _mean_model(4, 3, 1),
+        x,
+        edges,
+        num_layers=1,
+        num_samples=int(1_000_000 * size),
+        perturb_probability=p,
+        max_memory=bound,
+    )
+    yield partial(explainer.explain, 0)
+
+
+def _samples_of_targets(size: float, bound: int) -> Iterator[Run]:
+    """A quarter of a million samples of forty targets."""
+    x, edges = circulant(500)
+    explainer = PGMExplainer(
+        _mean_model(4, 3, 1),
+        x,
+        edges,
+        num_layers=1,
+        num_samples=int(250_000 * size),
+        max_memory=bound,
+    )
+    yield partial(explainer.explain_many, range(40))
+
+
 def _graph(size: float, bound: int) -> Iterator[Run]:
     """A whole graph of 200,000 nodes."""
     nodes = int(200_000 * size)
@@ -207,6 +237,9 @@ CASES: dict[str, tuple[Case, int]] = {
     "which features": (_which_features, 64 * MEGABYTE),
     "targets": (_targets, 100 * MEGABYTE),
     "samples": (_samples, 64 * MEGABYTE),
+    "samples of a hub": (_samples_of_hub, 64 * MEGABYTE),
+    "samples of a hub, half perturbed": (partial(_samples_of_hub, p=0.5), 64 * MEGABYTE),
+    "samples of many targets": (_samples_of_targets, 64 * MEGABYTE),
     "graph": (_graph, 64 * MEGABYTE),
 }
 

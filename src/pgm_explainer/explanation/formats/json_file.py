@@ -34,9 +34,13 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
     """
-    if not isinstance(explanations, Iterable):
-        raise InputError(f"explanations must be a list of explanations, not {explanations!r:.60}")
-    lines = ",\n".join(_as_json(explanation) for explanation in explanations)
+    try:
+        each = iter(explanations)
+    except TypeError:  # also an array without dimensions, which is an Iterable
+        raise InputError(
+            f"explanations must be a list of explanations, not {explanations!r:.60}"
+        ) from None
+    lines = ",\n".join(map(_as_json, each))
     write_text(path, f"[\n{lines}\n]\n")
 
 
