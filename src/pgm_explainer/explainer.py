@@ -19,7 +19,16 @@ from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
 from .predictors import Predictor
-from .querying import TASKS, GraphModel, GraphSetTask, is_graph_set, listed, read_inputs
+from .querying import (
+    TASKS,
+    GraphModel,
+    GraphSetTask,
+    PairTask,
+    Task,
+    is_graph_set,
+    listed,
+    read_inputs,
+)
 from .sampling import (
     Change,
     Perturbation,
@@ -58,7 +67,8 @@ class PGMExplainer:
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
-        target_type: for a ``HeteroData`` graph, the node type that is predicted.
+        target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
+            the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
         num_layers: L, the number of message-passing layers, which bounds the receptive field. None
             counts the layers of a PyTorch Geometric module and means 3 for any other model. Not
@@ -147,7 +157,7 @@ class PGMExplainer:
         edge_index: Any = None,
         *,
         inputs: Mapping[str, Any] | None = None,
-        target_type: str | None = None,
+        target_type: str | Sequence[str] | None = None,
         task: str = "node",
         num_layers: int | None = None,
         hops: int | None = None,
@@ -201,7 +211,11 @@ class PGMExplainer:
         )
         source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
-        self._task = TASKS[task] if source.offsets is None else GraphSetTask(source.offsets)
+        self._task: Task = TASKS[task]
+        if source.offsets is not None:
+            self._task = GraphSetTask(source.offsets)
+        if task == "edge" and source.names is not None:
+            self._task = PairTask(sources=source.names.sources)
         self.population = Population(source.x, source.kinds)
         columns = check_columns(features, source.x.shape[1])
         # "auto" draws more samples in stages until the effects are precise enough.
