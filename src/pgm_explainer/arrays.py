@@ -102,13 +102,18 @@ def as_list(value: Any) -> list[Any] | None:
     return found
 
 
-def check_features(x: Any) -> FloatArray:
-    """Return node features as a finite float matrix ``[N, F]``."""
+def check_features(x: Any, with_steps: bool = False) -> FloatArray:
+    """Return node features as a finite float matrix ``[N, F]``.
+
+    Args:
+        with_steps: whether an array ``[N, T, F]`` with several time steps is valid too.
+    """
     array = as_array(x, "x")
-    if array.ndim != 2 or 0 in array.shape:
+    if array.ndim not in ((2, 3) if with_steps else (2,)) or 0 in array.shape:
+        or_steps = ", or an array [nodes, time steps, features]," if with_steps else ""
         raise InputError(
-            f"x must be a matrix [nodes, features] with at least one node and one feature, "
-            f"but its shape is {array.shape}"
+            f"x must be a matrix [nodes, features]{or_steps} with at least one node and one "
+            f"feature, but its shape is {array.shape}"
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32)
@@ -116,10 +121,11 @@ def check_features(x: Any) -> FloatArray:
     for start in range(0, len(array), _ROWS_PER_CHECK):
         finite = np.isfinite(array[start : start + _ROWS_PER_CHECK])
         if not finite.all():
-            row, column = np.argwhere(~finite)[0]
+            row, *others = np.argwhere(~finite)[0].tolist()
+            at = (start + row, *others)
             raise InputError(
-                f"x[{start + row}, {column}] is {array[start + row, column]}: every feature "
-                f"must be finite; clean or impute the features first"
+                f"x[{', '.join(map(str, at))}] is {array[at]}: every feature must be finite; "
+                f"clean or impute the features first"
             )
     return array
 

@@ -38,8 +38,8 @@ from .sampling import (
     VariableId,
     as_change,
     as_perturbation,
-    check_columns,
     check_samples,
+    perturbed_columns,
     probe_features,
 )
 from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
@@ -61,9 +61,10 @@ class PGMExplainer:
             ``[B, C]`` (graph task) or ``[B, P, C]`` (edge task, with an argument
             ``pairs [2, P]``). A function with an argument ``edge_index`` is called on the subgraph
             around the target; any other function is called on the whole graph.
-        x: node features ``[N, F]``, an array or tensor; or a ``Data`` or ``HeteroData`` object of
-            PyTorch Geometric, without ``edge_index``; or, for ``task="graph"``, a list or data set
-            of many graphs, of which ``explain(i)`` explains one.
+        x: node features ``[N, F]``, or ``[N, T, F]`` with T time steps, an array or tensor; or a
+            ``Data`` or ``HeteroData`` object of PyTorch Geometric, without ``edge_index``; or, for
+            ``task="graph"``, a list or data set of many graphs, of which ``explain(i)`` explains
+            one. Features with time steps reach the model as ``[B, N, T, F]``.
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
@@ -87,7 +88,7 @@ class PGMExplainer:
             ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
             have the same features.
         perturb_probability: p, the probability that a node is perturbed in a sample.
-        features: the feature columns to perturb; None for all.
+        features: the feature columns to perturb (at all time steps); None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
             ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
@@ -216,8 +217,13 @@ class PGMExplainer:
             self._task = GraphSetTask(source.offsets)
         if task == "edge" and source.names is not None:
             self._task = PairTask(sources=source.names.sources)
-        self.population = Population(source.x, source.kinds)
-        columns = check_columns(features, source.x.shape[1])
+        self.population = Population(
+            source.x,
+            source.kinds,
+            source.steps,
+            () if source.names is None else source.names.widths_by_kind,
+        )
+        columns = perturbed_columns(features, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
@@ -307,6 +313,11 @@ class PGMExplainer:
             raise InputError(
                 "explain_features needs an explanation by nodes; explain with parts='nodes', or "
                 "with parts='features' for the effects of feature columns"
+            )
+        if self.population.steps is not None:
+            raise InputError(
+                "explain_features is for features [N, F]; for [N, T, F], explain with "
+                "parts=Time(per_node=True) or parts='features'"
             )
         ends = explanation.ends.tolist()
         number = tuple(ends) if task == "edge" else ends[0] if ends else None

@@ -133,6 +133,8 @@ class Graph:
         edge_index: ``[2, E]``, the source row first.
         num_nodes: N.
         flow: the direction of messages, one of :data:`FLOWS`.
+        offsets: if these are several graphs without edges between them, the first node of each,
+            and N. The edges are in the order of the graphs.
 
     Examples:
         >>> path = Graph(np.array([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
@@ -141,11 +143,16 @@ class Graph:
     """
 
     def __init__(
-        self, edge_index: IntArray, num_nodes: int, flow: str = "source_to_target"
+        self,
+        edge_index: IntArray,
+        num_nodes: int,
+        flow: str = "source_to_target",
+        offsets: IntArray | None = None,
     ) -> None:
         self.edge_index = edge_index
         self.num_nodes = num_nodes
         self.flow = flow
+        self.offsets = np.array([0, num_nodes]) if offsets is None else offsets
 
     @cached_property
     def _messages(self) -> IntArray:
@@ -183,6 +190,17 @@ class Graph:
         source, target = self.edge_index
         codes = np.unique(source * self.num_nodes + target)
         return bool(np.array_equal(codes, np.unique(target * self.num_nodes + source)))
+
+    @property
+    def num_graphs(self) -> int:
+        """The number of graphs, which is 1 unless ``offsets`` were given."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def edge_offsets(self) -> IntArray:
+        """The first edge of each graph, and the number of all edges."""
+        graph_of = np.searchsorted(self.offsets, self.edge_index[0], side="right") - 1
+        return np.searchsorted(graph_of, np.arange(self.num_graphs + 1))
 
     def edges_into(self, nodes: IntArray) -> IntArray:
         """Return the edges along which any of ``nodes`` receive messages, ascending."""

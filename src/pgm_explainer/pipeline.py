@@ -133,7 +133,7 @@ class Pipeline:
         found = feature_effects(
             table,
             nodes,
-            settings.sampling.columns(self.population.x.shape[1]),
+            settings.sampling.columns(self.population),
             settings.selection.test,
             settings.significance,
             widths=None if self.names is None else self.names.widths_of(nodes),

@@ -2,9 +2,11 @@
 
 from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
+from .sequences import SequencePredictor
 
 __all__ = [
     "Predictor",
+    "SequencePredictor",
     "SubgraphFunction",
     "WholeGraphFunction",
     "as_predictor",

@@ -97,6 +97,10 @@ class Predictor(ABC):
         ]
         return np.concatenate(scores)
 
+    def shaped(self, x: FloatArray) -> FloatArray:
+        """Return features ``[B, n, F]`` with the shape in which the model gets them."""
+        return x
+
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Return which nodes have a prediction in a node task; by default all."""
         return np.ones(len(nodes), dtype=bool)

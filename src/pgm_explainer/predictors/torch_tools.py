@@ -103,14 +103,16 @@ def _hops(module: nn.Module) -> int:
 
 
 def distinct_samples(features: Tensor) -> Tensor:
-    """Return samples that differ as much as possible, so that mixing them changes the scores.
+    """Return samples of ``features [n, ...]`` that differ as much as possible.
+
+    So mixing them changes the scores.
 
     Every value is between 0 and a value of the same column, so that a feature that is an index of
     an embedding stays valid.
     """
     generator = torch.Generator().manual_seed(0)
     rows = torch.randint(len(features), (_TRIALS - 1, len(features)), generator=generator)
-    share = torch.rand((*rows.shape, features.shape[1]), generator=generator).to(features)
+    share = torch.rand((*rows.shape, *features.shape[1:]), generator=generator).to(features)
     empty = (features == 0).all(dim=0)
     return torch.cat((features[None], (features[rows.to(features.device)] + empty) * share))
 

@@ -56,7 +56,9 @@ def is_graph_set(x: Any) -> bool:
 
 def _is_pair(graph: Any) -> bool:
     both = isinstance(graph, (tuple, list)) and len(graph) == 2
-    return both and all(hasattr(each, "shape") and len(each.shape) == 2 for each in graph)
+    if not both or not all(hasattr(each, "shape") for each in graph):
+        return False
+    return len(graph[0].shape) in (2, 3) and len(graph[1].shape) == 2
 
 
 def read_graphs(graphs: Any) -> GraphSet:
@@ -81,14 +83,14 @@ def read_graphs(graphs: Any) -> GraphSet:
             )
         given = (graph.x, graph.edge_index) if is_object else graph
         try:
-            x = check_features(given[0])
+            x = check_features(given[0], with_steps=True)
             edge_index = check_edge_index(given[1], len(x))
         except InputError as error:
             raise InputError(f"graph {at}: {error}") from None
-        if features and x.shape[1] != features[0].shape[1]:
+        if features and x.shape[1:] != features[0].shape[1:]:
             raise InputError(
-                f"graph {at} has {x.shape[1]} features per node, but graph 0 has "
-                f"{features[0].shape[1]}; all graphs need the same features"
+                f"graph {at} has {_widths(x)} per node, but graph 0 has {_widths(features[0])}; "
+                f"all graphs need the same features"
             )
         features.append(x)
         edges.append(edge_index + offset)
@@ -98,6 +100,11 @@ def read_graphs(graphs: Any) -> GraphSet:
     offsets = np.cumsum([0, *(len(x) for x in features)])
     whole = np.concatenate(features)
     return GraphSet(whole, np.concatenate(edges, axis=1), offsets, objects)
+
+
+def _widths(x: FloatArray) -> str:
+    steps = f"{x.shape[1]} time steps of " if x.ndim == 3 else ""
+    return f"{steps}{x.shape[-1]} features"
 
 
 @dataclass(frozen=True)

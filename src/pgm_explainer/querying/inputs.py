@@ -14,7 +14,7 @@ from ..arrays import (
 )
 from ..errors import InputError
 from ..graph import Graph
-from ..predictors import Predictor, as_predictor, is_torch_module
+from ..predictors import Predictor, SequencePredictor, as_predictor, is_torch_module
 from .graph_set import is_graph_set, read_graphs
 from .node_types import TypedNodes
 
@@ -33,6 +33,8 @@ class Inputs:
         kinds: the index of each node's type; None if there is only one type.
         names: the names of nodes, if they have names other than their indices.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
+        steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
+            ``[N, T * F]``; None for features ``[N, F]``.
     """
 
     predictor: Predictor
@@ -42,6 +44,7 @@ class Inputs:
     kinds: IntArray | None = None
     names: TypedNodes | None = None
     offsets: IntArray | None = None
+    steps: int | None = None
 
 
 def read_inputs(
@@ -78,11 +81,25 @@ def read_inputs(
             raise InputError("the data object has no node features x; set data.x")
     if edge_index is None:
         raise InputError("edge_index is missing; pass x and edge_index, or a Data object")
-    features = check_features(x)
-    edges = check_edge_index(edge_index, len(features))
-    predictor = as_predictor(model, task, inputs)
+    features = check_features(x, with_steps=True)
+    try:
+        edges = check_edge_index(edge_index, len(features))
+    except InputError as error:
+        if features.ndim == 2:
+            raise
+        raise InputError(
+            f"{error}; x of shape {features.shape} was read as [nodes, time steps, features]"
+        ) from None
+    predictor, features, steps = _flattened(as_predictor(model, task, inputs), features)
     graph = Graph(edges, len(features), predictor.flow)
-    return Inputs(predictor, features, graph, _layers_of(predictor))
+    return Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
+
+
+def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArray, int | None]:
+    """Return features ``[N, T, F]`` as ``[N, T * F]``, a predictor for these, and T."""
+    if x.ndim == 2:
+        return predictor, x, None
+    return SequencePredictor(predictor, x.shape[1]), x.reshape(len(x), -1), x.shape[1]
 
 
 def _read_many(
@@ -99,10 +116,9 @@ def _read_many(
         found = {**joined_inputs(model, joined.objects), **found}
         if takes_batch(model):
             found["batch"] = joined.graph_of
-    predictor = as_predictor(model, task, found, many_graphs=True)
-    graph = Graph(joined.edge_index, len(joined.x), predictor.flow)
-    layers = _layers_of(predictor)
-    return Inputs(predictor, joined.x, graph, layers, offsets=joined.offsets)
+    predictor, x, steps = _flattened(as_predictor(model, task, found, many_graphs=True), joined.x)
+    graph = Graph(joined.edge_index, len(x), predictor.flow, joined.offsets)
+    return Inputs(predictor, x, graph, _layers_of(predictor), offsets=joined.offsets, steps=steps)
 
 
 def _read_hetero(

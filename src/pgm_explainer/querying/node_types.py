@@ -47,6 +47,11 @@ class TypedNodes(Sequence[VariableId]):
         kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
         return np.array(self.widths)[kinds]
 
+    @property
+    def widths_by_kind(self) -> tuple[tuple[str, int], ...]:
+        """Each type with its number of features."""
+        return tuple(zip(self.kinds, self.widths, strict=True))
+
     def number(self, name: Any) -> Any:
         """Return a target by the indices of its nodes among all nodes.
 

@@ -162,7 +162,7 @@ def answers(
         ModelError: the model failed, or its output has a wrong shape.
     """
     samples, nodes = x.shape[:2]
-    shape = list(x.shape)
+    shape = list(predictor.shaped(x).shape)
     try:
         scores = as_array(outputs.query(predictor, x, subgraph, edges), "the model's output")
     except InputError as error:

@@ -43,6 +43,7 @@ from .perturbation import (
     check_changes,
     check_columns,
     new_features,
+    perturbed_columns,
 )
 from .population import Population
 from .randomness import Draws
@@ -97,5 +98,6 @@ __all__ = [
     "draw_attribute_samples",
     "draw_samples",
     "new_features",
+    "perturbed_columns",
     "probe_features",
 ]

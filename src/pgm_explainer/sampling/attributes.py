@@ -40,7 +40,7 @@ def draw_attribute_samples(
     (target,), model = query.targets, query.model
     prediction = list(query.predictions).index(target)
     x, subgraph = population.x, model.subgraph
-    columns = config.columns(x.shape[1])
+    columns = config.columns(population)
     variables = [Variable((int(v), int(f)), True, 1) for v in nodes for f in columns]
     scratch = Scratch(execution.memory // 4, "samples")
     table = SampleTable(

@@ -12,7 +12,8 @@ from ..arrays import IntArray, as_array, check_fraction, check_whole_number
 from ..errors import InputError
 from .change import Change, LargeFall, as_change
 from .parts import Nodes, PartKind, as_parts
-from .perturbation import PERTURBATIONS, Perturbation, check_columns, check_perturbation
+from .perturbation import PERTURBATIONS, Perturbation, check_perturbation, perturbed_columns
+from .population import Population
 
 __all__ = ["SamplingConfig", "check_samples"]
 
@@ -32,7 +33,8 @@ class SamplingConfig:
         parts: what is perturbed as a unit.
         perturbation: how the features of a node are replaced.
         perturb_probability: the probability that a part is perturbed in a sample.
-        features: the columns that a perturbation replaces, ascending; None for all.
+        features: the columns that a perturbation replaces, ascending (at all time steps, if there
+            are several); None for all.
         change: what counts as a changed prediction.
         seed: seed of all random numbers.
 
@@ -62,13 +64,13 @@ class SamplingConfig:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def columns(self, num_features: int) -> IntArray:
-        """Return the feature columns to perturb.
+    def columns(self, population: Population) -> IntArray:
+        """Return the columns of a population to perturb.
 
         Raises:
             InputError: a column does not exist.
         """
-        return check_columns(self.features, num_features)
+        return perturbed_columns(self.features, population)
 
 
 def check_samples(count: Any) -> int:

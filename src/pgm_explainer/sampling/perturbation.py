@@ -32,6 +32,7 @@ __all__ = [
     "check_columns",
     "check_perturbation",
     "new_features",
+    "perturbed_columns",
 ]
 
 AND_RANDOM = " and random"
@@ -170,9 +171,10 @@ class CheckedPerturbation(UserDefined):
 class CustomPerturbation(UserDefined):
     """A custom ``function(x, rng) -> new x``, called once per sample.
 
-    ``x`` is a copy of the features ``[N, F]`` of *all* nodes, and ``rng`` a NumPy generator for the
-    sample, so that the result does not depend on batches or other targets. The cost grows with the
-    size of the graph; a :class:`Perturbation` computes features of perturbed nodes only.
+    ``x`` is a copy of the features ``[N, F]`` or ``[N, T, F]`` of *all* nodes, and ``rng`` a NumPy
+    generator for the sample, so that the result does not depend on batches or other targets. The
+    cost grows with the size of the graph; a :class:`Perturbation` computes features of perturbed
+    nodes only.
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
@@ -183,10 +185,11 @@ class CustomPerturbation(UserDefined):
         new = np.empty((*draws.shape, population.x.shape[1]), dtype=population.x.dtype)
         for sample, rng in draws.generators("custom").items():
             here = samples == sample
-            new[here] = self._one(population.x, rng)[nodes[here]]
+            new[here] = self._one(population, rng)[nodes[here]]
         return new
 
-    def _one(self, original: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def _one(self, population: Population, rng: np.random.Generator) -> FloatArray:
+        original = population.x.reshape(population.shape)
         answer = call_own(
             self.function,
             original.copy(),
@@ -201,7 +204,7 @@ class CustomPerturbation(UserDefined):
                 f"the perturbation {self.name!r} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
-        return new.astype(original.dtype)
+        return new.reshape(population.x.shape).astype(original.dtype)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -316,6 +319,11 @@ def check_changes(
         f"would be the original graph (constant features?); choose another one, such as "
         f"perturbation='random' or 'zero'"
     )
+
+
+def perturbed_columns(features: Sequence[int] | None, population: Population) -> IntArray:
+    """Return the columns of a population to perturb: the chosen features at all time steps."""
+    return population.at_every_step(check_columns(features, population.width))
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:

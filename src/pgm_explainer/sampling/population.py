@@ -22,10 +22,30 @@ class Population:
     Attributes:
         x: features ``[N, F]``.
         kinds: the index of each node's type; None if there is only one type.
+        steps: the number of time steps T of features ``[N, T, F]``, which are stored as
+            ``[N, T * F]``; None for features ``[N, F]``.
+        widths: the name and the number of features of each type; empty if there is only one type.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
+    steps: int | None = None
+    widths: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The number of features of a node, at each time step if there are several."""
+        return int(self.x.shape[1]) // (self.steps or 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the features as they were given: ``[N, F]`` or ``[N, T, F]``."""
+        return self.x.shape if self.steps is None else (len(self.x), self.steps, self.width)
+
+    def at_every_step(self, features: IntArray) -> IntArray:
+        """Return the columns of ``x`` with these features, ascending."""
+        first = np.arange(self.steps or 1) * self.width
+        return (first[:, None] + features).ravel()
 
     def mean(self, nodes: IntArray) -> FloatArray:
         """Return for each node the mean features of the nodes of its type."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .base import Batch, Parts
 if TYPE_CHECKING:
     from ..config import SamplingConfig
 
-__all__ = ["CellParts", "NodeParts", "replace_features"]
+__all__ = ["CellParts", "NodeParts", "NodeTitles", "replace_features"]
 
 _FLOATS_AT_ONCE = 1 << 19
 
@@ -43,7 +43,7 @@ def replace_features(
     """
     features = population.x.shape[1]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    some_columns = config.columns(features)
+    some_columns = config.columns(population)
     # Computing new features takes several times their memory, so it is done in blocks. A custom
     # function computes the features of a whole sample, so it is called once for each sample.
     whole = isinstance(config.perturbation, CustomPerturbation)
@@ -108,12 +108,27 @@ class NodeParts(Parts):
 
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         population, config = self._population, self._config
-        columns = config.columns(population.x.shape[1])
+        columns = config.columns(population)
         return changed_share(config.perturbation, population, parts, columns, config.seed)
 
     def check(self) -> None:
-        columns = self._config.columns(self._population.x.shape[1])
+        columns = self._config.columns(self._population)
         check_changes(self._config.perturbation, self._population, columns, self._config.seed)
+
+
+@dataclass(frozen=True)
+class NodeTitles(Sequence[VariableId]):
+    """The labels ``(node, title)`` of every node and title, made when needed."""
+
+    nodes: Sequence[int]
+    titles: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.nodes) * len(self.titles)
+
+    def __getitem__(self, at: Any) -> Any:
+        node, title = divmod(at, len(self.titles))
+        return (self.nodes[node], self.titles[title])
 
 
 class CellParts(Parts):
@@ -123,6 +138,8 @@ class CellParts(Parts):
         rows: the number of the row block of each node; -1 for nodes that are never perturbed.
         columns: the number of the column block of each feature; -1 for those that never are.
         names: the label of each part; part ``row block * column blocks + column block``.
+        exists: which parts have any feature; None for all. Node types differ in their numbers of
+            features.
     """
 
     changes_features = True
@@ -135,11 +152,13 @@ class CellParts(Parts):
         rows: IntArray,
         columns: IntArray,
         names: Sequence[VariableId],
+        exists: NDArray[np.bool_] | None = None,
     ) -> None:
         self.first, self.count = first, len(names)
         # The columns of a part are given by the part itself.
         self._population, self._config = population, replace(config, features=None)
         self._rows, self._columns, self._names = rows, columns, names
+        self._exists = np.ones(len(names), dtype=bool) if exists is None else exists
         self._width = int(columns.max(initial=-1)) + 1
 
     def labels(self, parts: IntArray) -> list[VariableId]:
@@ -149,6 +168,10 @@ class CellParts(Parts):
         blocks = np.unique(self._rows[nodes])
         blocks = blocks[blocks >= 0]
         return (self.first + blocks[:, None] * self._width + np.arange(self._width)).ravel()
+
+    def candidates(self, nodes: IntArray, ends: IntArray) -> IntArray:
+        parts = super().candidates(nodes, ends)
+        return parts[self._exists[parts - self.first]]
 
     def within(self, subgraph: Subgraph) -> IntArray:
         return self.reaching(subgraph.nodes)

@@ -123,16 +123,22 @@ class EdgeParts(Parts):
     ) -> Batch:
         part_of = self._part_of[subgraph.edges]
         at = np.searchsorted(parts, self.first + np.maximum(part_of, 0))
-        hit = perturbed[:, np.minimum(at, len(parts) - 1)] & (part_of >= 0)
+        # Edges of no part have a column of False, the last one.
+        at = np.where(part_of >= 0, at, len(parts))
+        hit = np.pad(perturbed, ((0, 0), (0, 1)))[:, at]
         edges = batch.edges or SampledEdges(np.ones(hit.shape, dtype=bool))
         if self._how == "remove":
             return Batch(batch.x, replace(edges, kept=edges.kept & ~hit))
         # The random number belongs to the column of the edge, and so not to the subgraph.
         draws = Draws.grid(self._config.seed, samples, subgraph.edges)
-        num_edges = self._graph.edge_index.shape[1]
-        donors = (draws.uniforms(self._how)[..., 0] * num_edges).astype(np.int64)
+        uniforms = draws.uniforms(self._how)[..., 0]
         if self._how == "attributes":
+            donors = (uniforms * self._graph.edge_index.shape[1]).astype(np.int64)
             return Batch(batch.x, replace(edges, edges=np.where(hit, donors, subgraph.edges)))
+        # The new source is of the same graph, if there are many.
+        offsets = self._graph.edge_offsets
+        graph_of = np.searchsorted(offsets, subgraph.edges, side="right") - 1
+        donors = offsets[graph_of] + (uniforms * np.diff(offsets)[graph_of]).astype(np.int64)
         ends = np.repeat(subgraph.edge_index[None], len(samples), axis=0)
         source = 1 if self._graph.flow == "target_to_source" else 0
         new = subgraph.positions(self._graph.edge_index[source][donors])

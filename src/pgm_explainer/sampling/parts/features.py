@@ -15,7 +15,7 @@ from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
-from .cells import CellParts
+from .cells import CellParts, NodeTitles
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
@@ -27,7 +27,9 @@ __all__ = ["Features"]
 class Features(Described):
     """Every feature column is a part, of all nodes together or of each chosen node.
 
-    The option ``features`` of the explainer restricts the columns.
+    The option ``features`` of the explainer restricts the columns. If the features have time steps,
+    ``[N, T, F]``, a part has one of the F features at all steps. Columns of different node types
+    are different parts.
 
     Attributes:
         nodes: the nodes each of which has parts of its own, called ``(node, column name)``; None
@@ -48,13 +50,17 @@ class Features(Described):
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        width = population.x.shape[1]
-        chosen = config.columns(width)
-        columns = np.full(width, -1, dtype=np.int64)
-        columns[chosen] = np.arange(len(chosen))
-        titles = [f"feature {column}" for column in chosen.tolist()]
+        columns = np.full(population.x.shape[1], -1, dtype=np.int64)
+        chosen = config.columns(population)
+        features, columns[chosen] = np.unique(chosen % population.width, return_inverse=True)
+        titles = [f"feature {feature}" for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
+        exists = None
+        if self.nodes is None and population.kinds is not None and population.widths:
+            rows = population.kinds
+            names = [f"{kind} {title}" for kind, _ in population.widths for title in titles]
+            exists = np.array([features < width for _, width in population.widths]).ravel()
         if self.nodes is not None:
             if self.nodes[-1] >= graph.num_nodes:
                 raise InputError(
@@ -63,5 +69,5 @@ class Features(Described):
                 )
             rows[:] = -1
             rows[list(self.nodes)] = np.arange(len(self.nodes))
-            names = [(node, title) for node in self.nodes for title in titles]
-        return CellParts(population, config, first, rows, columns, names)
+            names = NodeTitles(self.nodes, titles)
+        return CellParts(population, config, first, rows, columns, names, exists)

@@ -62,7 +62,7 @@ class Groups(UserDefined):
         sizes = {
             "nodes": graph.num_nodes,
             "edges": graph.edge_index.shape[1],
-            "features": population.x.shape[1],
+            "features": population.width,
         }
         part_of = np.full(sizes[self.of], -1, dtype=np.int64)
         for number, (name, members) in enumerate(self.members):
@@ -75,12 +75,12 @@ class Groups(UserDefined):
             part_of[at] = number
         if self.of == "edges":
             return EdgeParts(graph, config, first, part_of, names, "remove")
-        one = np.zeros(1, dtype=np.int64)
-        rows = part_of if self.of == "nodes" else np.repeat(one, graph.num_nodes)
-        columns = part_of if self.of == "features" else np.repeat(one, sizes["features"])
-        if self.of == "nodes":
-            columns = np.full(len(columns), -1, dtype=np.int64)
-            columns[config.columns(len(columns))] = 0
+        if self.of == "features":
+            rows = np.zeros(graph.num_nodes, dtype=np.int64)
+            columns = np.tile(part_of, population.steps or 1)
+        else:
+            rows, columns = part_of, np.full(population.x.shape[1], -1, dtype=np.int64)
+            columns[config.columns(population)] = 0
         return CellParts(population, config, first, rows, columns, names)
 
     def _positions(self, members: tuple[Any, ...], name: str, graph: Graph, size: int) -> IntArray:

@@ -15,7 +15,7 @@ from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
-from .cells import CellParts
+from .cells import CellParts, NodeTitles
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
@@ -49,23 +49,29 @@ class Time(Described):
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        width = population.x.shape[1]
-        if self.steps is None:
+        width, count = population.x.shape[1], self.steps or population.steps
+        if count is None:
             raise InputError(
                 "parts='time' needs the number of time steps: pass features x of shape "
                 "[nodes, steps, features], or parts=Time(steps=...)"
             )
-        if width % self.steps:
+        if population.steps not in (None, count):
             raise InputError(
-                f"{width} feature columns cannot be divided into {self.steps} time steps"
+                f"Time has steps={count}, but the features have {population.steps} time steps; "
+                f"leave out steps"
+            )
+        if width % count:
+            raise InputError(
+                f"{width} feature columns cannot be divided into {count} time steps; choose a "
+                f"number of steps that divides {width}, or pass features [nodes, steps, features]"
             )
         columns = np.full(width, -1, dtype=np.int64)
-        chosen = config.columns(width)
-        columns[chosen] = chosen // (width // self.steps)
-        steps = range(self.steps)
-        names: Sequence[VariableId] = [f"step {step}" for step in steps]
+        chosen = config.columns(population)
+        steps, columns[chosen] = np.unique(chosen // (width // count), return_inverse=True)
+        titles = [f"step {step}" for step in steps.tolist()]
+        names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         if self.per_node:
             rows = np.arange(graph.num_nodes)
-            names = [(node, name) for node in range(graph.num_nodes) for name in names]
+            names = NodeTitles(range(graph.num_nodes), titles)
         return CellParts(population, config, first, rows, columns, names)
