@@ -169,7 +169,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         if isinstance(call.x, Tensor):
             result.edge_mask = torch.from_numpy(mask).to(call.x)
             return
-        sizes = [pairs.shape[1] for pairs in call.edge_index.values()]  # type: ignore[union-attr]
+        sizes = [pairs.shape[1] for pairs in call.edge_index.values()]
         blocks = np.split(mask, np.cumsum(sizes)[:-1])
         some = next(iter(call.x.values()))
         tensors = [torch.from_numpy(block).to(some) for block in blocks]
