@@ -19,7 +19,16 @@ from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
 from .predictors import Predictor
-from .querying import TASKS, GraphModel, GraphSetTask, is_graph_set, listed, read_inputs
+from .querying import (
+    TASKS,
+    GraphModel,
+    GraphSetTask,
+    PairTask,
+    Task,
+    is_graph_set,
+    listed,
+    read_inputs,
+)
 from .sampling import (
     Change,
     Perturbation,
@@ -59,7 +68,8 @@ class PGMExplainer:
         edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
             unless the layers of a PyTorch Geometric module have another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
-        target_type: for a ``HeteroData`` graph, the node type that is predicted.
+        target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
+            the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
         num_layers: L, the number of message-passing layers, which bounds the receptive field. None
             counts the layers of a PyTorch Geometric module and means 3 for any other model. Not
@@ -73,10 +83,10 @@ class PGMExplainer:
             ``time`` (steps, for features ``[N, T, F]``), a mapping from names of groups to nodes,
             a kind with arguments such as ``pgm_explainer.Edges("rewire")`` or
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
-        perturbation: ``mean``, ``zero``, ``max``, ``random`` (0 or 1), ``uniform`` (noise),
-            ``permute`` (another node's features) or a function ``(x, rng) -> x``. ``auto`` is
-            ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where all nodes
-            have the same features.
+        perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
+            (noise), ``permute`` (another node's features) or a function ``(x, rng) -> x``.
+            ``auto`` is ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where
+            all nodes have the same features.
         perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb (at all time steps); None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
@@ -148,7 +158,7 @@ class PGMExplainer:
         edge_index: Any = None,
         *,
         inputs: Mapping[str, Any] | None = None,
-        target_type: str | None = None,
+        target_type: str | Sequence[str] | None = None,
         task: str = "node",
         num_layers: int | None = None,
         hops: int | None = None,
@@ -202,8 +212,17 @@ class PGMExplainer:
         )
         source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
-        self._task = TASKS[task] if source.offsets is None else GraphSetTask(source.offsets)
-        self.population = Population(source.x, source.kinds, source.steps)
+        self._task: Task = TASKS[task]
+        if source.offsets is not None:
+            self._task = GraphSetTask(source.offsets)
+        if task == "edge" and source.names is not None:
+            self._task = PairTask(sources=source.names.sources)
+        self.population = Population(
+            source.x,
+            source.kinds,
+            source.steps,
+            () if source.names is None else source.names.widths_by_kind,
+        )
         columns = perturbed_columns(features, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):

@@ -152,21 +152,6 @@ def test_a_misspelt_option_is_refused_at_once():
         PGMExplainerAlgorithm(num_sample=200)
 
 
-def test_edge_masks_are_not_supported(graph):
-    with pytest.raises(ValueError, match="does not support"):
-        Explainer(
-            Planted(),
-            algorithm=PGMExplainerAlgorithm(),
-            explanation_type="model",
-            edge_mask_type="object",
-            model_config={
-                "mode": "multiclass_classification",
-                "task_level": "node",
-                "return_type": "raw",
-            },
-        )
-
-
 def test_several_graphs_in_one_batch_are_refused(graph):
     x, edge_index = graph
     batch = torch.tensor([0] * 6 + [1] * 6)

@@ -28,7 +28,8 @@ def new_features(name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("mean", [2.0, 5.0]), ("zero", [0.0, 0.0]), ("max", [4.0, 9.0])]
+    ("name", "expected"),
+    [("mean", [2.0, 5.0]), ("zero", [0.0, 0.0]), ("max", [4.0, 9.0]), ("min", X.min(axis=0))],
 )
 def test_a_constant_scheme_gives_every_node_the_same_features(name, expected):
     assert (new_features(name) == expected).all()
@@ -142,7 +143,7 @@ def test_new_features_come_from_nodes_of_the_same_kind(name):
         alone = Population(x[members])
         own = Draws.grid(3, np.arange(50), np.arange(3))
         mine, theirs = new[:, members], PERTURBATIONS[name](alone, own)
-        if name in ("mean", "zero", "max"):
+        if name in ("mean", "zero", "max", "min"):
             np.testing.assert_array_equal(mine, np.broadcast_to(theirs, mine.shape))
         elif name != "random":
             assert (mine >= x[members].min(axis=0)).all()

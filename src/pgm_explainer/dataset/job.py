@@ -116,7 +116,7 @@ def explain_dataset(
             JobFile(
                 task=made.settings.model.task,
                 targets=len(chosen_targets),
-                target_type=None if made.names is None else made.names.default,
+                target_type=_target_type(made),
                 shard_size=size,
                 max_memory=made.execution.memory,
                 names=None if called is None else NamesEntry.of(called),
@@ -134,6 +134,16 @@ def explain_dataset(
         work = ExplainPieces(recipe, keep, features, bound)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
+
+
+def _target_type(explainer: PGMExplainer) -> str | None:
+    """Return the explained node type, if the graph has several."""
+    chosen = None if explainer.names is None else explainer.names.default
+    if isinstance(chosen, tuple):
+        raise InputError(
+            "a data set of pairs of nodes of a HeteroData graph is not supported; use explain_many"
+        )
+    return chosen
 
 
 def _open_job(place: DatasetFolder, now: JobFile, names: Sequence[str | int] | None) -> JobFile:

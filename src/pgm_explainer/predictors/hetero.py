@@ -6,7 +6,8 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
-from ..graph import Subgraph
+from ..graph import SampledEdges, Subgraph
 from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
@@ -26,13 +27,16 @@ from .torch_tools import (
     as_features,
     count_hops,
     distinct_samples,
+    first_tensor,
     flow_of,
     same_scores,
 )
 
-__all__ = ["HeteroPredictor", "Layout", "flatten"]
+__all__ = ["HeteroPredictor", "Layout", "flatten", "inputs_of_hetero"]
 
 EdgeType = tuple[str, str, str]
+
+_PAIRS, _BATCH = "edge_label_index", "batch_dict"
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,32 @@ class Layout:
         """Return the index of the first node of a type."""
         names = list(self.sizes)
         return sum(self.sizes[name] for name in names[: names.index(kind)])
+
+    @property
+    def edge_ranges(self) -> list[tuple[EdgeType, int, int]]:
+        """Each edge type, with its first column in the homogeneous graph and one after its last."""
+        stops = np.cumsum(list(self.edge_types.values())).tolist()
+        return [
+            (edge_type, stop - count, stop)
+            for (edge_type, count), stop in zip(self.edge_types.items(), stops, strict=True)
+        ]
+
+    def check_inputs(self, inputs: Mapping[str, Any]) -> None:
+        """Raise an InputError if a dictionary of tensors does not fit the types."""
+        rows: dict[Any, int] = {**self.sizes, **self.edge_types}
+        for name, value in inputs.items():
+            for kind, tensor in value.items() if isinstance(value, Mapping) else ():
+                if kind not in rows:
+                    raise InputError(
+                        f"the input {name!r} has the unknown type {kind!r}; the types are "
+                        f"{', '.join(map(str, rows))}"
+                    )
+                length = len(tensor) if isinstance(tensor, Tensor) and tensor.dim() else rows[kind]
+                if length != rows[kind]:
+                    raise InputError(
+                        f"the input {name!r} of type {kind!r} has {length} rows, but there are "
+                        f"{rows[kind]} of that type"
+                    )
 
 
 def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
@@ -87,105 +117,262 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
 
 
 class HeteroPredictor(Predictor):
-    """A module ``model(x_dict, edge_index_dict)`` that predicts nodes of one type.
+    """A module ``model(x_dict, edge_index_dict, **inputs)``.
 
-    It returns a tensor for that type, or a dictionary of tensors by type. Nodes of other types have
-    no prediction, so their variables only say whether they were perturbed.
+    It returns a tensor, or a dictionary of tensors by node type. In a node task it predicts the
+    nodes of one type; the others have no prediction, so their variables only say whether they were
+    perturbed. In an edge task it is also called with ``edge_label_index``, in a graph task with
+    ``batch_dict`` if its forward has that argument.
+
+    Args:
+        target_type: the predicted node type, the types of both nodes of a pair, or None for a
+            graph.
+        inputs: further inputs by name, such as ``edge_attr_dict``. In dictionaries by node or edge
+            type, tensors with a row per node or edge are cut to the subgraph.
     """
 
     accepts_subgraph = True
 
-    def __init__(self, module: nn.Module, layout: Layout, target_type: str) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        layout: Layout,
+        target_type: str | tuple[str, str] | None,
+        task: str = "node",
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
         check_ready(module)
-        self.module, self.layout, self.target_type = module, layout, target_type
+        self.module, self.layout, self.target_type, self.task = module, layout, target_type, task
         self.num_layers, self.flow = count_hops(module), flow_of(module)
+        self.inputs = {name: value for name, value in (inputs or {}).items() if name != _PAIRS}
+        names = _check_arguments(module, self.inputs, task)
+        layout.check_inputs(self.inputs)
+        self._takes_batch = task == "graph" and _BATCH in names
         self._in_blocks: SubgraphCache[bool] = SubgraphCache()
+        self._edges_in_blocks: SubgraphCache[bool] = SubgraphCache()
         self._no_prediction: Tensor | None = None
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Return which nodes are of the predicted type."""
-        return self.layout.kinds[nodes] == list(self.layout.sizes).index(self.target_type)
+        if self.task != "node":
+            return super().has_prediction(nodes)
+        return self.layout.kinds[nodes] == list(self.layout.sizes).index(str(self.target_type))
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
-        features = as_features(x, self.module)
-        return evaluated(self.module, lambda: self._scores(features, part))
+        features, view = as_features(x, self.module), _View(self.layout, part, self.inputs)
 
-    def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
-        view, samples = _View(self.layout, part), len(features)
-        in_blocks = samples > 1 and self._batches(view, part, features[0])
-        answer = self._blocks(view, features) if in_blocks else self._single(view, features)
+        def many(some: Tensor) -> Tensor:
+            return self._blocks(view, some, pairs)
+
+        def call() -> Tensor:
+            in_blocks = len(features) > 1 and self._batches(part, many, features[0])
+            answer = many(features) if in_blocks else _one_by_one(many, features)
+            return self._spread(view, answer)
+
+        return evaluated(self.module, call)
+
+    def on_edges(
+        self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
+    ) -> Tensor:
+        """Return scores where each sample has its own edges, if possible from one call."""
+        if edges.edge_index is not None or edges.edges is not None:
+            raise InputError(
+                "the edges of a HeteroData graph can only be removed, because other ends or inputs "
+                "may be of another type; use Edges(how='remove')"
+            )
+        features, view = as_features(x, self.module), _View(self.layout, part, self.inputs)
+
+        def one(at: int) -> Tensor:
+            sample = _View(self.layout, edges.of_sample(part, at), self.inputs)
+            return self._blocks(sample, features[at : at + 1], pairs)
+
+        def many(stop: int) -> Tensor:
+            return self._blocks(view, features[:stop], pairs, edges.first(stop))
+
+        def call() -> Tensor:
+            if len(x) > 1 and self._batches_edges(part, one, many):
+                return self._spread(view, many(len(x)))
+            return self._spread(view, torch.cat([one(at) for at in range(len(x))]))
+
+        return evaluated(self.module, call)
+
+    def _spread(self, view: _View, answer: Tensor) -> Tensor:
+        """Return scores with a row for each node, also for those without a prediction."""
+        if self.task != "node":
+            return answer[:, 0] if self.task == "graph" else answer
         if self._no_prediction is None:
             self._no_prediction = answer[0, 0].clone()
-        scores = self._no_prediction.expand(samples, len(part.nodes), -1).clone()
-        scores[:, torch.from_numpy(view.members[self.target_type]).to(scores.device)] = answer
+        scores = self._no_prediction.expand(len(answer), view.num_nodes, -1).clone()
+        rows = torch.from_numpy(view.members[str(self.target_type)])
+        scores[:, rows.to(scores.device)] = answer
         return scores
 
-    def _batches(self, view: _View, part: Subgraph, features: Tensor) -> bool:
+    def _batches(self, part: Subgraph, many: Callable[[Tensor], Tensor], features: Tensor) -> bool:
         """Return whether samples can be batched on a subgraph; determined once."""
         exact = self._in_blocks.get(part)
         if exact is None:
-            exact = self._blocks_are_exact(view, distinct_samples(features))
+            trials = distinct_samples(features)
+            expected = _one_by_one(many, trials)
+            try:
+                exact = same_scores(many(trials), expected)
+            except UNSUPPORTED:
+                exact = False
             self._in_blocks.remember(part, exact)
         return exact
 
-    def _blocks_are_exact(self, view: _View, trials: Tensor) -> bool:
-        one_by_one = self._single(view, trials)
-        try:
-            return same_scores(self._blocks(view, trials), one_by_one)
-        except UNSUPPORTED:
-            return False
+    def _batches_edges(
+        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int], Tensor]
+    ) -> bool:
+        """Return whether samples with different edges can share a call; determined once."""
+        exact = self._edges_in_blocks.get(part)
+        if exact is None:
+            expected = torch.cat([one(0), one(1)])
+            try:
+                exact = same_scores(many(2), expected)
+            except UNSUPPORTED:
+                exact = False
+            self._edges_in_blocks.remember(part, exact)
+        return exact
 
-    def _single(self, view: _View, x: Tensor) -> Tensor:
-        return torch.cat([self._blocks(view, each[None]) for each in x])
-
-    def _blocks(self, view: _View, x: Tensor) -> Tensor:
-        answer = self.module(*view.inputs(x))
-        if isinstance(answer, Mapping):
+    def _blocks(
+        self,
+        view: _View,
+        x: Tensor,
+        pairs: IntArray | None = None,
+        edges: SampledEdges | None = None,
+    ) -> Tensor:
+        """Return the output for one graph of disconnected copies as ``[samples, rows, C]``."""
+        features, edge_index, inputs = view.blocks(x, edges)
+        rows, what = 1, "one for the graph"
+        if self.task == "node":
+            rows = len(view.members[str(self.target_type)])
+            what = f"one for each node of type {self.target_type!r}"
+        elif pairs is not None:
+            rows, what = pairs.shape[1], "one for each pair"
+            inputs[_PAIRS] = view.pairs(pairs, tuple(self.target_type or ()), x)
+        elif self._takes_batch:
+            inputs[_BATCH] = view.batches(x)
+        answer = self.module(features, edge_index, **inputs)
+        if isinstance(answer, Mapping) and self.task == "node":
             answer = answer[self.target_type]
-        rows = len(x) * len(view.members[self.target_type])
-        if not isinstance(answer, Tensor) or len(answer) != rows:
+        answer = first_tensor(answer)
+        if not isinstance(answer, Tensor) or answer.dim() == 0 or len(answer) != len(x) * rows:
             shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
             raise ModelError(
-                f"the model returned {shape} instead of {rows} rows, one for each node of type "
-                f"{self.target_type!r}"
+                f"the model returned {shape} instead of {len(x) * rows} row(s), {what}"
             )
-        return answer.reshape(len(x), rows // len(x), -1)
+        return answer.reshape(len(x), rows, -1)
+
+
+def _one_by_one(call: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return torch.cat([call(each[None]) for each in x])
+
+
+def _check_arguments(module: nn.Module, inputs: Mapping[str, Any], task: str) -> set[str]:
+    """Return the arguments of a module's forward; raise an InputError if inputs do not fit."""
+    parameters = list(inspect.signature(module.forward).parameters.values())
+    names = {each.name for each in parameters}
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    unknown = [name for name in inputs if name not in names and not anything]
+    added = {_PAIRS if task == "edge" else _BATCH}
+    missing = [
+        each.name
+        for each in parameters[2:]
+        if each.default is each.empty
+        and each.kind not in variable
+        and each.name not in {*inputs, *added}
+    ]
+    if unknown or missing:
+        problem = f"does not take {unknown}" if unknown else f"also needs {missing}"
+        raise InputError(
+            f"the model {problem}; the arguments of its forward are {', '.join(sorted(names))}, "
+            f"and inputs= has {sorted(inputs)}"
+        )
+    return names
+
+
+def inputs_of_hetero(module: nn.Module, data: Any) -> dict[str, Any]:
+    """Return the further inputs in a ``HeteroData`` object that the model takes.
+
+    An argument such as ``edge_attr_dict`` is the attribute ``edge_attr`` of all types.
+    """
+    names = list(inspect.signature(module.forward).parameters)[2:]
+    found = {
+        name: data.collect(name.removesuffix("_dict"), True)
+        for name in names
+        if name.endswith("_dict") and name != _BATCH
+    }
+    return {name: values for name, values in found.items() if values}
 
 
 class _View:
     """A subgraph, split by node and edge types."""
 
-    def __init__(self, layout: Layout, part: Subgraph) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, part: Subgraph, inputs: Mapping[str, Any]) -> None:
+        self._layout, self._part, self._inputs = layout, part, inputs
+        self.num_nodes = len(part.nodes)
         kinds = layout.kinds[part.nodes]
         self.members: dict[str, NDArray[np.int64]] = {
             name: np.flatnonzero(kinds == number) for number, name in enumerate(layout.sizes)
         }
-        rank = np.empty(len(part.nodes), dtype=np.int64)
+        self._rank = np.empty(len(part.nodes), dtype=np.int64)
         for members in self.members.values():
-            rank[members] = np.arange(len(members))
-        self._edges: dict[EdgeType, IntArray] = {}
-        first = 0
-        for edge_type, count in layout.edge_types.items():
-            mine = (part.edges >= first) & (part.edges < first + count)
-            self._edges[edge_type] = rank[part.edge_index[:, mine]]
-            first += count
+            self._rank[members] = np.arange(len(members))
 
-    def inputs(self, x: Tensor) -> tuple[dict[str, Tensor], dict[EdgeType, Tensor]]:
-        """Return features and edges by type, of all samples as one graph of disconnected copies."""
+    def blocks(
+        self, x: Tensor, edges: SampledEdges | None = None
+    ) -> tuple[dict[str, Tensor], dict[EdgeType, Tensor], dict[str, Any]]:
+        """Return features, edges and further inputs of all samples, by type.
+
+        Together they are one graph of disconnected copies.
+        """
+        everything = SampledEdges(np.ones((len(x), len(self._part.edges)), dtype=bool))
+        sample, ends, columns = (edges or everything).flat(self._part)
         features = {
             kind: x[:, torch.from_numpy(members).to(x.device), : self._layout.widths[kind]].flatten(
                 0, 1
             )
             for kind, members in self.members.items()
         }
-        copies = torch.arange(len(x), device=x.device)[:, None]
-        edges = {}
-        for (source, relation, target), pairs in self._edges.items():
-            from_, to = torch.from_numpy(pairs).to(x.device)
-            blocks = (
-                (from_ + copies * len(self.members[source])).flatten(),
-                (to + copies * len(self.members[target])).flatten(),
-            )
-            edges[source, relation, target] = torch.stack(blocks)
-        return features, edges
+        edge_index, rows = {}, {}
+        for edge_type, first, stop in self._layout.edge_ranges:
+            mine = (columns >= first) & (columns < stop)
+            rows[edge_type] = columns[mine] - first
+            copies, pairs = sample[mine], self._rank[ends[:, mine]]
+            offsets = np.stack([copies * len(self.members[edge_type[at]]) for at in (0, 2)])
+            edge_index[edge_type] = torch.from_numpy(pairs + offsets).to(x.device)
+        further = {name: self._further(value, rows, x) for name, value in self._inputs.items()}
+        return features, edge_index, further
+
+    def pairs(self, pairs: IntArray, kinds: tuple[str, ...], x: Tensor) -> Tensor:
+        """Return pairs of nodes of two types, for all samples."""
+        sizes = np.array([[len(self.members[kind])] for kind in kinds])
+        copies = np.arange(len(x))[:, None, None] * sizes
+        blocks = (self._rank[pairs] + copies).transpose(1, 0, 2).reshape(2, -1)
+        return torch.from_numpy(blocks).to(x.device)
+
+    def batches(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the sample of each node, by type."""
+        samples = torch.arange(len(x), device=x.device)
+        return {
+            kind: samples.repeat_interleave(len(members)) for kind, members in self.members.items()
+        }
+
+    def _further(self, value: Any, edges: Mapping[EdgeType, IntArray], x: Tensor) -> Any:
+        """Return a further input with the rows of the nodes or edges of all samples."""
+        if not isinstance(value, Mapping):
+            return value
+        cut = {}
+        for kind, rows in value.items():
+            if not isinstance(rows, Tensor):
+                cut[kind] = rows
+                continue
+            if kind in edges:
+                index: IntArray = edges[kind]
+            else:
+                nodes = self._part.nodes[self.members[kind]] - self._layout.start(kind)
+                index = np.tile(nodes, len(x))
+            rows = rows[torch.from_numpy(index).to(rows.device)]
+            cut[kind] = rows.to(x) if rows.is_floating_point() else rows.to(x.device)
+        return cut

@@ -7,15 +7,17 @@ from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
 from .targets import listed
-from .tasks import TASKS
+from .tasks import TASKS, PairTask, Task
 
 __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
     "GraphSetTask",
+    "PairTask",
     "Query",
     "SubgraphModel",
+    "Task",
     "TypedNodes",
     "is_graph_set",
     "listed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,7 @@ def read_inputs(
     edge_index: Any,
     task: str,
     inputs: Mapping[str, Any] | None,
-    target_type: str | None,
+    target_type: str | Sequence[str] | None,
 ) -> Inputs:
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
@@ -67,9 +67,7 @@ def read_inputs(
             "data object alone, or x and edge_index"
         )
     if of_kinds:
-        if inputs:
-            raise InputError("inputs are not supported for a HeteroData graph; leave out inputs=")
-        return _read_hetero(model, x, task, target_type)
+        return _read_hetero(model, x, task, inputs, target_type)
     if target_type is not None:
         raise InputError(
             f"target_type={target_type!r} applies to HeteroData graphs only; leave it out"
@@ -105,7 +103,7 @@ def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArr
 
 
 def _read_many(
-    model: Any, graphs: Any, task: str, inputs: Mapping[str, Any] | None, target_type: str | None
+    model: Any, graphs: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
 ) -> Inputs:
     """Return many graphs as one, with the further inputs of data objects joined."""
     if task != "graph" or target_type is not None:
@@ -123,26 +121,49 @@ def _read_many(
     return Inputs(predictor, x, graph, _layers_of(predictor), offsets=joined.offsets, steps=steps)
 
 
-def _read_hetero(model: Any, data: Any, task: str, target_type: str | None) -> Inputs:
-    from ..predictors.hetero import HeteroPredictor, flatten
+def _read_hetero(
+    model: Any, data: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
+) -> Inputs:
+    from ..predictors.hetero import HeteroPredictor, flatten, inputs_of_hetero
 
-    if task != "node":
-        raise InputError(
-            f"task={task!r} is not supported for a HeteroData graph; only task='node' is"
-        )
     if not data.node_types:
         raise InputError("the HeteroData object has no nodes; set x for each node type")
-    if not isinstance(target_type, str) or target_type not in data.node_types:
-        raise InputError(
-            f"target_type must be the predicted node type, one of {', '.join(data.node_types)}, "
-            f"not {target_type!r}"
-        )
+    predicted = _check_target_type(target_type, task, data.node_types)
+    if not is_torch_module(model):
+        raise InputError(f"a HeteroData graph needs a PyTorch module as model, not {model!r}")
     layout, x, edge_index = flatten(data)
-    predictor = HeteroPredictor(model, layout, target_type)
+    found = {**inputs_of_hetero(model, data), **(inputs or {})}
+    predictor = HeteroPredictor(model, layout, predicted, task, found)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
-    names = TypedNodes(tuple(layout.sizes), sizes, target_type, widths)
+    names = TypedNodes(tuple(layout.sizes), sizes, predicted, widths)
     graph = Graph(edge_index, len(x), predictor.flow)
     return Inputs(predictor, x, graph, _layers_of(predictor), layout.kinds, names)
+
+
+def _check_target_type(
+    target_type: Any, task: str, node_types: Sequence[str]
+) -> str | tuple[str, str] | None:
+    """Return the predicted node type, the two of an edge task, or None for a graph task."""
+    known = ", ".join(node_types)
+    if task == "graph":
+        if target_type is not None:
+            raise InputError(
+                f"target_type={target_type!r} does not apply to task='graph'; leave it out"
+            )
+        return None
+    if task == "edge":
+        ends = target_type if isinstance(target_type, (tuple, list)) else ()
+        if len(ends) in (2, 3) and ends[0] in node_types and ends[-1] in node_types:
+            return str(ends[0]), str(ends[-1])
+        raise InputError(
+            f"target_type must be the two node types of a pair, or an edge type, with types from "
+            f"{known}, not {target_type!r}"
+        )
+    if not isinstance(target_type, str) or target_type not in node_types:
+        raise InputError(
+            f"target_type must be the predicted node type, one of {known}, not {target_type!r}"
+        )
+    return target_type
 
 
 def _layers_of(predictor: Predictor) -> int:

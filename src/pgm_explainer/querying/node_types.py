@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import IntArray, check_node
+from ..arrays import IntArray, as_list, check_node
 from ..errors import InputError
 from ..variables import VariableId
 
@@ -22,13 +22,14 @@ class TypedNodes(Sequence[VariableId]):
     Attributes:
         kinds: the node types, in the order of their nodes.
         sizes: the number of nodes of each type.
-        default: the type of a node given by its index alone.
+        default: the type of a node given by its index alone; for pairs, both types; None if the
+            graph is predicted.
         widths: the number of features of each type.
     """
 
     kinds: tuple[str, ...]
     sizes: tuple[int, ...]
-    default: str
+    default: str | tuple[str, str] | None
     widths: tuple[int, ...]
 
     def __len__(self) -> int:
@@ -46,22 +47,53 @@ class TypedNodes(Sequence[VariableId]):
         kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
         return np.array(self.widths)[kinds]
 
-    def number(self, name: Any) -> int:
-        """Return a node's index among all nodes, from ``(type, index)`` or an index alone."""
-        kind, within = name if isinstance(name, tuple) and len(name) == 2 else (self.default, name)
+    @property
+    def widths_by_kind(self) -> tuple[tuple[str, int], ...]:
+        """Each type with its number of features."""
+        return tuple(zip(self.kinds, self.widths, strict=True))
+
+    def number(self, name: Any) -> Any:
+        """Return a target by the indices of its nodes among all nodes.
+
+        A node is given by ``(type, index)``, or by its index alone. A graph has no name, and is
+        returned as it is.
+        """
+        if self.default is None:
+            return name
+        if isinstance(self.default, str):
+            return self._node(name, self.default)
+        ends = as_list(name) or []
+        if len(ends) != len(self.default):
+            raise InputError(
+                f"the target of an edge task must be a pair of nodes (u, v), not {name!r}"
+            )
+        return tuple(map(self._node, ends, self.default))
+
+    def _node(self, name: Any, default: str) -> int:
+        kind, within = name if isinstance(name, tuple) and len(name) == 2 else (default, name)
         if not isinstance(kind, str) or kind not in self.kinds:
             raise InputError(f"unknown node type {kind!r}; choose one of: {', '.join(self.kinds)}")
-        if kind != self.default:
+        if kind != default:
             raise InputError(
                 f"{name!r} has no prediction to explain, as the model predicts nodes of type "
-                f"{self.default!r} (target_type)"
+                f"{default!r} (target_type)"
             )
+        members = self._members(kind)
+        return members.start + check_node(within, len(members), f"{kind} node")
+
+    def _members(self, kind: str) -> range:
         at = self.kinds.index(kind)
-        return sum(self.sizes[:at]) + check_node(within, self.sizes[at], f"{kind} node")
+        first = sum(self.sizes[:at])
+        return range(first, first + self.sizes[at])
 
     @property
     def predicted(self) -> range:
-        """The indices of the nodes of the default type."""
-        at = self.kinds.index(self.default)
-        first = sum(self.sizes[:at])
-        return range(first, first + self.sizes[at])
+        """The indices of the nodes of the predicted type; of a pair, the type of its second."""
+        if self.default is None:
+            return range(len(self))
+        return self._members(self.default if isinstance(self.default, str) else self.default[1])
+
+    @property
+    def sources(self) -> range:
+        """The indices of the nodes that may be the first of a pair."""
+        return self._members(self.default[0]) if isinstance(self.default, tuple) else range(0)

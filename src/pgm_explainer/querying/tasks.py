@@ -20,6 +20,7 @@ __all__ = [
     "NodeOutputs",
     "Outputs",
     "PairOutputs",
+    "PairTask",
     "Task",
     "query_predictor",
 ]
@@ -190,10 +191,15 @@ class NodeTask:
 
 @dataclass(frozen=True)
 class PairTask:
-    """Predictions for pairs of nodes, such as links; both nodes are candidates too."""
+    """Predictions for pairs of nodes, such as links; both nodes are candidates too.
+
+    Attributes:
+        sources: the nodes that may be the first of a pair; None for all.
+    """
 
     name: str = "edge"
     separate: bool = False
+    sources: range | None = None
 
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is None:
@@ -212,8 +218,10 @@ class PairTask:
         return graph.within_hops(self.ends(target), hops)
 
     def target_at(self, node: int, graph: Graph) -> VariableId:
-        senders = graph.senders(node)
-        return (int(senders[0]) if len(senders) else node, node)
+        senders = graph.senders(node).tolist()
+        if self.sources is None:
+            return (senders[0] if senders else node, node)
+        return (next(filter(self.sources.__contains__, senders), self.sources.start), node)
 
     def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
         return np.unique(np.array(targets, dtype=np.int64))

@@ -85,6 +85,14 @@ class _Max(Described):
 
 
 @dataclass(frozen=True)
+class _Min(Described):
+    name: str = "min"
+
+    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+        return population.low(draws.nodes)
+
+
+@dataclass(frozen=True)
 class _Random(Described):
     """Each feature becomes 0 or 1 with equal probability, as in the published experiments."""
 
@@ -209,7 +217,8 @@ class CustomPerturbation(UserDefined):
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    scheme.name: scheme for scheme in (_Mean(), _Zero(), _Max(), _Random(), _Uniform(), _Permute())
+    scheme.name: scheme
+    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute())
 }
 
 

@@ -24,11 +24,13 @@ class Population:
         kinds: the index of each node's type; None if there is only one type.
         steps: the number of time steps T of features ``[N, T, F]``, which are stored as
             ``[N, T * F]``; None for features ``[N, F]``.
+        widths: the name and the number of features of each type; empty if there is only one type.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
     steps: int | None = None
+    widths: tuple[tuple[str, int], ...] = ()
 
     @property
     def width(self) -> int:

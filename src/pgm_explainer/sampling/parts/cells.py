@@ -149,6 +149,8 @@ class CellParts(Parts):
         rows: the number of the row block of each node; -1 for nodes that are never perturbed.
         columns: the number of the column block of each feature; -1 for those that never are.
         names: the label of each part; part ``row block * column blocks + column block``.
+        exists: which parts have any feature; None for all. Node types differ in their numbers of
+            features.
     """
 
     changes_features = True
@@ -161,11 +163,13 @@ class CellParts(Parts):
         rows: IntArray,
         columns: IntArray,
         names: Sequence[VariableId],
+        exists: NDArray[np.bool_] | None = None,
     ) -> None:
         self.first, self.count = first, len(names)
         # The columns of a part are given by the part itself.
         self._population, self._config = population, replace(config, features=None)
         self._rows, self._columns, self._names = rows, columns, names
+        self._exists = np.ones(len(names), dtype=bool) if exists is None else exists
         self._width = int(columns.max(initial=-1)) + 1
 
     def labels(self, parts: IntArray) -> list[VariableId]:
@@ -175,6 +179,10 @@ class CellParts(Parts):
         blocks = np.unique(self._rows[nodes])
         blocks = blocks[blocks >= 0]
         return (self.first + blocks[:, None] * self._width + np.arange(self._width)).ravel()
+
+    def candidates(self, nodes: IntArray, ends: IntArray) -> IntArray:
+        parts = super().candidates(nodes, ends)
+        return parts[self._exists[parts - self.first]]
 
     def within(self, subgraph: Subgraph) -> IntArray:
         return self.reaching(subgraph.nodes)

@@ -28,7 +28,8 @@ class Features(Described):
     """Every feature column is a part, of all nodes together or of each chosen node.
 
     The option ``features`` of the explainer restricts the columns. If the features have time steps,
-    ``[N, T, F]``, a part has one of the F features at all steps.
+    ``[N, T, F]``, a part has one of the F features at all steps. Columns of different node types
+    are different parts.
 
     Attributes:
         nodes: the nodes each of which has parts of its own, called ``(node, column name)``; None
@@ -55,6 +56,11 @@ class Features(Described):
         titles = [f"feature {feature}" for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
+        exists = None
+        if self.nodes is None and population.kinds is not None and population.widths:
+            rows = population.kinds
+            names = [f"{kind} {title}" for kind, _ in population.widths for title in titles]
+            exists = np.array([features < width for _, width in population.widths]).ravel()
         if self.nodes is not None:
             if graph.num_graphs > 1:
                 raise InputError(
@@ -69,4 +75,4 @@ class Features(Described):
             rows[:] = -1
             rows[list(self.nodes)] = np.arange(len(self.nodes))
             names = NodeTitles(self.nodes, titles)
-        return CellParts(population, config, first, rows, columns, names)
+        return CellParts(population, config, first, rows, columns, names, exists)

@@ -1,0 +1,205 @@
+"""The algorithm that PyTorch Geometric's ``Explainer`` calls."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.explain import ExplainerAlgorithm, HeteroExplanation
+from torch_geometric.explain import Explanation as PygExplanation
+from torch_geometric.explain.config import ExplainerConfig, MaskType, ModelConfig
+
+from ..errors import InputError
+from ..explainer import PGMExplainer
+from ..explanation import Explanation
+from ..sampling.parts import Edges
+from .call import PygCall
+from .contrib import own_names
+from .masks import Found, attribute_mask, column_mask, edge_mask, node_mask, p_values
+
+__all__ = ["ByTarget", "PGMExplainerAlgorithm"]
+
+_logger = logging.getLogger(__name__)
+
+_SET_BY_THE_EXPLAINER = ("task", "scores", "explained_class", "inputs", "parts")
+_NOT_OPTIONS = ("model", "x", "edge_index", *_SET_BY_THE_EXPLAINER)
+_OPTIONS = [name for name in inspect.signature(PGMExplainer).parameters if name not in _NOT_OPTIONS]
+
+
+class ByTarget:
+    """The full explanations by target, attached to PyTorch Geometric's explanation.
+
+    Not a dictionary or a list, which PyTorch Geometric would treat as graph data and slice.
+    """
+
+    def __init__(self, explanations: dict[Any, Explanation]) -> None:
+        self._explanations = explanations
+
+    def __getitem__(self, target: Any) -> Explanation:
+        return self._explanations[target]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._explanations)
+
+    def __len__(self) -> int:
+        return len(self._explanations)
+
+    def __repr__(self) -> str:
+        return f"explanations of {', '.join(map(str, self._explanations))}"
+
+
+class PGMExplainerAlgorithm(ExplainerAlgorithm):
+    """Explains predictions of nodes, edges or a graph with Bayesian networks.
+
+    Graphs may be homogeneous or heterogeneous. Masks hold the strengths of significant effects
+    (from 0 to 1, see :class:`~pgm_explainer.effects.Effects`) and are 0 elsewhere. If several
+    predictions are explained, they hold the maximum of their values.
+
+    - ``node_mask_type="object"``: effects of perturbing nodes; 1 for the nodes of the target.
+    - ``node_mask_type="attributes"``: the value of a node of the network or target is distributed
+      over its features in proportion to their effects, which are measured by perturbing the
+      features one by one; all other nodes are 0.
+    - ``node_mask_type="common_attributes"``: effects of perturbing a feature column of all nodes.
+    - ``edge_mask_type="object"``: effects of removing edges. Both directions of an undirected edge
+      are removed together and have the same value, and so have duplicates.
+
+    If masks of nodes and edges are wanted, each is the one that would be made alone, from samples
+    of its own. The explanation also has ``pgm``, the full explanations by target, with their
+    effects, rankings and Bayesian networks: by nodes or features or, if only an edge mask is
+    wanted, by edges. ``pgm_edges`` has those by edges. With a node mask by nodes, ``pgm_stats`` has
+    the p-value of each node's dependence with the prediction.
+
+    Args:
+        edges: how edges are perturbed; None to remove them.
+        options: options of :class:`~pgm_explainer.PGMExplainer`, except those that the
+            ``Explainer`` already sets (task, type of scores, class, parts, other inputs); also
+            the names that ``torch_geometric.contrib.explain.PGMExplainer`` has for them. For a
+            heterogeneous graph, ``target_type`` is needed if the predicted type is not clear from
+            the number of predictions.
+    """
+
+    def __init__(self, *, edges: Edges | None = None, **options: Any) -> None:
+        super().__init__()
+        if not isinstance(edges, (Edges, type(None))):
+            raise InputError(f"edges must be an instance of Edges, not {edges!r}")
+        options = own_names(options)
+        known = [name for name in _SET_BY_THE_EXPLAINER if name in options]
+        if known:
+            raise InputError(
+                f"{', '.join(known)}: already set by the arguments and the call of the Explainer; "
+                f"leave it out"
+            )
+        unknown = [name for name in options if name not in _OPTIONS]
+        if unknown:
+            raise InputError(
+                f"unknown options: {', '.join(unknown)}; there are edges, {', '.join(_OPTIONS)}"
+            )
+        self.edges = edges or Edges()
+        self.options = options
+
+    def supports(self) -> bool:
+        """Return whether the configuration is supported; called by PyTorch Geometric."""
+        reason = self._unsupported()
+        if reason is not None:
+            _logger.error(reason)
+        return reason is None
+
+    def connect(self, explainer_config: ExplainerConfig, model_config: ModelConfig) -> None:
+        """Connect an explainer and model configuration; called by PyTorch Geometric.
+
+        Raises:
+            InputError: the configuration is not supported; the message says why.
+        """
+        try:
+            super().connect(explainer_config, model_config)
+        except ValueError as error:
+            reason = self._unsupported()
+            if reason is None:
+                raise
+            raise InputError(f"{error} {reason}") from None
+
+    def _unsupported(self) -> str | None:
+        """Return why the configuration is not supported; None if it is."""
+        if self.explainer_config.edge_mask_type is None:
+            return None
+        by_edges_only = self.explainer_config.node_mask_type is None
+        feature_options = [name for name in ("perturbation", "features") if name in self.options]
+        if by_edges_only and feature_options:
+            return (
+                f"{' and '.join(feature_options)} apply to node features, but only an edge mask is "
+                f"wanted; leave them out, or set node_mask_type."
+            )
+        return None
+
+    def forward(
+        self,
+        model: torch.nn.Module,
+        x: Tensor | dict[str, Tensor],
+        edge_index: Tensor | dict[tuple[str, str, str], Tensor],
+        *,
+        target: Tensor,
+        index: int | Tensor | None = None,
+        **kwargs: Any,
+    ) -> PygExplanation | HeteroExplanation:
+        """Explain; called by ``torch_geometric.explain.Explainer``."""
+        if isinstance(x, Tensor) and x.dim() != 2:
+            raise InputError(
+                f"x must have the shape [nodes, features] for PyTorch Geometric's masks, not "
+                f"{list(x.shape)}; use PGMExplainer for features with time steps"
+            )
+        inputs = {name: value for name, value in kwargs.items() if value is not None}
+        call = PygCall(model, x, edge_index, target, index, inputs, self.model_config, self.options)
+        result = PygExplanation() if isinstance(x, Tensor) else HeteroExplanation()
+        wanted = self.explainer_config
+        if wanted.edge_mask_type is not None:
+            self._add_edge_mask(result, call)
+        if wanted.node_mask_type is not None:
+            self._add_node_mask(result, call, wanted.node_mask_type)
+        return result
+
+    def _add_edge_mask(self, result: Any, call: PygCall) -> None:
+        found = call.without("perturbation", "features").explain(self.edges)
+        result.pgm = result.pgm_edges = _by_target(found)
+        mask = edge_mask(found, self.edges)
+        if isinstance(call.x, Tensor):
+            result.edge_mask = torch.from_numpy(mask).to(call.x)
+            return
+        sizes = [pairs.shape[1] for pairs in call.edge_index.values()]
+        blocks = np.split(mask, np.cumsum(sizes)[:-1])
+        some = next(iter(call.x.values()))
+        tensors = [torch.from_numpy(block).to(some) for block in blocks]
+        result.set_value_dict("edge_mask", dict(zip(call.edge_index, tensors, strict=True)))
+
+    def _add_node_mask(self, result: Any, call: PygCall, kind: MaskType) -> None:
+        by_column = kind is MaskType.common_attributes
+        found = call.explain("features" if by_column else "nodes")
+        result.pgm = _by_target(found)
+        make = {MaskType.object: node_mask, MaskType.attributes: attribute_mask}
+        mask = make.get(kind, column_mask)(found)
+        stats = None if by_column else p_values(found)
+        if isinstance(call.x, Tensor):
+            result.node_mask = torch.from_numpy(mask).to(call.x)
+            if stats is not None:
+                result.pgm_stats = torch.from_numpy(stats).to(call.x)
+            return
+        sizes = [1 if by_column else len(x) for x in call.x.values()]
+        stops = np.cumsum(sizes)[:-1]
+        blocks = zip(call.x.items(), np.split(mask, stops), strict=True)
+        result.set_value_dict(
+            "node_mask",
+            {key: torch.from_numpy(block[:, : x.shape[1]]).to(x) for (key, x), block in blocks},
+        )
+        if stats is not None:
+            each = zip(call.x.items(), np.split(stats, stops), strict=True)
+            result.set_value_dict(
+                "pgm_stats", {key: torch.from_numpy(block).to(x) for (key, x), block in each}
+            )
+
+
+def _by_target(found: Found) -> ByTarget:
+    return ByTarget({explanation.target: explanation for _, explanation in found})

@@ -1,0 +1,88 @@
+"""The masks of PyTorch Geometric, made from explanations.
+
+Every mask has values from 0 to 1: the strengths of significant effects, and for several targets the
+largest of their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..explainer import PGMExplainer
+from ..explanation import Explanation
+from ..sampling.parts.edges import Edges, number_edges
+
+__all__ = ["attribute_mask", "column_mask", "edge_mask", "node_mask", "p_values"]
+
+Found = Sequence[tuple[PGMExplainer, Explanation]]
+Mask = NDArray[np.float64]
+
+
+def node_mask(found: Found) -> Mask:
+    """Return a value for each node ``[N, 1]``; 1 for the nodes of targets."""
+    return np.max([_of_nodes(*each) for each in found], axis=0)[:, None]
+
+
+def attribute_mask(found: Found) -> Mask:
+    """Return a value for each node and feature ``[N, F]``.
+
+    The value of each node of the network and of the target is distributed over its features in
+    proportion to their effects, which are measured by perturbing the features one by one.
+    """
+    explainer = found[0][0]
+    mask = np.zeros_like(explainer.population.x, dtype=np.float64)
+    for explainer, explanation in found:
+        features = explainer.explain_features(explanation)
+        largest = features.effect_size.max(axis=1, keepdims=True)
+        shares = np.zeros_like(mask)
+        cells = np.ix_(features.nodes, features.features)
+        shares[cells] = features.effect_size / np.where(largest > 0, largest, 1)
+        mask = np.maximum(mask, _of_nodes(explainer, explanation)[:, None] * shares)
+    return mask
+
+
+def column_mask(found: Found) -> Mask:
+    """Return a value for each node type and feature column ``[types, F]``."""
+    explainer = found[0][0]
+    population = explainer.population
+    columns = np.unique(explainer.settings.sampling.columns(population))
+    mask = np.zeros((max(1, len(population.widths)), population.x.shape[1]))
+    parts = np.max([_of_parts(*each) for each in found], axis=0)
+    mask[:, columns] = parts.reshape(len(mask), len(columns))
+    return mask
+
+
+def edge_mask(found: Found, edges: Edges) -> Mask:
+    """Return a value for each edge ``[E]``; both directions of an undirected edge have the same."""
+    part_of, _ = number_edges(found[0][0].graph, edges.undirected)
+    mask: Mask = np.max([_of_parts(*each) for each in found], axis=0)[part_of]
+    return mask
+
+
+def p_values(found: Found) -> Mask:
+    """Return the smallest p-value of dependence ``[N]`` of each node; 1 if it was not tested."""
+    stats = np.ones(found[0][0].graph.num_nodes)
+    for _, explanation in found:
+        ranking = explanation.ranking
+        stats[ranking.nodes] = np.minimum(stats[ranking.nodes], np.exp(ranking.log_p))
+    return stats
+
+
+def _of_nodes(explainer: PGMExplainer, explanation: Explanation) -> Mask:
+    values = _strengths(explanation, 0, explainer.graph.num_nodes)
+    values[explanation.ends] = 1
+    return values
+
+
+def _of_parts(explainer: PGMExplainer, explanation: Explanation) -> Mask:
+    return _strengths(explanation, explainer.parts.first, explainer.parts.count)
+
+
+def _strengths(explanation: Explanation, first: int, count: int) -> Mask:
+    effects = explanation.effects
+    values = np.zeros(count)
+    values[effects.nodes - first] = np.where(effects.significant, effects.strength, 0)
+    return values
