@@ -14,7 +14,8 @@ from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, check_explanation
+from .explanation import Explanation, MinimalSet, check_explanation
+from .minimal_sets import SearchOptions
 from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
@@ -300,6 +301,36 @@ class PGMExplainer:
         count = explanation.settings.sampling.num_samples
         return self._pipeline(count).features_of(target, explanation)
 
+    def counterfactual(
+        self,
+        explanation: Explanation,
+        *,
+        target: Any = None,
+        probability: float = 0.5,
+        **options: Any,
+    ) -> MinimalSet:
+        """Return the smallest set of parts found whose perturbing changes the prediction.
+
+        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        """
+        wanted = _search_options("counterfactual", probability, options)
+        return self._minimal_set(explanation, target, wanted)
+
+    def sufficient(
+        self,
+        explanation: Explanation,
+        *,
+        target: Any = None,
+        probability: float = 0.9,
+        **options: Any,
+    ) -> MinimalSet:
+        """Return the smallest set found that keeps the prediction if all others are perturbed.
+
+        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        """
+        wanted = _search_options("sufficient", probability, options)
+        return self._minimal_set(explanation, target, wanted)
+
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples from which these targets (``[None]``: the graph) are explained."""
         chosen = listed(targets, self.graph.num_nodes)
@@ -334,7 +365,19 @@ class PGMExplainer:
             for group in [[target] for target in waiting] if alone else [waiting]:
                 done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
-        return [done[target] for target in targets]
+        return [replace(done[target], source=(self, target)) for target in targets]
+
+    def _minimal_set(
+        self, explanation: Explanation, target: Any, options: SearchOptions
+    ) -> MinimalSet:
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+        ends = explanation.ends.tolist()
+        if target is None or not self._task.separate:
+            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
+        checked = self._graph_model.task.check(target, self.graph)
+        self._check_perturbation()
+        return self._pipeline().minimal_set(checked, explanation, options)
 
     def _pipeline(self, num_samples: int | None = None) -> Pipeline:
         settings = self.settings
@@ -378,6 +421,13 @@ class PGMExplainer:
         """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
         number = target if self.names is None else self.names.number(target)
         return self._graph_model.task.check(number, self.graph)
+
+
+def _search_options(kind: str, probability: float, options: dict[str, Any]) -> SearchOptions:
+    known = ("max_size", "num_samples", "max_queries", "change")
+    for name in options:
+        check_name(name, "option", known)
+    return SearchOptions(kind=kind, probability=probability, **options)
 
 
 def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:
