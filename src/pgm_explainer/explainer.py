@@ -275,6 +275,10 @@ class PGMExplainer:
         """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
 
+    def receptive_field(self, target: Any = None) -> IntArray:
+        """Return the nodes that the model is called on for the candidates of a target."""
+        return self._pipeline().receptive_field(self._checked(target))
+
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the model's probabilities, or values, for a target on unperturbed features."""
         checked = self._checked(target)
@@ -353,6 +357,11 @@ class PGMExplainer:
     def predicted(self) -> range:
         """The indices of the predicted nodes: all nodes, or those of the target type."""
         return range(self.graph.num_nodes) if self.names is None else self.names.predicted
+
+    @property
+    def offsets(self) -> IntArray | None:
+        """Of many graphs, the first node of each and the number of all nodes; else None."""
+        return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
     def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in chosen]

@@ -106,6 +106,15 @@ class Pipeline:
         parts = self.parts
         return Neighbourhood(target, parts.candidates(nodes, ends), ends, parts.own(ends))
 
+    def receptive_field(self, target: VariableId) -> IntArray:
+        """Return the nodes that the recorded predictions of a target depend on, ascending."""
+        task, graph, neighbourhood = self.model.task, self.model.graph, self.neighbourhood(target)
+        recorded = np.union1d(self.parts.nodes_in(neighbourhood.candidates), neighbourhood.ends)
+        centre = task.centre([target], recorded.astype(np.int64))
+        if centre is None:
+            return np.arange(graph.num_nodes)
+        return graph.within_hops(centre, self.model.num_layers)
+
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
         """Return the neighbourhoods of some targets, without duplicates."""
         return Neighbourhoods(
