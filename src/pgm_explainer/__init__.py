@@ -23,7 +23,7 @@ from .errors import (
     QueryError,
 )
 from .explainer import PGMExplainer, explain_graphs
-from .explanation import Explanation
+from .explanation import Explanation, MinimalSet
 from .io import load_explanations, save_explanations
 from .network import BayesianNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
@@ -76,6 +76,7 @@ __all__ = [
     "LargeMove",
     "Levels",
     "LocalEngine",
+    "MinimalSet",
     "ModelError",
     "ModelUnavailableError",
     "Nodes",

@@ -14,7 +14,8 @@ from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, check_explanation
+from .explanation import Explanation, MinimalSet, check_explanation
+from .minimal_sets import SearchOptions
 from .model_config import ModelConfig
 from .network import network_config
 from .pipeline import Pipeline
@@ -305,6 +306,10 @@ class PGMExplainer:
         """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
 
+    def receptive_field(self, target: Any = None) -> IntArray:
+        """Return the nodes that the model is called on for the candidates of a target."""
+        return self._pipeline().receptive_field(self._checked(target))
+
     def predict(self, target: Any = None) -> tuple[float, ...]:
         """Return the model's probabilities, or values, for a target on unperturbed features."""
         checked = self._checked(target)
@@ -336,6 +341,36 @@ class PGMExplainer:
         count = explanation.settings.sampling.num_samples
         return self._pipeline(count).features_of(target, explanation)
 
+    def counterfactual(
+        self,
+        explanation: Explanation,
+        *,
+        target: Any = None,
+        probability: float = 0.5,
+        **options: Any,
+    ) -> MinimalSet:
+        """Return the smallest set of parts found whose perturbing changes the prediction.
+
+        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        """
+        wanted = _search_options("counterfactual", probability, options)
+        return self._minimal_set(explanation, target, wanted)
+
+    def sufficient(
+        self,
+        explanation: Explanation,
+        *,
+        target: Any = None,
+        probability: float = 0.9,
+        **options: Any,
+    ) -> MinimalSet:
+        """Return the smallest set found that keeps the prediction if all others are perturbed.
+
+        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        """
+        wanted = _search_options("sufficient", probability, options)
+        return self._minimal_set(explanation, target, wanted)
+
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples from which these targets (``[None]``: the graph) are explained."""
         chosen = listed(targets, self.graph.num_nodes)
@@ -359,6 +394,11 @@ class PGMExplainer:
         """The indices of the predicted nodes: all nodes, or those of the target type."""
         return range(self.graph.num_nodes) if self.names is None else self.names.predicted
 
+    @property
+    def offsets(self) -> IntArray | None:
+        """Of many graphs, the first node of each and the number of all nodes; else None."""
+        return self._task.offsets if isinstance(self._task, GraphSetTask) else None
+
     def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
@@ -370,7 +410,19 @@ class PGMExplainer:
             for group in [[target] for target in waiting] if alone else [waiting]:
                 done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
-        return [done[target] for target in targets]
+        return [replace(done[target], source=(self, target)) for target in targets]
+
+    def _minimal_set(
+        self, explanation: Explanation, target: Any, options: SearchOptions
+    ) -> MinimalSet:
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+        ends = explanation.ends.tolist()
+        if target is None or not self._task.separate:
+            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
+        checked = self._graph_model.task.check(target, self.graph)
+        self._check_perturbation()
+        return self._pipeline().minimal_set(checked, explanation, options)
 
     def _pipeline(self, num_samples: int | None = None) -> Pipeline:
         settings = self.settings
@@ -413,6 +465,13 @@ class PGMExplainer:
         """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
         number = target if self.names is None else self.names.number(target)
         return self._graph_model.task.check(number, self.graph)
+
+
+def _search_options(kind: str, probability: float, options: dict[str, Any]) -> SearchOptions:
+    known = ("max_size", "num_samples", "max_queries", "change")
+    for name in options:
+        check_name(name, "option", known)
+    return SearchOptions(kind=kind, probability=probability, **options)
 
 
 def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import IntArray
 from .batching import Neighbourhoods, memory_blocks, offload
 from .diagnosis import diagnose
+from .errors import InputError
 from .execution import ExecutionConfig
-from .explanation import Explanation
+from .explanation import Explanation, MinimalSet, shifted
+from .graph import Graph
 from .learning import Problem, learn_networks
+from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
 from .querying import GraphModel, GraphSetTask, Query, TypedNodes
@@ -100,6 +104,15 @@ class Pipeline:
         parts = self.parts
         return Neighbourhood(target, parts.candidates(nodes, ends), ends, parts.own(ends))
 
+    def receptive_field(self, target: VariableId) -> IntArray:
+        """Return the nodes that the recorded predictions of a target depend on, ascending."""
+        task, graph, neighbourhood = self.model.task, self.model.graph, self.neighbourhood(target)
+        recorded = np.union1d(self.parts.nodes_in(neighbourhood.candidates), neighbourhood.ends)
+        centre = task.centre([target], recorded.astype(np.int64))
+        if centre is None:
+            return np.arange(graph.num_nodes)
+        return graph.within_hops(centre, self.model.num_layers)
+
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
         """Return the neighbourhoods of some targets, without duplicates."""
         return Neighbourhoods(
@@ -137,6 +150,55 @@ class Pipeline:
             widths=None if self.names is None else self.names.widths_of(nodes),
         )
         return replace(found, names=explanation.names)
+
+    def minimal_set(
+        self, target: VariableId, explanation: Explanation, options: SearchOptions
+    ) -> MinimalSet:
+        """Search for a minimal set of the parts of an explanation."""
+        neighbourhood, settings = self.neighbourhood(target), self.settings
+        numbers = self._numbers(target, neighbourhood.around, explanation)
+        first = np.array([numbers[part] for part in search_order(explanation).tolist()], np.int64)
+        order = np.concatenate((first, np.setdiff1d(neighbourhood.around, first)))
+        found, result = find_minimal_set(
+            self.model.query([target], neighbourhood.ends),
+            self.parts,
+            self.population,
+            self.execution,
+            options,
+            order,
+            settings.sampling.change,
+            settings.model.is_regression,
+        )
+        theirs = {number: part for part, number in numbers.items()}
+        named = explanation.names.of(theirs[number] for number in found.tolist())
+        return replace(result, parts=tuple(named))
+
+    def _numbers(
+        self, target: VariableId, candidates: IntArray, explanation: Explanation
+    ) -> dict[int, int]:
+        """Return the numbers that the parts of an explanation have here.
+
+        Raises:
+            InputError: the explanation is of another target, graph or kind of parts.
+        """
+        task, num_nodes = self.model.task, self.model.graph.num_nodes
+        first, stop = task.nodes(target) if isinstance(task, GraphSetTask) else (0, num_nodes)
+        nodes, others = (candidates[candidates < num_nodes], candidates[candidates >= num_nodes])
+        numbers = {node - first: node for node in nodes.tolist()}
+        labels = zip(self.parts.labels(others), others.tolist(), strict=True) if len(others) else ()
+        by_label = {shifted(label, first): part for label, part in labels}
+        for part, label in explanation.part_labels.items():
+            if label in by_label:
+                numbers[part] = by_label[label]
+        its = explanation.graph
+        size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
+        known = all(part in numbers for part in explanation.effects.nodes.tolist())
+        if not known or size not in (None, stop - first) or explanation.task != task.name:
+            raise InputError(
+                "the explanation belongs to another graph, target or kind of parts; use the "
+                "explainer that made it"
+            )
+        return numbers
 
     def _learn(
         self, samples: Samples, results: Sequence[SelectionResult]

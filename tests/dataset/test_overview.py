@@ -90,10 +90,11 @@ def test_effects_on_values_have_no_points(tmp_path):
 def test_the_rows_hold_the_effects(data):
     """The column that any Parquet reader sees: a list of structs, the target's own among them."""
     names = ("effect", "low", "high", "strength", "log_p", "significant")
+    none = {"kind": None, "part": None, "type": None}
     rows = [row for row in data.rows(["target", "error", "effects"]) if row["error"] is None]
     for row, explanation in zip(rows, data, strict=True):
         assert row["effects"] == [
-            {"node": each.node, "kind": None, **{name: getattr(each, name) for name in names}}
+            {**none, "node": each.node, **{name: getattr(each, name) for name in names}}
             for each in explanation.effects
         ]
         assert row["target"] in [each["node"] for each in row["effects"]]

@@ -29,6 +29,8 @@ examples:
       --edges friends.csv --undirected --target Ann Bob --class-names yes,no
   pgm-explainer explain --model mymodel:links --graph g.npz --task edge \\
       --target 3,5
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
+      --parts edges
   pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
       --task graph --json
 """
@@ -78,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     targets = named_targets(options, named)
-    if targets is None and named().settings.model.task != "graph":
+    if targets is None and (named().settings.model.task != "graph" or named().offsets is not None):
         raise InputError("no target was given: add --target 304, or --target all")
     return targets or [None]
 

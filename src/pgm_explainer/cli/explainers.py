@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from os.path import isfile
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..sampling import VariableId
 from .csv_graph import read_csv_graph
-from .inputs import GraphInput, read_graph, read_model
+from .inputs import GraphInput, read_folder, read_graph, read_model
+from .parts import GroupsFile
 from .setting_options import add_settings
 
 __all__ = ["SOURCES", "NamedExplainer", "add_explainer"]
@@ -35,7 +36,9 @@ the graph is one of
                    edge_weight, are passed to the model if it has an argument
                    of that name
   --graph data.pt  a Data or HeteroData object of PyTorch Geometric, written by
-                   torch.save
+                   torch.save; or a list of Data objects
+  --graph folder   many graphs (--task graph): the .npz files of a folder, in
+                   the order of their names; targets are positions from 0
   --features n.csv --edges e.csv
                    one line per node (name, features) and one line per edge
                    (source, target)
@@ -54,7 +57,9 @@ def add_explainer(parser: argparse.ArgumentParser) -> None:
         help="weights to load into module:attribute: .safetensors, or a state_dict saved by "
         "torch.save",
     )
-    group.add_argument("--graph", type=Path, metavar="PATH", help=".npz or .pt; see below")
+    group.add_argument(
+        "--graph", type=Path, metavar="PATH", help=".npz, .pt or a folder; see below"
+    )
     group.add_argument("--features", type=Path, metavar="PATH", help="CSV of the nodes")
     group.add_argument("--edges", type=Path, metavar="PATH", help="CSV of the edges")
     group.add_argument(
@@ -138,13 +143,16 @@ class NamedExplainer:
             self._refuse_what_it_has()
             return model, None
         graph = self._read_graph()
+        settings = dict(self.settings)
+        if isinstance(settings.get("parts"), GroupsFile):
+            settings["parts"] = settings["parts"].groups(graph.names)
         explainer = PGMExplainer(
             model,
             graph.x,
             graph.edge_index,
             inputs=graph.inputs_for(model) or None,
             target_type=self.target_type,
-            **self.settings,
+            **settings,
         )
         return explainer, graph.names
 
@@ -173,4 +181,6 @@ class NamedExplainer:
                 f"{self.model} is a model: give the graph by --graph, or by both --features and "
                 f"--edges"
             )
+        if isdir(self.graph):
+            return read_folder(self.graph)
         return read_graph(self.graph, self.trust)

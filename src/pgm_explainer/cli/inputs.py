@@ -20,7 +20,7 @@ from ..sampling import VariableId
 from ..storage.array_file import NpzArrays
 from .torch_files import load_program, load_tensors, load_weights
 
-__all__ = ["GraphInput", "read_graph", "read_model"]
+__all__ = ["GraphInput", "read_folder", "read_graph", "read_model"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,8 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
     if path.suffix == ".npz":
         return _npz(path)
     data = load_tensors(path, trust)
+    if isinstance(data, list) and data and all(hasattr(each, "edge_index") for each in data):
+        return GraphInput(data)
     try:
         content, count = data.to_dict(), data.num_nodes
     except Exception:  # a broken data object may raise anything
@@ -126,9 +128,25 @@ def read_graph(path: Path, trust: bool) -> GraphInput:
     if not content:
         raise FileError(
             f"{path} holds a {type(data).__name__} without a graph: save one Data object, such as "
-            f"dataset[0], with torch.save"
+            f"dataset[0], or a list of them, with torch.save"
         )
     return GraphInput(data, names=_names(content.get("names"), count, path))
+
+
+def read_folder(path: Path) -> GraphInput:
+    """Read many graphs: every ``.npz`` file of a folder, in the order of their names."""
+    files = sorted(each for each in path.iterdir() if each.suffix == ".npz")
+    if not files:
+        raise FileError(f"{path} has no .npz files; give a folder with one file for each graph")
+    graphs = [_npz(each) for each in files]
+    for file, graph in zip(files, graphs, strict=True):
+        other = [name for name in graph.more if name not in ("x", "edge_index", "names")]
+        if other:
+            raise FileError(
+                f"{file} has the array {other[0]!r}; a file of many has only x and edge_index: "
+                f"save a list of Data objects with torch.save instead"
+            )
+    return GraphInput([(graph.x, graph.edge_index) for graph in graphs])
 
 
 def _npz(path: Path) -> GraphInput:

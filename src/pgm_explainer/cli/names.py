@@ -62,7 +62,7 @@ def read_targets(
     """Return the numbers of the typed targets, in order and without duplicates.
 
     In a node task a target is a number, a name, a range ``300-310`` or ``all``; in an edge task a
-    pair ``3,5``.
+    pair ``3,5``; of many graphs, the position of one.
 
     Examples:
         >>> read_targets(["2-4", "0", "3"], "node", 6, None)
@@ -70,7 +70,8 @@ def read_targets(
         >>> read_targets(["Ann,Bob"], "edge", 2, ["Ann", "Bob"])
         [(0, 1)]
     """
-    number = _by_number(num_nodes) if names is None else _by_name(names)
+    what = "graph" if task == "graph" else "node"
+    number = _by_number(num_nodes, what) if names is None else _by_name(names)
     if task == "edge":
         return list(dict.fromkeys(_pair(text, number) for text in texts))
     numbers: dict[int, None] = {}
@@ -80,12 +81,14 @@ def read_targets(
     return list(numbers)
 
 
-def _by_number(num_nodes: int) -> Callable[[str], int]:
+def _by_number(num_nodes: int, what: str) -> Callable[[str], int]:
     def number(text: str) -> int:
         found = whole_number(text.strip())
         if found is None or found >= num_nodes:
             raise InputError(
-                f"there is no node {_quoted(text)}; the graph has nodes 0 to {num_nodes - 1}"
+                f"there is no {what} {_quoted(text)}; "
+                + ("the graph has nodes" if what == "node" else "there are graphs")
+                + f" 0 to {num_nodes - 1}"
             )
         return found
 

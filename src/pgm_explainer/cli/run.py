@@ -29,6 +29,8 @@ examples:
       --output explanations --engine processes --workers 4
   pgm-explainer run --model mymodel:net --features people.csv \\
       --edges friends.csv --targets-file accounts.txt --output explanations
+  pgm-explainer run --model mymodel:gin --graph molecules --task graph \\
+      --parts edges --output explanations
 
 Exit codes: 0 success, 2 stopped by an error (finished work is saved),
 130 stopped by Ctrl-C, 143 by SIGTERM.
@@ -47,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     # An alias of --model, which must not overwrite it when absent.
     parser.add_argument("model", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add_explainer(parser)
-    add_targets(parser, without="default: all nodes")
+    add_targets(parser, without="default: all nodes, or all graphs")
     job = parser.add_argument_group("job")
     job.add_argument(
         "--output", type=Path, required=True, metavar="FOLDER", help="folder of the data set"
@@ -84,8 +86,11 @@ def run(options: argparse.Namespace) -> None:
     engine = _engine(options)
     with _ended_by_sigterm():
         named = NamedExplainer.of(options)
-        if named().settings.model.task == "graph":
-            raise InputError("a graph task has a single target: use pgm-explainer explain")
+        if named().settings.model.task == "graph" and named().offsets is None:
+            raise InputError(
+                "a graph task has a single target: use pgm-explainer explain, or give a folder or "
+                "list of graphs"
+            )
         dataset = explain_dataset(
             named,
             named_targets(options, named),

@@ -12,6 +12,7 @@ from ..explanation.formats.version4 import change_from_text
 from ..limits import NESTING, SHOWN
 from ..querying import TASKS
 from ..sampling import Change
+from .parts import read_parts
 
 __all__ = ["add_settings", "read_setting"]
 
@@ -45,6 +46,12 @@ def add_settings(group: Any) -> None:
     )
     add("hops", int, "maximum distance of candidate nodes; default: the number of layers")
     add("num_samples", _count, "number of perturbed graphs, or auto")
+    add(
+        "parts",
+        read_parts,
+        "what is perturbed: nodes, edges, features, several such as nodes,edges, or a .json or "
+        ".csv file of groups",
+    )
     add("perturbation", str, "mean, zero, max, random, uniform or permute")
     add("perturb_probability", float, "probability that a node is perturbed")
     add(
@@ -100,6 +107,8 @@ def read_setting(text: str) -> tuple[str, Any]:
     try:
         read = json.loads(value)
     except ValueError:
+        if name == "parts":
+            return name, read_parts(value)
         return name, _change(value) if name == "change" else value
     except RecursionError:
         raise _too_deep(text) from None

@@ -45,10 +45,13 @@ def fingerprint(
     settings, options = settings_to_dict(explainer.settings), explainer.settings.options()
     if len(explainer.stages) > 1:
         settings["num_samples"] = "auto"
+    offsets = explainer.offsets
+    graphs = {} if offsets is None else {"graphs": digest([("offsets", offsets)])}
     return {
         "program": current_versions()["pgm_explainer"],
         "model": _model(explainer, targets),
         "edges": digest([("edge_index", edges)]),
+        **graphs,
         "features": digest([("x", x)]),
         "inputs": digest(sorted(explainer.predictor.inputs.items())),
         "settings": settings,

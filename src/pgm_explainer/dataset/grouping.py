@@ -40,7 +40,7 @@ def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> list[list[int]]:
         group = next((each for each in roomy if each.is_nearly_all), None)
         reached = candidates[:0]
         if group is None:  # the receptive field matters only from here on
-            reached = explainer.graph.within_hops(candidates, explainer.num_layers)
+            reached = _reached(explainer, target, candidates)
             group = next((each for each in roomy if each.welcomes(reached)), None)
         if group is None:
             group = _Group.empty(explainer)
@@ -56,6 +56,13 @@ def _candidates(explainer: PGMExplainer, target: Any) -> IntArray:
         return explainer.candidates(target)
     except PGMExplainerError:  # this target will fail in the job, with its own error
         return np.empty(0, dtype=np.int64)
+
+
+def _reached(explainer: PGMExplainer, target: Any, candidates: IntArray) -> IntArray:
+    """Return the nodes that the model is called on for a target."""
+    if explainer.parts.stop == explainer.graph.num_nodes:  # parts are nodes
+        return explainer.graph.within_hops(candidates, explainer.num_layers)
+    return explainer.receptive_field(target) if len(candidates) else candidates
 
 
 @dataclass

@@ -58,7 +58,8 @@ def explain_dataset(
     Args:
         explainer: an explainer; or, if it cannot be sent to other processes, a function that
             creates one, or the location of such a function (``"module:function"``).
-        targets: nodes or pairs, each explained once; None for all nodes.
+        targets: nodes, pairs, or positions of graphs, each explained once; None for all nodes or
+            all graphs.
         folder: the folder of the data set, created if it does not exist.
         engine: ``local`` (this process), ``processes`` (one per core), ``ray``, or an engine such
             as ``pgm_explainer.RayEngine(workers=8, address="auto")``.
@@ -66,7 +67,8 @@ def explain_dataset(
             repeats after a stop. Targets of a shard share samples.
         keep_candidates: number of candidates to keep of each ranking; nodes of the network are
             always kept.
-        features: whether to explain features too, which doubles the samples of each target.
+        features: whether to explain features too, which doubles the samples of each target. Not
+            for many graphs, nor for parts other than nodes.
         names: names of the nodes; explanations that are read back have these names.
         retry_failed: whether to repeat shards with failed targets, for example after a service
             was down.
@@ -101,6 +103,11 @@ def explain_dataset(
     on, recipe = as_engine(engine), Recipe(explainer)
     made = recipe.explainer
     chosen_targets = read_targets(made, targets)
+    if features and (made.offsets is not None or made.settings.sampling.parts.name != "nodes"):
+        raise InputError(
+            "features=True needs parts='nodes' in a single graph; for the effects of feature "
+            "columns, use an explainer with parts='features'"
+        )
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)

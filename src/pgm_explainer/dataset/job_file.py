@@ -16,7 +16,7 @@ from ..storage.json_text import parse_json
 __all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 3
+VERSION = 4
 
 _WAY_OUT = "restore it from a copy, or explain into another folder"
 
@@ -38,7 +38,7 @@ class JobFile:
     """The description of a job.
 
     Attributes:
-        task: ``"node"`` or ``"edge"``.
+        task: ``"node"``, ``"edge"`` or ``"graph"`` (many graphs).
         targets: number of targets.
         target_type: the node type that is explained, in a heterogeneous graph.
         shard_size: number of targets per file.
@@ -94,7 +94,7 @@ def _read(job: Checked) -> dict[str, Any]:
     known = ("format", "version", *JobFile.__dataclass_fields__)
     fields = job.fields(*known)
     return {
-        "task": fields["task"].one_of(("node", "edge")),
+        "task": fields["task"].one_of(("node", "edge", "graph")),
         "targets": fields["targets"].whole_number(at_least=1),
         "target_type": fields["target_type"].or_none(Checked.text),
         "shard_size": fields["shard_size"].whole_number(at_least=1),

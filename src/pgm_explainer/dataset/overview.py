@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from ..arrays import check_whole_number
 from ..storage.files import PathLike, write_text
 from .reading import ExplanationDataset
+from .types import label_from_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["Influence", "Overview", "Shared", "overview"]
+__all__ = ["ClassCauses", "Influence", "Overview", "Shared", "overview"]
 
 _COLUMNS = [
     "target",
@@ -29,6 +30,7 @@ _COLUMNS = [
     "held",
     "nodes",
     "kinds",
+    "parts",
     "effect_size",
     "effects",
     "features",
@@ -41,7 +43,8 @@ class Influence:
     """The influence of a node, feature or node type over all explanations.
 
     Attributes:
-        what: a node, or (type, number); a feature's column, or (type, column); or a node type.
+        what: a node, or (type, number); another part, by its label; of many graphs, the type of a
+            part; a feature's column, or (type, column); or a node type.
         predictions: the number of predictions that it changes, depends on, or matters to.
         size: the mean absolute effect on these; Cramér's V for dependent nodes and features.
     """
@@ -60,6 +63,21 @@ class Shared:
 
 
 @dataclass(frozen=True)
+class ClassCauses:
+    """What changes the predictions of one class.
+
+    Attributes:
+        name: the name of the class, or its number.
+        predictions: the number of explained predictions of this class.
+        causes: the parts with a significant effect on most of these.
+    """
+
+    name: str
+    predictions: int
+    causes: list[Influence]
+
+
+@dataclass(frozen=True)
 class Overview:
     """A summary of a data set.
 
@@ -73,12 +91,15 @@ class Overview:
         own: the number of predictions that perturbing the target itself changes significantly.
         seconds: the total time of all workers.
         in_points: whether effects are on probabilities rather than on predicted values.
-        causes: the nodes with a significant effect on most predictions.
+        causes: the nodes, or other parts, with a significant effect on most predictions. Of many
+            graphs, these are types of parts: ``"type 3"`` is any node whose one-hot features have
+            their 1 in column 3.
         along: the nodes that depend on most predictions: in the network, but without a significant
             effect.
         kinds: the node types that change most predictions.
         features: the features that matter most, if features were explained.
         shared: explanations that several targets share, the most frequent first.
+        classes: the causes for each explained class, of many graphs or for parts other than nodes.
     """
 
     folder: str
@@ -96,6 +117,7 @@ class Overview:
     kinds: list[Influence]
     features: list[Influence]
     shared: list[Shared]
+    classes: list[ClassCauses] = field(default_factory=list)
 
     @property
     def throughput(self) -> float:
@@ -132,9 +154,10 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
         top: the number of nodes, types, features and shared explanations to list.
     """
     check_whole_number(top, "top", at_least=1)
-    counts = _Counts(dataset.target_type)
+    many = dataset.task == "graph"
+    counts = _Counts(dataset.target_type, many)
     for table in dataset.tables(_COLUMNS):
-        effects = _significant_effects(table)
+        effects = _significant_effects(table, many)
         for at, row in enumerate(table.drop_columns(["effects"]).to_pylist()):
             counts.add(row, effects.get(at, {}))
 
@@ -157,11 +180,17 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
         kinds=counts.kinds.most(top),
         features=counts.features.most(top),
         shared=_shared(dataset, np.array(counts.keys, dtype=np.uint64), top),
+        classes=[
+            ClassCauses(dataset.class_name(number), count, named(tally))
+            for number, (count, tally) in sorted(counts.classes.items())
+        ],
     )
 
 
-def _significant_effects(table: pa.Table) -> dict[int, dict[Any, float]]:
-    """Return the size of each significant effect by node, for each row of a table that has any.
+def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, float]]:
+    """Return the size of each significant effect by part, for each row of a table that has any.
+
+    Of many graphs, parts are told by their type, and the strongest of each type counts.
 
     Most effects are not significant; they are left out before they become Python objects.
     """
@@ -174,9 +203,17 @@ def _significant_effects(table: pa.Table) -> dict[int, dict[Any, float]]:
     for at, each in zip(
         rows.filter(kept).to_pylist(), effects.filter(kept).to_pylist(), strict=True
     ):
-        name = each["node"] if each["kind"] is None else (each["kind"], each["node"])
-        found[at][name] = abs(each["effect"])
+        name = each["type"] if many else _name(each)
+        if name is not None:
+            found[at][name] = max(abs(each["effect"]), found[at].get(name, 0.0))
     return found
+
+
+def _name(effect: dict[str, Any]) -> Any:
+    """Return what a part is called: a node, (type, number), or its label."""
+    if effect["part"] is not None:
+        return label_from_text(effect["part"])
+    return effect["node"] if effect["kind"] is None else (effect["kind"], effect["node"])
 
 
 class _Tally:
@@ -205,8 +242,9 @@ class _Tally:
 class _Counts:
     """The counts of one pass over the rows; memory grows with the graph, not with the data set."""
 
-    def __init__(self, target_type: str | None) -> None:
-        self._target_type = target_type
+    def __init__(self, target_type: str | None, many: bool = False) -> None:
+        self._target_type, self._many = target_type, many
+        self.classes: dict[int, tuple[int, _Tally]] = {}
         self.explained = self.unchanged = self.unaffected = self.own = 0
         self.in_points = False
         self.errors: Counter[str] = Counter()
@@ -220,15 +258,26 @@ class _Counts:
         self.explained += 1
         self.unchanged += row["held"] == 1
         self.unaffected += not effects
+        if (self._many or row["parts"] is not None) and row["explained_class"] is not None:
+            count, tally = self.classes.get(row["explained_class"], (0, _Tally()))
+            tally.add(effects.items())
+            self.classes[row["explained_class"]] = (count + 1, tally)
         self.in_points = self.in_points or row["explained_class"] is not None
-        self.keys.extend(_keys(row))
+        self.keys.extend(_keys(row, self._many))
         own = self._ends(row["target"])
         others = {name: size for name, size in effects.items() if name not in own}
         self.own += len(others) < len(effects)
         self.causes.add(others.items())
-        self.kinds.add((name[0], size) for name, size in others.items() if isinstance(name, tuple))
+        if row["kinds"] is not None:
+            self.kinds.add(
+                (name[0], size) for name, size in others.items() if isinstance(name, tuple)
+            )
         network = zip(_names(row), row["effect_size"], strict=True)
-        self.along.add((name, size) for name, size in network if name not in effects)
+        self.along.add(
+            (name, size)
+            for name, size in network
+            if name not in effects and _comparable(name, self._many)
+        )
         self.features.add(
             # Each node type has different columns.
             (
@@ -244,18 +293,33 @@ class _Counts:
         return ends if self._target_type is None else [(self._target_type, end) for end in ends]
 
 
+def _comparable(name: Any, many: bool) -> bool:
+    """Return whether a part is the same one in several rows: of many graphs, only groups are."""
+    return isinstance(name, str) or not many
+
+
 def _names(row: dict[str, Any]) -> list[Any]:
     """Return the nodes of the network, named as in the effects."""
+    if row["parts"] is not None:
+        return [label_from_text(text) for text in row["parts"]]
     if row["kinds"] is None:
         return list(row["nodes"])
     return list(zip(row["kinds"], row["nodes"], strict=True))
 
 
-def _keys(row: dict[str, Any]) -> Iterator[int]:
+def _keys(row: dict[str, Any], many: bool) -> Iterator[int]:
     """Return a hash of the set of nodes in the network; None if it is empty."""
-    if row["nodes"]:
-        text = repr(sorted(_names(row))).encode()
+    if row["nodes"] and all(_comparable(name, many) for name in _names(row)):
+        text = repr(_sorted(_names(row))).encode()
         yield int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def _sorted(names: list[Any]) -> list[Any]:
+    """Return names in an order; in a mix of kinds, numbers and tuples have none of their own."""
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=repr)
 
 
 def _shared(dataset: ExplanationDataset, keys: NDArray[np.uint64], top: int) -> list[Shared]:
@@ -263,9 +327,10 @@ def _shared(dataset: ExplanationDataset, keys: NDArray[np.uint64], top: int) -> 
     order = np.argsort(-counts, kind="stable")[:top]
     wanted = set(values[order[counts[order] > 1]].tolist())
     found: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
-    for row in dataset.rows(["target", "nodes", "kinds"]) if wanted else ():
-        if wanted.intersection(_keys({**row, "nodes": row["nodes"] or []})):
-            found[tuple(sorted(_names(row)))].append(row["target"])
+    many = dataset.task == "graph"
+    for row in dataset.rows(["target", "nodes", "kinds", "parts"]) if wanted else ():
+        if wanted.intersection(_keys({**row, "nodes": row["nodes"] or []}, many)):
+            found[tuple(_sorted(_names(row)))].append(row["target"])
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), str(item[0])))
     return [
         Shared(tuple(map(dataset.called, nodes)), tuple(map(dataset.called, sorted(targets))))

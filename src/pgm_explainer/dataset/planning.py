@@ -21,24 +21,30 @@ __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
 
 
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
-    """Return targets as numbers ``[T]`` or pairs ``[T, 2]`` without duplicates; None for all nodes.
+    """Return targets as numbers ``[T]`` or pairs ``[T, 2]`` without duplicates; None for all.
+
+    A graph of many has its position as number.
 
     Raises:
         InputError: the targets do not fit the task.
     """
     task = explainer.settings.model.task
-    if task == "graph":
-        raise InputError("a graph task has a single target; call explain() instead")
+    count = _count(explainer)
+    if count is None:
+        raise InputError(
+            "a graph task has a single target; call explain() instead, or pass a list of graphs to "
+            "the explainer"
+        )
     if targets is None and task == "edge":
         raise InputError("an edge task needs a list of pairs as targets")
     if targets is None:
-        return np.arange(len(explainer.predicted))
+        return np.arange(count)
     if isinstance(targets, str):
         raise InputError(f"targets must be a list of targets, not {targets!r}")
-    array = _as_numbers(targets, explainer)
+    array = _as_numbers(targets, explainer, count)
     width = (2,) if task == "edge" else ()
     if array.dtype.kind not in "iu" or array.shape[1:] != width or array.ndim != 1 + len(width):
-        wanted = "pairs of nodes, [T, 2]" if width else "node numbers, [T]"
+        wanted = "pairs of nodes, [T, 2]" if width else f"{task} numbers, [T]"
         raise InputError(
             f"the targets of this task are {wanted}; these are {array.dtype} of shape {array.shape}"
         )
@@ -47,10 +53,17 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
     return np.unique(array.astype(np.int64), axis=0)
 
 
-def _as_numbers(targets: Any, explainer: PGMExplainer) -> NDArray[Any]:
+def _count(explainer: PGMExplainer) -> int | None:
+    """Return the number of nodes, or graphs, that can be explained; None for a single graph."""
+    if explainer.settings.model.task != "graph":
+        return len(explainer.predicted)
+    return None if explainer.offsets is None else len(explainer.offsets) - 1
+
+
+def _as_numbers(targets: Any, explainer: PGMExplainer, count: int) -> NDArray[Any]:
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
-        is_mask = array.dtype == bool and array.shape == (len(explainer.predicted),)
+        is_mask = array.dtype == bool and array.shape == (count,)
         return np.flatnonzero(array) if is_mask else array
     listed = as_list(targets)
     if listed is None:
@@ -75,6 +88,8 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
         raise InputError(
             "names are not supported in a heterogeneous graph, whose nodes are (type, number)"
         )
+    if explainer.offsets is not None:
+        raise InputError("names are not supported for many graphs, whose nodes have numbers")
     try:
         plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
     except (TypeError, RuntimeError):  # a tensor that has no NumPy array
@@ -117,8 +132,11 @@ def locality(graph: Graph) -> IntArray:
 
 
 def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> list[IntArray]:
-    """Split targets into shards of at most ``size``, nearby ones together, deterministically."""
-    if len(targets) > shard_size:
+    """Split targets into shards of at most ``size``, nearby ones together, deterministically.
+
+    Separate graphs keep their order.
+    """
+    if len(targets) > shard_size and explainer.offsets is None:
         first = targets if targets.ndim == 1 else targets[:, 0]
         numbers = explainer.predicted.start + first
         known = (numbers >= 0) & (numbers < explainer.graph.num_nodes)

@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import IntArray, as_list
 from ..errors import FileError, InputError
 from ..explanation import Explanation
+from ..sampling import GRAPH
 from ..storage.files import PathLike
 from .folder import DatasetFolder, Entry
 from .rows import as_explanation, check_pyarrow, read_table, schema
@@ -56,7 +57,7 @@ class ExplanationDataset:
 
     @property
     def task(self) -> str:
-        """``"node"`` or ``"edge"``."""
+        """``"node"``, ``"edge"``, or ``"graph"`` for many graphs."""
         return self._job.task
 
     @property
@@ -196,6 +197,13 @@ class ExplanationDataset:
             return tuple(map(self._name, target))
         return self._name(target)
 
+    def class_name(self, number: int) -> str:
+        """Return the name of a class, or its number if the job was given no names."""
+        settings = self._job.fingerprint.get("settings")
+        names = settings.get("class_names") if isinstance(settings, dict) else None
+        known = isinstance(names, list) and 0 <= number < len(names)
+        return str(names[number]) if known and names is not None else str(number)
+
     def _name(self, number: Any) -> Any:
         names = self.names
         if names is None or not isinstance(number, (int, np.integer)):
@@ -223,7 +231,8 @@ class ExplanationDataset:
     def _explanation(self, row: dict[str, Any]) -> Explanation:
         place = f"target {self.called(row['target'])!r} of {self.path}"
         explanation = as_explanation(row, place)
-        number = row["target"] if self.task == "node" else tuple(row["target"])
+        number = tuple(row["target"]) if self.task == "edge" else row["target"]
+        number = GRAPH if self.task == "graph" else number
         kind = self._job.target_type
         if explanation.target != (number if kind is None else (kind, number)):
             raise FileError(f"{place} holds an explanation of {explanation.target!r:.60} instead")

@@ -17,6 +17,7 @@ from ..io import explanation_from_dict, explanation_to_dict
 from ..selection import FeatureEffects
 from ..storage.json_text import parse_json
 from .bounded import read_parquet
+from .types import label_to_text, type_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,19 +68,22 @@ def schema(task: str) -> pa.Schema:
         [
             ("node", pa.int64()),
             ("kind", pa.string()),
+            ("part", pa.string()),
+            ("type", pa.string()),
             *((name, pa.float64()) for name in _EFFECT_NUMBERS),
             ("significant", pa.bool_()),
         ]
     )
     return pa.schema(
         [
-            ("target", pa.int64() if task == "node" else pa.list_(pa.int64(), 2)),
+            ("target", pa.list_(pa.int64(), 2) if task == "edge" else pa.int64()),
             ("error", pa.string()),
             ("explained_class", pa.int64()),
             ("probability", pa.float64()),
             ("held", pa.float64()),
             ("nodes", pa.list_(pa.int64())),
             ("kinds", pa.list_(pa.string())),
+            ("parts", pa.list_(pa.string())),
             ("log_p", pa.list_(pa.float64())),
             ("effect_size", pa.list_(pa.float64())),
             ("effects", pa.list_(effect)),
@@ -95,8 +99,18 @@ def schema(task: str) -> pa.Schema:
     )
 
 
-def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEffects | None) -> Row:
-    """Return the row of an explanation, with the first ``keep`` of its ranking and effects."""
+def row_of(
+    target: Any,
+    explanation: Explanation,
+    keep: int,
+    effects: FeatureEffects | None,
+    types: Sequence[str | None] | None = None,
+) -> Row:
+    """Return the row of an explanation, with the first ``keep`` of its ranking and effects.
+
+    Args:
+        types: the type of each node, for one of many graphs.
+    """
     ranked = {each.node: each for each in explanation.ranking if each.selected}
     chosen = [ranked[node] for node in explanation.nodes]
     network = explanation.network
@@ -110,9 +124,10 @@ def row_of(target: Any, explanation: Explanation, keep: int, effects: FeatureEff
         "held": explanation.held,
         "nodes": nodes,
         "kinds": kinds,
+        "parts": _labels(explanation.nodes, explanation),
         "log_p": [each.log_p for each in chosen],
         "effect_size": [each.effect_size for each in chosen],
-        "effects": [_effect(each) for each in kept.effects],
+        "effects": [_effect(each, explanation, types) for each in kept.effects],
         "markov_blanket": blanket,
         "markov_blanket_kinds": blanket_kinds,
         "candidates": len(explanation.ranking),
@@ -203,20 +218,27 @@ def _trimmed(explanation: Explanation, keep: int) -> Explanation:
     """
     ranking, effects = explanation.ranking, explanation.effects
     first = np.concatenate((ranking.nodes[:keep], effects.nodes[:keep], explanation.ends))
-    around = explanation.around
     ranking, effects = ranking.keeping(first), effects.keeping(first, ranking.selected_nodes)
-    stays = np.isin(around, np.union1d(ranking.nodes, explanation.ends))
+    kept = set(ranking.nodes.tolist())
+    labels = {part: label for part, label in explanation.part_labels.items() if part in kept}
+    area = explanation.area
+    pairs = [label for label in labels.values() if isinstance(label, tuple)]
+    if ranking.left_out and len(pairs) == len(labels):
+        # As for nodes, only what the kept parts are about.
+        about = kept.difference(labels).union(
+            each for label in pairs for each in label if isinstance(each, int)
+        )
+        area = area[np.isin(area, list(about))]
+    trimmed = replace(explanation, ranking=ranking, effects=effects, part_labels=labels, area=area)
     classes = explanation.node_classes
-    return replace(
-        explanation,
-        ranking=ranking,
-        effects=effects,
-        node_classes=classes[stays] if len(classes) else classes,
-    )
+    stays = np.isin(explanation.around, trimmed.around)
+    return replace(trimmed, node_classes=classes[stays] if len(classes) else classes)
 
 
 def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], list[str] | None]:
     """Return the nodes' numbers; in a heterogeneous graph, the numbers per type and the types."""
+    if explanation.part_labels:
+        return [explanation.names.index(node) for node in nodes], None
     if not explanation.names:
         return list(nodes), None
     return [number for _, number in nodes], [kind for kind, _ in nodes]
@@ -238,9 +260,20 @@ def _found(effects: FeatureEffects) -> list[Row]:
     ]
 
 
-def _effect(effect: Effect) -> Row:
+def _labels(parts: Sequence[Any], explanation: Explanation) -> list[str] | None:
+    """Return parts by their labels as JSON; None if all parts are nodes."""
+    return [label_to_text(each) for each in parts] if explanation.part_labels else None
+
+
+def _effect(effect: Effect, explanation: Explanation, types: Sequence[str | None] | None) -> Row:
     numbers = {name: getattr(effect, name) for name in _EFFECT_NUMBERS}
-    return {**_node(effect.node), **numbers, "significant": effect.significant}
+    row = {**numbers, "significant": effect.significant}
+    if types is not None:
+        row["type"] = type_of(effect.node, types)
+    if not explanation.part_labels:
+        return {**_node(effect.node), **row}
+    number = explanation.names.index(effect.node)
+    return {"node": number, "part": label_to_text(effect.node), **row}
 
 
 def _node(name: Any) -> Row:

@@ -16,6 +16,7 @@ from .grouping import groups
 from .recipe import Recipe
 from .rows import Row, failed_row, parquet_bytes, row_of, table_of
 from .threads import one_thread
+from .types import node_types
 
 __all__ = ["ExplainPieces", "Piece", "PieceDone"]
 
@@ -162,4 +163,4 @@ class _Explaining:
 
     def _row(self, target: Any, explanation: Any) -> Row:
         effects = self.explainer.explain_features(explanation) if self.features else None
-        return row_of(target, explanation, self.keep, effects)
+        return row_of(target, explanation, self.keep, effects, node_types(self.explainer, target))

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-__all__ = ["Explanation", "check_explanation", "target_of"]
+    from .minimal_set import MinimalSet, Searcher
+
+__all__ = ["Explanation", "check_explanation", "shifted", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +61,8 @@ class Explanation(Shown):
         part_labels: what the parts that are not nodes are called, by number: an edge is a pair of
             nodes, a group has its name. In a tuple, integers are nodes.
         area: the nodes of the neighbourhood, ascending, if parts are not nodes; empty if they are.
+        source: the explainer that made the explanation, and its target there. It is not saved,
+            pickled or copied, and None afterwards.
     """
 
     target: VariableId
@@ -78,6 +82,11 @@ class Explanation(Shown):
     names: NodeNames = field(default_factory=NodeNames, repr=False)
     part_labels: Mapping[int, VariableId] = field(default_factory=dict, repr=False)
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the explainer, which holds the model."""
+        return {**self.__dict__, "source": None}
 
     @property
     def task(self) -> str:
@@ -246,11 +255,6 @@ class Explanation(Shown):
         def own(part: int) -> int:
             return numbers[part] if part in numbers else part - first
 
-        def label(raw: VariableId) -> VariableId:
-            if not isinstance(raw, tuple):
-                return raw
-            return tuple(each - first if isinstance(each, int) else each for each in raw)
-
         def renumbered(table: Any) -> Any:
             nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
             return replace(table, nodes=nodes)
@@ -271,9 +275,57 @@ class Explanation(Shown):
             effects=replace(renumbered(self.effects), pairs=tuple(pairs)),
             network=network,
             graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
-            part_labels={numbers[part]: label(self.part_labels[part]) for part in parts},
+            part_labels={numbers[part]: shifted(self.part_labels[part], first) for part in parts},
             area=self.area - first,
         )
+
+    def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
+        """Return the smallest set of parts found whose perturbing changes the prediction.
+
+        Args:
+            explainer: the explainer that made this explanation; needed if it was loaded from a
+                file or pickled, because an explanation does not include the model.
+            options: ``probability`` (how often the set must change the prediction, .5),
+                ``max_size``, ``num_samples`` (random perturbations that a set is tried on, 500),
+                ``max_queries`` (20,000) and ``change`` (what counts as changed; by default, another
+                predicted class; a regression needs ``pgm_explainer.Deviation(...)``). For one of
+                many graphs, also ``target``, its position, if ``explainer`` is given.
+
+        Raises:
+            QueryError: no such set was found.
+            InputError: there is no explainer, or an option is invalid.
+        """
+        return self._searcher(explainer, options).counterfactual(self, **options)
+
+    def sufficient(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
+        """Return the smallest set found that keeps the prediction if all others are perturbed.
+
+        The others are all other parts of :attr:`effects`, perturbed at once.
+
+        Args:
+            explainer: as in :meth:`counterfactual`.
+            options: as in :meth:`counterfactual`; ``probability`` is how often the prediction must
+                be kept, .9 by default.
+
+        Raises:
+            QueryError: no such set was found.
+            InputError: there is no explainer, or an option is invalid.
+        """
+        return self._searcher(explainer, options).sufficient(self, **options)
+
+    def _searcher(self, explainer: Searcher | None, options: dict[str, Any]) -> Searcher:
+        """Return the explainer, and add the target to the options if it is known."""
+        if explainer is not None:
+            if not hasattr(explainer, "counterfactual") or isinstance(explainer, Explanation):
+                raise InputError(f"explainer must be a PGMExplainer, not {explainer!r:.60}")
+            return explainer
+        if self.source is None:
+            raise InputError(
+                "this explanation was loaded or copied, and does not include the model; pass the "
+                "explainer that made it: counterfactual(explainer)"
+            )
+        options.setdefault("target", self.source[1])
+        return self.source[0]
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
@@ -362,6 +414,13 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def shifted(label: VariableId, first: int) -> VariableId:
+    """Return the label of a part with nodes counted from ``first``."""
+    if not isinstance(label, tuple):
+        return label
+    return tuple(each - first if isinstance(each, int) else each for each in label)
 
 
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:

@@ -46,8 +46,20 @@ def listings(overview: Overview) -> list[Listing]:
     """Return all lists that are not empty."""
     effect, cramer = "mean |effect|", "mean Cramér's V"
     change, points = "that change most predictions", overview.in_points
+    by_class = [
+        Listing(
+            f"Class {name_of(each.name)}, {each.predictions:,} predictions: parts {change}",
+            "part",
+            each.causes,
+            effect,
+            points,
+        )
+        for each in overview.classes
+    ]
+    what = "Parts" if overview.classes else "Nodes"
     every = [
-        Listing(f"Nodes {change}", "node", overview.causes, effect, points),
+        Listing(f"{what} {change}", what.lower()[:-1], overview.causes, effect, points),
+        *by_class,
         Listing("Other nodes that depend on most predictions", "node", overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
         Listing("Features that matter to most predictions", "feature", overview.features, cramer),

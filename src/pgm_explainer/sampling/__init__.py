@@ -20,7 +20,7 @@ from .change import (
     check_change_fits,
 )
 from .config import SamplingConfig, check_samples
-from .generate import draw_samples, probe_features
+from .generate import batch_size, draw_samples, perturbed_batch, probe_features
 from .parts import (
     PART_KINDS,
     Edges,
@@ -91,6 +91,7 @@ __all__ = [
     "as_change",
     "as_parts",
     "as_perturbation",
+    "batch_size",
     "check_change_fits",
     "check_changes",
     "check_columns",
@@ -98,6 +99,7 @@ __all__ = [
     "draw_attribute_samples",
     "draw_samples",
     "new_features",
+    "perturbed_batch",
     "perturbed_columns",
     "probe_features",
 ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
 from ..execution import ExecutionConfig
+from ..graph import Subgraph
 from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
@@ -25,7 +26,7 @@ from .samples import Samples
 from .table import SampleTable
 from .values import TargetValues
 
-__all__ = ["batch_size", "draw_samples", "probe_features"]
+__all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features"]
 
 _logger = logging.getLogger(__name__)
 
@@ -105,14 +106,32 @@ def draw_samples(
             perturbed = Draws.grid(seed, samples, every).coins(
                 "perturbed", config.perturb_probability
             )
-            batch = Batch(_repeated(population, model.subgraph.nodes, len(samples)))
-            batch = parts.perturb(batch, model.subgraph, samples, every, perturbed)
+            batch = perturbed_batch(model.subgraph, population, parts, samples, every, perturbed)
             after = model(batch.x, batch.edges)
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
             progress.advance(stop - start)
     share = parts.changed_share(recorded)
     return Samples(recorder.finish(), model.before, classes, share, values, recorder.separate)
+
+
+def perturbed_batch(
+    subgraph: Subgraph,
+    population: Population,
+    parts: Parts,
+    samples: IntArray,
+    every: IntArray,
+    perturbed: NDArray[np.bool_],
+) -> Batch:
+    """Return the inputs of the model in some samples, of which the perturbed parts are given.
+
+    Args:
+        samples: the numbers of the samples, for random numbers.
+        every: some parts, ascending, with all that are in the subgraph.
+        perturbed: ``[samples, every]``, whether each part is perturbed.
+    """
+    batch = Batch(_repeated(population, subgraph.nodes, len(samples)))
+    return parts.perturb(batch, subgraph, samples, every, perturbed)
 
 
 def probe_features(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -74,7 +73,9 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
-    about = np.union1d(ranking.nodes, ends) if _has_nodes(ranking, labels) else ranking.nodes
+    own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
+    by_nodes = settings.sampling.parts.name == "nodes"
+    about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
     effects = _read_effects(fields["effects"], np.sort(about))
     values = tuple(value.number() for value in fields["values"].items())
     explanation = Explanation(
@@ -121,9 +122,10 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
     return document.fields(*_FIELDS)
 
 
-def _has_nodes(ranking: Ranking, labels: Mapping[int, VariableId]) -> bool:
-    """Return whether nodes are among the parts; then the target has an effect of its own."""
-    return not labels or len(labels) < len(ranking.nodes)
+def _has_nodes(effects: Checked, nodes: IntArray) -> bool:
+    """Return whether effects include those of some nodes."""
+    listed = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")["nodes"].items()
+    return bool(np.isin(nodes, [each.whole_number() for each in listed]).any())
 
 
 def _read_settings(settings: Checked, version: int) -> Settings:

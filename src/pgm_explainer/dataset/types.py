@@ -1,0 +1,63 @@
+"""What the nodes of separate graphs have in common: the type that one-hot features say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..explainer import PGMExplainer
+from ..storage.checked import plain_name
+
+__all__ = ["label_from_text", "label_to_text", "node_types", "type_of"]
+
+
+def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
+    """Return the type of each node of one of many graphs; None for nodes of a single graph.
+
+    A node with one-hot features has the type of its only column that is not 0, such as
+    ``"type 3"``. Other nodes have none.
+    """
+    offsets = explainer.offsets
+    if offsets is None:
+        return None
+    x = explainer.population.x[offsets[target] : offsets[target + 1]]
+    one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
+    columns = x.argmax(axis=1).tolist()
+    return [f"type {column}" if one_hot[at] else None for at, column in enumerate(columns)]
+
+
+def type_of(label: Any, types: Sequence[str | None]) -> str | None:
+    """Return what a part is, comparable between graphs; None if it is not.
+
+    A group or feature has its name, a node its type, and an edge the types of its nodes.
+
+    Examples:
+        >>> type_of("ring", []), type_of(1, ["type 0", "type 3"]), type_of((1, 0), ["C", "N"])
+        ('ring', 'type 3', 'C - N')
+    """
+    if isinstance(label, int):
+        return types[label] if label < len(types) else None
+    if not isinstance(label, tuple):
+        return str(label)
+    each = [type_of(part, types) for part in label]
+    if None in each:
+        return None
+    known = [part for part in each if part is not None]
+    # Both directions of an edge are the same for a reader.
+    is_edge = all(isinstance(part, int) for part in label)
+    return " - ".join(sorted(known) if is_edge else known)
+
+
+def label_to_text(label: Any) -> str:
+    """Return the label of a part as JSON."""
+    return json.dumps(plain_name(label), ensure_ascii=False)
+
+
+def label_from_text(text: str) -> Any:
+    """Return the label that :func:`label_to_text` wrote."""
+    return _as_tuples(json.loads(text))
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value

@@ -1,0 +1,62 @@
+"""The result of a search for a minimal set of parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..variables import VariableId
+
+__all__ = ["MinimalSet", "Searcher"]
+
+
+@dataclass(frozen=True)
+class MinimalSet:
+    """A small set of parts that changes a prediction, or is enough to keep it.
+
+    Attributes:
+        kind: ``"counterfactual"``: perturbing these parts, and no others, changes the prediction;
+            or ``"sufficient"``: the prediction is kept while all other parts are perturbed.
+        parts: the parts, the most important first; empty if no part is needed to keep the
+            prediction.
+        probability: how often it does, in new random perturbations that the search did not use.
+        low, high: the 95 % interval of the probability; both are equal to it if the perturbation
+            is not random.
+        queries: the number of perturbed graphs that the model was called on, for the search and for
+            the final check.
+        num_parts: the number of parts that the set was chosen from.
+    """
+
+    kind: str
+    parts: tuple[VariableId, ...]
+    probability: float
+    low: float
+    high: float
+    queries: int
+    num_parts: int
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __str__(self) -> str:
+        listed = ", ".join(map(str, self.parts)) or "no part"
+        if self.kind == "counterfactual":
+            what = f"Perturbing {listed} changes the prediction"
+        else:
+            what = f"The prediction is kept by {listed} while all other parts are perturbed,"
+        if self.low == self.high:
+            often = "always" if self.probability == 1 else f"with probability {self.probability:g}"
+        else:
+            often = (
+                f"with probability {self.probability:.2f} (95 % interval {self.low:.2f} to "
+                f"{self.high:.2f})"
+            )
+        return f"{what} {often}. {len(self)} of {self.num_parts} parts; {self.queries:,} queries."
+
+
+class Searcher(Protocol):
+    """What finds minimal sets: an explainer, which has the model."""
+
+    def counterfactual(self, explanation: Any, **options: Any) -> MinimalSet: ...
+
+    def sufficient(self, explanation: Any, **options: Any) -> MinimalSet: ...

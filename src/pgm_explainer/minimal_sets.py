@@ -1,0 +1,391 @@
+"""Minimal sets: the fewest parts that change a prediction, or that are enough to keep it.
+
+The search is greedy, in the order of the effects, and then removes what is not needed. Within the
+limit of queries it also tries all smaller sets. The set that it finds is checked on new random
+perturbations; a set that fails this check is rejected, and the search goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+from .arrays import FloatArray, IntArray, check_fraction, check_whole_number
+from .choices import Recorded
+from .errors import InputError, QueryError
+from .execution import ExecutionConfig
+from .explanation import Explanation, MinimalSet
+from .querying import Query
+from .sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
+
+__all__ = ["SearchOptions", "find_minimal_set", "search_order"]
+
+_FIRST_SAMPLE = 2**32
+"""Samples from here on are not those of an explanation, which has at most 2**31."""
+_CHECK_SAMPLE = 2**33
+_SCREENED = 40
+"""Samples that decide which sets are worth all samples."""
+_POOL = 32
+"""Parts that are tried in each step of the greedy search."""
+_CONFIRMED = 8
+"""Sets of one size that are tried with all samples."""
+_CHECKS = 5
+
+Members = tuple[int, ...]
+"""A set of parts, by their positions in the order of the search, ascending."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """The options of a search.
+
+    Attributes:
+        kind: ``"counterfactual"`` or ``"sufficient"``.
+        probability: how often the set must change, or keep, the prediction.
+        max_size: the largest size of a set; None for no limit.
+        num_samples: the number of random perturbations that a set is tried on.
+        max_queries: the number of perturbed graphs after which no further sets are tried.
+        change: what counts as a changed prediction; None for another predicted class.
+
+    Raises:
+        InputError: invalid value.
+    """
+
+    kind: str
+    probability: float
+    max_size: int | None = None
+    num_samples: int = 500
+    max_queries: int = 20_000
+    change: Any = None
+
+    def __post_init__(self) -> None:
+        if self.probability != 1:
+            check_fraction(self.probability, "probability")
+        if self.max_size is not None:
+            check_whole_number(self.max_size, "max_size", at_least=1)
+        check_whole_number(self.num_samples, "num_samples", at_least=1)
+        check_whole_number(self.max_queries, "max_queries", at_least=1)
+
+
+def search_order(explanation: Explanation) -> IntArray:
+    """Return the parts of an explanation, those whose perturbing harms the prediction most first.
+
+    For a class other than the predicted one, and for a regression, the strongest come first.
+    """
+    effects = explanation.effects
+    is_predicted = explanation.explained_class == explanation.predicted_class
+    if explanation.explained_class is None or not is_predicted:
+        return effects.nodes
+    return effects.nodes[np.argsort(effects.effect, kind="stable")]
+
+
+def find_minimal_set(
+    query: Query,
+    parts: Parts,
+    population: Population,
+    execution: ExecutionConfig,
+    options: SearchOptions,
+    order: IntArray,
+    used: Change,
+    is_regression: bool,
+) -> tuple[IntArray, MinimalSet]:
+    """Search for a minimal set.
+
+    Args:
+        query: the model, with the prediction of one target only.
+        order: the parts that a set may have, in the order in which they are tried. A sufficient set
+            keeps the prediction while all others of these are perturbed.
+        used: the change of the explanation.
+
+    Returns:
+        The numbers of the parts, and the result without their names.
+
+    Raises:
+        QueryError: no set was found.
+    """
+    judge = _judge(query, options.change, used, is_regression)
+    trials = _Trials(query, parts, population, execution, options, order, judge)
+    search = _Search(trials, options, len(order))
+    low = high = share = 0.0
+    found: Members | None = None
+    for attempt in range(_CHECKS):
+        found = search.smallest()
+        if found is None:
+            break
+        share, low, high = trials.check(found, attempt)
+        if share >= options.probability:
+            break
+        search.reject(found)
+    if found is None or share < options.probability:
+        raise QueryError(_refusal(options, search, len(order), trials.queries))
+    chosen = order[list(found)]
+    return chosen, MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
+
+
+def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:
+    does = "changes" if options.kind == "counterfactual" else "keeps"
+    others = " while all others are perturbed" if options.kind == "sufficient" else ""
+    size = "" if options.max_size is None else f" of at most {options.max_size}"
+    return (
+        f"no set{size} of the {count} parts was found that {does} the prediction with probability "
+        f"{options.probability:g}{others}; the best one does with probability {search.best:.2f} "
+        f"({queries:,} queries); lower probability, raise max_size or max_queries, or use another "
+        f"perturbation"
+    )
+
+
+Judge = Callable[[FloatArray], tuple[NDArray[np.bool_], NDArray[np.float64]]]
+"""Returns of predictions ``[B, C]`` whether each is changed, and how far it has moved."""
+
+
+def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judge:
+    """Return what decides whether a prediction changed."""
+    before = query.model.before
+    if change is None and not is_regression:
+        return _other_class(int(before[0].argmax()))
+    chosen = used if change is None else as_change(change, "values" if is_regression else "auto")
+    if isinstance(chosen, Recorded) or chosen.needs_all_samples:
+        raise InputError(
+            f"the change {chosen.name!r} is relative to other samples, so it cannot decide about "
+            f"one set of parts; pass change=pgm_explainer.Deviation(...) for a regression, or a "
+            f"threshold such as change=0.3"
+        )
+
+    def judge(after: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        severity = chosen.severity(before, after[:, None], query.classes)[:, 0]
+        return chosen.grade(severity[:, None])[:, 0] > 0, severity.astype(np.float64)
+
+    if judge(before)[0][0]:
+        hint = "; leave change away" if isinstance(chosen, Flip) else ""
+        raise InputError(
+            f"by the change {chosen.name!r} the prediction counts as changed although nothing is "
+            f"perturbed{hint}"
+        )
+    return judge
+
+
+def _other_class(predicted: int) -> Judge:
+    def judge(after: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        others = np.delete(after, predicted, axis=1).max(axis=1, initial=-np.inf)
+        margin = np.maximum(others, -1.0) - after[:, predicted]
+        return after.argmax(axis=1) != predicted, margin.astype(np.float64)
+
+    return judge
+
+
+@dataclass
+class _Trials:
+    """Tries sets of parts on random perturbations, the same ones for all sets of a search."""
+
+    query: Query
+    parts: Parts
+    population: Population
+    execution: ExecutionConfig
+    options: SearchOptions
+    order: IntArray
+    judge: Judge
+    queries: int = 0
+
+    def __post_init__(self) -> None:
+        within = self.parts.within(self.query.model.subgraph)
+        self._every = np.union1d(within, self.order)
+        self._at = np.searchsorted(self._every, self.order)
+        count = self.options.num_samples
+        self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
+
+    def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return of each set how often it succeeds, and how far it moves, in a few samples."""
+        return self._try(sets, self._samples(_FIRST_SAMPLE, min(self.num_samples, _SCREENED)))
+
+    @property
+    def screened(self) -> int:
+        """The number of queries that screening a set takes."""
+        return min(self.num_samples, _SCREENED)
+
+    def share(self, members: Members) -> float:
+        """Return how often a set succeeds in all samples of the search."""
+        return float(self._try([members], self._samples(_FIRST_SAMPLE, self.num_samples))[0][0])
+
+    def check(self, members: Members, attempt: int) -> tuple[float, float, float]:
+        """Return how often a set succeeds in new samples, with its 95 % interval."""
+        count = self.options.num_samples
+        samples = self._samples(_CHECK_SAMPLE + attempt * _FIRST_SAMPLE, count)
+        if self._always_same(samples):
+            share = float(self._try([members], samples[:1])[0][0])
+            return share, share, share
+        share = float(self._try([members], samples)[0][0])
+        interval = binomtest(round(share * count), count).proportion_ci(method="wilson")
+        return share, float(interval.low), float(interval.high)
+
+    @staticmethod
+    def _samples(first: int, count: int) -> IntArray:
+        return np.arange(first, first + count)
+
+    def _size(self, total: int) -> int:
+        return batch_size(self.query.model, self.population.x, total, self.execution)
+
+    def _always_same(self, samples: IntArray) -> bool:
+        """Return whether the perturbation is the same in all samples, so that one is enough."""
+        perturbed = np.zeros((1, len(self._every)), dtype=bool)
+        perturbed[0, self._at] = True
+        first = self._batch(samples[:1], perturbed)
+        size = self._size(len(samples))
+        for start in range(1, len(samples), size):
+            some = samples[start : start + size]
+            batch = self._batch(some, np.repeat(perturbed, len(some), axis=0))
+            pairs = [(batch.x, first.x)]
+            if batch.edges is not None and first.edges is not None:
+                pairs += [
+                    (getattr(batch.edges, name), getattr(first.edges, name))
+                    for name in ("kept", "edge_index", "edges")
+                    if getattr(batch.edges, name) is not None
+                ]
+            if not all((these == those).all() for these, those in pairs):
+                return False
+        return True
+
+    def _batch(self, samples: IntArray, perturbed: NDArray[np.bool_]) -> Any:
+        return perturbed_batch(
+            self.query.model.subgraph, self.population, self.parts, samples, self._every, perturbed
+        )
+
+    def _try(
+        self, sets: Sequence[Members], samples: IntArray
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the share of samples in which each set succeeds, and the mean progress."""
+        keeps = self.options.kind == "sufficient"
+        rows, columns = divmod(np.arange(len(sets) * len(samples)), len(samples))
+        masks = np.zeros((len(sets), len(self._every)), dtype=bool)
+        masks[:, self._at] = keeps
+        for row, members in enumerate(sets):
+            masks[row, self._at[list(members)]] = not keeps
+        changed, moved = np.empty(len(rows), dtype=bool), np.empty(len(rows))
+        size = self._size(len(rows))
+        for start in range(0, len(rows), size):
+            some = slice(start, start + size)
+            batch = self._batch(samples[columns[some]], masks[rows[some]])
+            after = self.query.model(batch.x, batch.edges)[:, 0]
+            changed[some], moved[some] = self.judge(after)
+        self.queries += len(rows)
+        shape = (len(sets), len(samples))
+        success = (changed != keeps).reshape(shape).mean(axis=1)
+        return success, (-moved if keeps else moved).reshape(shape).mean(axis=1)
+
+
+@dataclass
+class _Search:
+    """The search for the smallest set that succeeds often enough."""
+
+    trials: _Trials
+    options: SearchOptions
+    count: int
+    best: float = 0.0
+    _shares: dict[Members, float] = field(default_factory=dict)
+
+    def smallest(self) -> Members | None:
+        """Return the smallest set found; None if no set succeeds."""
+        found = self._pruned(self._first_few())
+        limit = self._limit if found is None else len(found) - 1
+        grown = self._pruned(self._grown(limit))
+        if grown is not None:
+            found = grown
+        smaller = self._any_smaller(self._limit if found is None else len(found) - 1)
+        return found if smaller is None else smaller
+
+    def reject(self, members: Members) -> None:
+        """Never return this set."""
+        self._shares[members] = -1.0
+
+    @property
+    def _limit(self) -> int:
+        most = self.options.max_size
+        return self.count if most is None else min(most, self.count)
+
+    @property
+    def _left(self) -> int:
+        return self.options.max_queries - self.trials.queries
+
+    def _succeeds(self, members: Members) -> bool:
+        if members not in self._shares:
+            self._shares[members] = self.trials.share(members)
+            self.best = max(self.best, self._shares[members])
+        return self._shares[members] >= self.options.probability
+
+    def _first_few(self) -> Members | None:
+        """Return the first parts of the order, as few as succeed."""
+        size, low = (0 if self.options.kind == "sufficient" else 1), -1
+        if size > self._limit:
+            return None
+        while not self._succeeds(tuple(range(size))):
+            low = size
+            if size >= self._limit or self._left <= 0:
+                return None
+            size = min(max(1, 2 * size), self._limit)
+        while size - low > 1:
+            middle = (low + size) // 2
+            if middle > 0 and self._succeeds(tuple(range(middle))):
+                size = middle
+            else:
+                low = middle
+        return tuple(range(size))
+
+    def _grown(self, limit: int) -> Members | None:
+        """Return a set that grows by the part that helps most, up to a size."""
+        members: Members = ()
+        while len(members) < limit:
+            others = [each for each in range(self.count) if each not in members][:_POOL]
+            sets = [tuple(sorted((*members, each))) for each in others]
+            if not sets or len(sets) * self.trials.screened > self._left:
+                return None
+            share, moved = self.trials.screen(sets)
+            members = sets[int(np.lexsort((-moved, -share))[0])]
+            if self._succeeds(members):
+                return members
+        return None
+
+    def _pruned(self, members: Members | None) -> Members | None:
+        """Return the set without the parts that it does not need; the last ones are tried first."""
+        if members is None:
+            return None
+        for each in reversed(members):
+            fewer = tuple(other for other in members if other != each)
+            needed = not fewer and self.options.kind == "counterfactual"
+            if not needed and self._left > 0 and self._succeeds(fewer):
+                members = fewer
+        return members
+
+    def _any_smaller(self, limit: int) -> Members | None:
+        """Return a smallest set, up to a size, from as many of the parts as the queries allow."""
+        for size in range(1, limit + 1):
+            pool = self.count
+            while comb(pool, size) * self.trials.screened > self._left and pool >= size:
+                pool -= 1
+            if pool < size:
+                return None
+            for members in self._promising(size, pool):
+                if self._left > 0 and self._succeeds(members):
+                    return members
+        return None
+
+    def _promising(self, size: int, pool: int) -> list[Members]:
+        """Return the sets of one size that did best in a few samples, if any may succeed."""
+        ranked: list[tuple[float, float, Members]] = []
+        every = combinations(range(pool), size)
+        for block in iter(lambda: list(islice(every, 256)), []):
+            share, moved = self.trials.screen(block)
+            ranked += zip(-share, -moved, block, strict=True)
+            ranked = sorted(ranked)[:_CONFIRMED]
+        return [members for share, _, members in ranked if -share >= self._least]
+
+    @property
+    def _least(self) -> float:
+        """The share of a few samples below which a set is not tried on all of them."""
+        wanted, few = self.options.probability, self.trials.screened
+        return wanted - 2 * float(np.sqrt(max(wanted * (1 - wanted), 0.05) / few)) * (few > 1)

@@ -1,0 +1,336 @@
+"""Minimal sets: counterfactual and sufficient sets of parts, compared with all subsets."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from pgm_explainer import (
+    Deviation,
+    Explanation,
+    Groups,
+    InputError,
+    PGMExplainer,
+    QueryError,
+    explain_graphs,
+)
+
+
+def softmax(scores):
+    scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return scores / scores.sum(axis=-1, keepdims=True)
+
+
+def smallest_by_brute_force(parts, is_right):
+    """The size of the smallest subset for which ``is_right`` is true; None if there is none."""
+    for size in range(len(parts) + 1):
+        if any(is_right(set(chosen)) for chosen in combinations(parts, size)):
+            return size
+    return None
+
+
+def random_graph(seed, num_nodes=8):
+    """A random graph with features, and a model of two layers with rather random predictions."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(num_nodes, 3))
+    pairs = np.array([pair for pair in combinations(range(num_nodes), 2) if rng.random() < 0.3])
+    edges = np.concatenate((pairs, pairs[:, ::-1])).T
+    first, second = rng.normal(size=(2, 3, 6)), rng.normal(size=(2, 6, 2))
+
+    def model(x, edge_index):
+        adjacency = np.zeros((x.shape[1], x.shape[1]))
+        np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
+        hidden = np.tanh(x @ first[0] + adjacency @ x @ first[1])
+        return hidden @ second[0] + adjacency @ hidden @ second[1]
+
+    return model, x, edges
+
+
+def predicted_without(model, x, edges, target, parts, kind):
+    """The class that is predicted if some parts are perturbed: zeroed nodes, or removed edges."""
+    new, left = x.copy(), edges
+    if kind == "edges":
+        gone = {pair for u, v in parts for pair in ((u, v), (v, u))}
+        left = np.array([pair for pair in edges.T.tolist() if tuple(pair) not in gone])
+        left = left.reshape(-1, 2).T.astype(int)
+    else:
+        new[list(parts)] = 0
+    scores = model(new[None], left)[0]
+    return int((scores.mean(axis=0) if target is None else scores[target]).argmax())
+
+
+@pytest.mark.parametrize("kind", ["nodes", "edges"])
+@pytest.mark.parametrize("seed", range(8))
+def test_sets_are_as_small_as_those_of_a_brute_force_search(kind, seed):
+    model, x, edges = random_graph(seed)
+    options = {"perturbation": "zero"} if kind == "nodes" else {}
+    explainer = PGMExplainer(
+        model, x, edges, num_layers=2, parts=kind, num_samples=300, structure=None, **options
+    )
+    target = 3
+    explanation = explainer.explain(target)
+    every = explanation.effects.parts
+
+    def after(parts):
+        return predicted_without(model, x, edges, target, parts, kind)
+
+    before = after([])
+    least = smallest_by_brute_force(every, lambda chosen: after(chosen) != before)
+    if least is None:
+        with pytest.raises(QueryError, match="no set of the"):
+            explanation.counterfactual()
+    else:
+        found = explanation.counterfactual()
+        assert after(found.parts) != before
+        assert (len(found), found.probability, found.low) == (least, 1.0, 1.0)
+    kept = explanation.sufficient()
+    assert after([each for each in every if each not in kept.parts]) == before
+    assert len(kept) == smallest_by_brute_force(
+        every, lambda chosen: after([each for each in every if each not in chosen]) == before
+    )
+
+
+def test_random_perturbations_give_a_probability_with_its_interval():
+    """Features are 0 or 1 evenly; the sum of three nodes is 3, and a fall to 1 flips the class."""
+    x = np.array([[1.0]] * 3 + [[0.0]] * 3)
+    edges = np.array([[1, 2, 3, 4, 5], [0, 0, 0, 0, 0]])
+
+    def model(x, edge_index):
+        total = x[:, :3].sum(axis=(1, 2))
+        return np.stack([1.5 - total, total - 1.5], axis=-1)
+
+    explainer = PGMExplainer(model, x, edges, task="graph", perturbation="permute", seed=3)
+    explanation = explainer.explain()
+    found = explanation.counterfactual(num_samples=2000, probability=0.3)
+    assert sorted(found.parts) in ([0, 1], [0, 2], [1, 2])
+    # A perturbed node has another node's features: 0 for 3 of the 5 others, or of all 6.
+    assert found.low <= found.probability <= found.high
+    assert found.low < 0.36
+    assert found.high > 0.25
+    assert found.high - found.low < 0.05
+    again = PGMExplainer(model, x, edges, task="graph", perturbation="permute", seed=3).explain()
+    assert again.counterfactual(num_samples=2000, probability=0.3) == found
+    with pytest.raises(QueryError, match="with probability"):
+        explanation.counterfactual(probability=0.99)
+
+
+def test_the_number_of_queries_is_that_of_the_graphs_the_model_got():
+    calls = []
+
+    def model(x, edge_index):
+        calls.append(len(x))
+        total = x[..., 0].sum(axis=1)
+        return np.stack([2 - total, total - 2], axis=-1)
+
+    edges = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+    explainer = PGMExplainer(model, np.eye(4) + 1, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    explanation.counterfactual()
+    del calls[:]
+    found = explanation.counterfactual()
+    looked_at = 4  # the unperturbed graph, once and three times in a batch
+    assert sum(calls) - looked_at == found.queries > 0
+    assert found.num_parts == 4
+
+
+def two_triangles():
+    """Two triangles joined by an edge; the model finds class 1 where three features are 1."""
+    pairs = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)]
+    edges = np.array(pairs + [pair[::-1] for pair in pairs]).T
+    x = np.array([[1.0, 5.0]] * 3 + [[0.0, 5.0]] * 3)
+    return x, edges
+
+
+def count_model(x, edge_index):
+    total = x[..., 0].sum(axis=1)
+    return np.stack([2.5 - total, total - 2.5], axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("parts", "changing", "keeping"),
+    [
+        ({"left": [0, 1, 2], "right": [3, 4, 5]}, ("left",), ("left",)),
+        ("features", ("feature 0",), ("feature 0",)),
+    ],
+)
+def test_groups_and_features(parts, changing, keeping):
+    x, edges = two_triangles()
+    explainer = PGMExplainer(
+        count_model, x, edges, task="graph", parts=parts, perturbation="zero", num_samples=200
+    )
+    explanation = explainer.explain()
+    assert explanation.counterfactual().parts == changing
+    assert explanation.sufficient().parts == keeping
+
+
+def test_a_mix_of_nodes_and_edges():
+    x, edges = two_triangles()
+
+    def model(x, edge_index):
+        left = (edge_index < 3).all(axis=0).sum()
+        total = x[:, :3, 0].sum(axis=1) + left / 6
+        return np.stack([3.5 - total, total - 3.5], axis=-1)
+
+    explainer = PGMExplainer(
+        model, x, edges, task="graph", parts=["nodes", "edges"], perturbation="zero"
+    )
+    found = explainer.explain().counterfactual()
+    assert found.parts[0] in (0, 1, 2)
+    assert len(found) == 1
+    kept = explainer.explain().sufficient()
+    assert {0, 1, 2} < set(kept.parts)
+    assert len(kept) == 5
+
+
+def test_edge_task_and_names():
+    x, edges = two_triangles()
+
+    def model(x, edge_index, pairs):
+        score = x[:, pairs[0], 0] + x[:, pairs[1], 0] - 1.5
+        return np.stack([-score, score], axis=-1)
+
+    explainer = PGMExplainer(model, x, edges, task="edge", num_layers=1, perturbation="zero")
+    explanation = explainer.explain((0, 1)).named(list("abcdef"))
+    assert explanation.counterfactual().parts in (("a",), ("b",))
+    assert set(explanation.sufficient().parts) == {"a", "b"}
+
+
+@pytest.mark.parametrize("parts", ["nodes", "edges"])
+def test_many_graphs(parts):
+    graphs = []
+    for at in range(3):
+        ring = np.arange(4 + at)
+        forth = np.stack((ring, np.roll(ring, 1)))
+        x = np.zeros((len(ring), 1))
+        x[at] = 1
+        graphs.append((x, np.concatenate((forth, forth[::-1]), axis=1)))
+
+    def model(x, edge_index):
+        if parts == "nodes":
+            score = x[..., 0].sum(axis=1) - 0.5
+        else:
+            score = np.full(len(x), ((edge_index == 0).any(axis=0)).sum() - 3.5)
+        return np.stack([-score, score], axis=-1)
+
+    chosen = {"perturbation": "zero"} if parts == "nodes" else {}
+    found = explain_graphs(model, graphs, parts=parts, num_samples=200, progress=False, **chosen)
+    for at, explanation in enumerate(found):
+        changed = explanation.counterfactual().parts
+        kept = explanation.sufficient().parts
+        if parts == "nodes":
+            assert (changed, kept) == ((at,), (at,))
+        else:
+            assert len(changed) == 1
+            assert 0 in changed[0]
+            assert sorted(kept) == [(0, 1), (0, 3 + at)]
+
+
+def test_a_regression_needs_a_deviation():
+    x, edges = two_triangles()
+
+    def model(x, edge_index):
+        return x[..., :1].sum(axis=1)
+
+    explainer = PGMExplainer(
+        model, x, edges, task="graph", scores="values", perturbation="zero", num_samples=100
+    )
+    explanation = explainer.explain()
+    with pytest.raises(InputError, match="Deviation"):
+        explanation.counterfactual()
+    assert len(explanation.counterfactual(change=Deviation(1.5))) == 2
+    assert len(explanation.sufficient(change=Deviation(1.5))) == 2
+
+
+def test_no_part_is_needed_where_nothing_changes_the_prediction():
+    x, edges = two_triangles()
+
+    def model(x, edge_index):
+        score = 5 + x[..., 0].sum(axis=1)
+        return np.stack([-score, score], axis=-1)
+
+    explainer = PGMExplainer(model, x, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    assert explanation.sufficient().parts == ()
+    assert "kept by no part" in str(explanation.sufficient())
+    with pytest.raises(QueryError, match="no set of the 6 parts was found"):
+        explanation.counterfactual()
+
+
+def test_a_limit_on_the_size():
+    x, edges = two_triangles()
+    explainer = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    assert set(explanation.sufficient().parts) == {0, 1, 2}
+    with pytest.raises(QueryError, match="at most 2"):
+        explanation.sufficient(max_size=2)
+
+
+def test_another_definition_of_change():
+    x, edges = two_triangles()
+    explainer = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    assert len(explanation.counterfactual()) == 1
+    with pytest.raises(QueryError):
+        explanation.counterfactual(change=0.999)
+    with pytest.raises(InputError, match="large_fall"):
+        explanation.counterfactual(change="large_fall")
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
+)
+def test_a_copy_needs_the_explainer(copied):
+    x, edges = two_triangles()
+    explainer = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    other = copied(explanation)
+    with pytest.raises(InputError, match="pass the explainer"):
+        other.counterfactual()
+    assert other.counterfactual(explainer) == explanation.counterfactual()
+    assert explainer.sufficient(other) == explanation.sufficient()
+
+
+@pytest.mark.parametrize("parts", ["nodes", "edges"])
+def test_a_loaded_explanation_needs_the_explainer(parts, tmp_path):
+    model, x, edges = random_graph(1)
+    explainer = PGMExplainer(model, x, edges, num_layers=2, parts=parts, num_samples=300)
+    explanation = explainer.explain(3)
+    explanation.save(tmp_path / "why.json")
+    loaded = Explanation.load(tmp_path / "why.json")
+    with pytest.raises(InputError, match="pass the explainer"):
+        loaded.sufficient()
+    assert loaded.sufficient(explainer) == explanation.sufficient()
+
+
+def test_bad_options():
+    x, edges = two_triangles()
+    explainer = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")
+    explanation = explainer.explain()
+    for options, message in [
+        ({"probability": 0}, "probability"),
+        ({"probability": "often"}, "probability"),
+        ({"max_size": 0}, "max_size"),
+        ({"num_samples": 0}, "num_samples"),
+        ({"max_queries": -1}, "max_queries"),
+        ({"size": 3}, "size"),
+        ({"explainer": 3}, "PGMExplainer"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            explanation.counterfactual(**options)
+    with pytest.raises(InputError, match="an explanation is required"):
+        explainer.counterfactual("why")
+
+
+def test_an_explanation_of_another_explainer_is_refused():
+    x, edges = two_triangles()
+    by_nodes = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")
+    groups = Groups({"left": [0, 1, 2], "right": [3, 4, 5]})
+    by_groups = PGMExplainer(count_model, x, edges, task="graph", parts=groups, perturbation="zero")
+    smaller = PGMExplainer(count_model, x[:3], edges[:, :3], task="graph", perturbation="zero")
+    for other in (by_groups, smaller):
+        with pytest.raises(InputError, match="another graph, target or kind of parts"):
+            by_nodes.explain().counterfactual(other)
