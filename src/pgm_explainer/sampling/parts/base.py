@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,7 @@ class Parts(ABC):
         count: the number of parts.
         changes_features, changes_edges: what a perturbation changes.
         needs_whole_graph: whether the model must be called on the whole graph.
+        members: for drawing, the nodes (or pairs of nodes, for edges) of each group, by number.
     """
 
     first: int
@@ -53,6 +55,7 @@ class Parts(ABC):
     changes_features: bool = False
     changes_edges: bool = False
     needs_whole_graph: bool = False
+    members: Mapping[int, tuple[Any, ...]] = MappingProxyType({})
 
     @property
     def stop(self) -> int:

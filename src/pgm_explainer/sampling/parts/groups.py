@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ _OF = ("nodes", "edges", "features")
 class Groups(UserDefined):
     """Each group is a part; what is in no group is never perturbed.
 
-    An explanation records the names of its groups, but not their members.
+    The settings of an explanation record what the groups are of, but not their members.
 
     Args:
         groups: a mapping from the name of a group to its members, or a list with the name of the
@@ -53,6 +53,7 @@ class Groups(UserDefined):
         if not isinstance(of, str) or of not in _OF:
             raise InputError(f"groups are of {', '.join(_OF)}, not of {of!r}")
         object.__setattr__(self, "of", of)
+        object.__setattr__(self, "name", f"groups of {of}")
         object.__setattr__(self, "members", _read(groups, of))
 
     def bind(
@@ -74,14 +75,20 @@ class Groups(UserDefined):
                 )
             part_of[at] = number
         if self.of == "edges":
-            return EdgeParts(graph, config, first, part_of, names, "remove")
+            edge_parts = EdgeParts(graph, config, first, part_of, names, "remove")
+            pairs = list(map(tuple, graph.edge_index.T.tolist()))
+            edge_parts.members = _by_group(part_of, pairs, first)
+            return edge_parts
         one = np.zeros(1, dtype=np.int64)
         rows = part_of if self.of == "nodes" else np.repeat(one, graph.num_nodes)
         columns = part_of if self.of == "features" else np.repeat(one, sizes["features"])
         if self.of == "nodes":
             columns = np.full(len(columns), -1, dtype=np.int64)
             columns[config.columns(len(columns))] = 0
-        return CellParts(population, config, first, rows, columns, names)
+        parts = CellParts(population, config, first, rows, columns, names)
+        if self.of == "nodes":
+            parts.members = _by_group(part_of, range(graph.num_nodes), first)
+        return parts
 
     def _positions(self, members: tuple[Any, ...], name: str, graph: Graph, size: int) -> IntArray:
         """Return where the members of a group are: nodes, feature columns or edge columns."""
@@ -94,6 +101,14 @@ class Groups(UserDefined):
                 f"numbered from 0"
             )
         return at
+
+
+def _by_group(part_of: IntArray, members: Sequence[Any], first: int) -> dict[int, tuple[Any, ...]]:
+    """Return the members of each group, by the number of its part."""
+    found: dict[int, list[Any]] = {}
+    for at in np.flatnonzero(part_of >= 0).tolist():
+        found.setdefault(first + int(part_of[at]), []).append(members[at])
+    return {part: tuple(each) for part, each in found.items()}
 
 
 def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph) -> IntArray:
