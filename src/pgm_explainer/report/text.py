@@ -206,7 +206,7 @@ def network_words(explanation: Explanation) -> Iterator[str]:
         yield f"No network was learned (structure is None){chosen}."
         return
     if not nodes:
-        other = "" if explanation.part_labels else "other "
+        other = "other " if words.noun == "node" else ""
         yield f"The prediction was not found to depend on any {other}{words.noun}."
         return
     numbers = [explanation.names.index(node) for node in nodes]

@@ -134,7 +134,7 @@ def part_mention(explanation: Explanation, number: int, *, typed: bool = False) 
 
 
 def part_label(explanation: Explanation, number: int) -> str:
-    """Return what pictures and lists call a part: ``5``, ``2 – 3`` or ``step 3 of 7``."""
+    """Return what pictures and lists call a part: ``5``, ``2 – 3`` or ``node 7, step 3``."""
     name, label = explanation.names[number], explanation.part_labels.get(number)
     if not isinstance(label, tuple) or not isinstance(name, tuple):
         return label_of(name)
@@ -142,7 +142,8 @@ def part_label(explanation: Explanation, number: int) -> str:
         join = " → " if explanation.has_directed_edges else " – "
         return join.join(map(label_of, _ends(name)))
     if len(name) == 2 and isinstance(label[0], int):
-        return f"{printable(name[1])} of {label_of(name[0])}"
+        node = f"node {name[0]}" if isinstance(name[0], int) else label_of(name[0])
+        return f"{node}, {printable(name[1])}"
     return label_of(name)
 
 

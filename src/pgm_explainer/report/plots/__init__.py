@@ -16,13 +16,16 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     ) from error
 
 from ..shown import is_explanation
+from ..strip import is_strip
 from .effects import draw_effects, effects_size
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
+from .strip import draw_strip, strip_size
 from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ...explanation import Explanation
@@ -32,6 +35,7 @@ __all__ = [
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
+    "draw_strip",
     "draw_superpixels",
     "plot_explanation",
     "plot_superpixels",
@@ -39,6 +43,8 @@ __all__ = [
 
 _Plot: TypeAlias = "Callable[..., Figure]"
 
+_COLOUR_BAR = 1.6
+"""The height of a colour bar and its text, which the network beside it does not use."""
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
 
@@ -62,16 +68,17 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
 
 
 def _both(explanation: Explanation, **options: Any) -> Figure:
-    width, height = network_size(explanation)
+    (width, height), (side, least) = network_size(explanation), _around_size(explanation)
+    height += _COLOUR_BAR if is_strip(explanation) else 0.0
     figure, (left, right) = plt.subplots(
         1,
         2,
-        figsize=(_SIDE + width, max(_SIDE, height)),
-        width_ratios=(_SIDE, width),
+        figsize=(side + width, max(least, height)),
+        width_ratios=(side, width),
         layout="constrained",
     )
     draw_network(explanation, right)
-    draw_neighbourhood(explanation, left, **options)
+    _draw_around(explanation, left, **options)
     return figure
 
 
@@ -86,14 +93,20 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     return plot
 
 
-def _square(_: Explanation, **__: Any) -> tuple[float, float]:
-    return _SIDE, _SIDE
+def _around_size(explanation: Explanation, **options: Any) -> tuple[float, float]:
+    return strip_size(explanation, **options) if is_strip(explanation) else (_SIDE, _SIDE)
+
+
+def _draw_around(explanation: Explanation, axes: Axes, **options: Any) -> None:
+    """Draw the graph around the prediction or, if no part has a place in it, a strip."""
+    draw = draw_strip if is_strip(explanation) else draw_neighbourhood
+    draw(explanation, axes, **options)
 
 
 _KINDS: dict[str, _Plot] = {
     "both": _both,
     "effects": _alone(draw_effects, effects_size),
-    "neighbourhood": _alone(draw_neighbourhood, _square),
+    "neighbourhood": _alone(_draw_around, _around_size),
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),
 }
