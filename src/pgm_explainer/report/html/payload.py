@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page_payload"]
 
-_MOST_DRAWN = 60
+_MOST_DRAWN, _MOST_NAMED = 60, 40
 _DIGITS = 12
 """Significant digits of a probability: more than enough, and shorter than a full double."""
 
@@ -166,11 +166,15 @@ def _legend(view: Surroundings) -> str:
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
     state = "kept" if view.explanation.task == "node" else "original"
+    has_ring = network is not None and (
+        explaining or view.explanation.task == "node" or not view.explanation.part_labels
+    )
+    ringed = "the target" if view.explanation.part_labels and not explaining else "a node"
     sentences = (
         ("Squares are the ends of the pair.", ends > 1),
         ("The square is the target.", ends == 1),
         ("Discs are the nodes of the network.", explaining),
-        (f"The ring around a node shows the probability that it is {state}.", network is not None),
+        (f"The ring around {ringed} shows the probability that it is {state}.", has_ring),
         *parts_legend(view),
         (f"{hidden} more {'node is' if hidden == 1 else 'nodes are'} not drawn.", hidden > 0),
     )
@@ -187,7 +191,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     return {
         "keys": [node_key(node), *about],
         "name": label_of(view.explanation.names[node]),
-        "named": bool(view.is_touched[at]),
+        "named": bool(view.is_touched[at] or (view.groups and len(view.nodes) <= _MOST_NAMED)),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
         "class": classes.index(number) if number in classes else None,
     }

@@ -18,6 +18,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 from ..shown import is_explanation
 from ..strip import is_strip
 from .effects import draw_effects, effects_size
+from .molecule import draw_molecule, read_atoms, read_molecule
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
@@ -56,19 +57,18 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
-    unknown = [name for name in options if name != "max_shown" or kind == "network"]
+    unknown = [name for name in options if kind not in _OPTIONS.get(name, ())]
     if unknown:
-        raise InputError(
-            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is max_shown, for "
-            f"{', '.join(each for each in _KINDS if each != 'network')}"
-        )
+        known = "; ".join(f"{name}, for {', '.join(of)}" for name, of in _OPTIONS.items())
+        raise InputError(f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is {known}")
     if "max_shown" in options:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     return draw(explanation, **options)
 
 
 def _both(explanation: Explanation, **options: Any) -> Figure:
-    (width, height), (side, least) = network_size(explanation), _around_size(explanation)
+    width, height = network_size(explanation)
+    side, least = _around_size(explanation, **options)
     height += _COLOUR_BAR if is_strip(explanation) else 0.0
     figure, (left, right) = plt.subplots(
         1,
@@ -93,14 +93,27 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     return plot
 
 
-def _around_size(explanation: Explanation, **options: Any) -> tuple[float, float]:
-    return strip_size(explanation, **options) if is_strip(explanation) else (_SIDE, _SIDE)
+def _around_size(
+    explanation: Explanation, *, max_shown: int | None = None, **_: Any
+) -> tuple[float, float]:
+    limit = {} if max_shown is None else {"max_shown": max_shown}
+    return strip_size(explanation, **limit) if is_strip(explanation) else (_SIDE, _SIDE)
 
 
-def _draw_around(explanation: Explanation, axes: Axes, **options: Any) -> None:
-    """Draw the graph around the prediction or, if no part has a place in it, a strip."""
-    draw = draw_strip if is_strip(explanation) else draw_neighbourhood
-    draw(explanation, axes, **options)
+def _draw_around(
+    explanation: Explanation, axes: Axes, *, molecule: Any = None, atoms: Any = None, **options: Any
+) -> None:
+    """Draw the graph around the prediction, a molecule or, for parts without a place, a strip."""
+    if is_strip(explanation):
+        draw_strip(explanation, axes, **options)
+        return
+    symbols = None if atoms is None else read_atoms(explanation, atoms)
+    if molecule is not None or symbols is not None:
+        drawn = read_molecule(explanation, molecule, symbols)
+        if drawn is not None:
+            draw_molecule(explanation, axes, drawn)
+            return
+    draw_neighbourhood(explanation, axes, atoms=symbols, **options)
 
 
 _KINDS: dict[str, _Plot] = {
@@ -110,3 +123,10 @@ _KINDS: dict[str, _Plot] = {
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),
 }
+
+_OPTIONS = {
+    "max_shown": [kind for kind in _KINDS if kind != "network"],
+    "molecule": ["both", "neighbourhood"],
+    "atoms": ["both", "neighbourhood"],
+}
+"""The options of plots, and the kinds that have them."""

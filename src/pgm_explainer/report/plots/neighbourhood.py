@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,13 @@ _DIRECTIONS = {"falls": FALLS, "rises": RISES}
 _BOLD: dict[str, Any] = {"weight": "bold", "zorder": 4}
 
 
-def draw_neighbourhood(explanation: Explanation, axes: Axes, *, max_shown: int = 60) -> None:
+def draw_neighbourhood(
+    explanation: Explanation,
+    axes: Axes,
+    *,
+    max_shown: int = 60,
+    atoms: Sequence[str] | None = None,
+) -> None:
     """Draw the target (a square), the nodes of the network (large) and the nodes around (small).
 
     Of the large ones the size shows the strength of the effect, and the colour of the outline its
@@ -44,7 +51,8 @@ def draw_neighbourhood(explanation: Explanation, axes: Axes, *, max_shown: int =
     direction. The nodes on the ways between target and network are always drawn; of the others the
     nearest, up to ``max_shown`` in all, and the title says how many are not.
 
-    Edges that are parts are drawn by their effects, and groups are outlined.
+    Edges that are parts are drawn by their effects, and groups are outlined. With ``atoms``, a
+    symbol for each node of the graph, every node drawn has its symbol and number as its name.
     """
     view = Surroundings(explanation, max_shown)
     if not len(view.nodes):
@@ -61,7 +69,7 @@ def draw_neighbourhood(explanation: Explanation, axes: Axes, *, max_shown: int =
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
     legend(axes, entries, ncols=min(len(entries), 3), frameon=False, **place)
     finish(axes, _title(view))
-    _label_nodes(axes, view, found)
+    _label_nodes(axes, view, found, atoms)
 
 
 def _title(view: Surroundings) -> str:
@@ -148,12 +156,14 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     return entries
 
 
-def _label_nodes(axes: Axes, view: Surroundings, found: Found) -> None:
+def _label_nodes(axes: Axes, view: Surroundings, found: Found, atoms: Sequence[str] | None) -> None:
     """Write names into the marks or, if any is too long for that, beside them all."""
     marked = np.flatnonzero(view.is_marked | view.is_touched).tolist()
-    if view.explanation.part_members and len(view.nodes) <= _MOST_NAMED:
+    if atoms is not None or (view.explanation.part_members and len(view.nodes) <= _MOST_NAMED):
         marked = list(range(len(view.nodes)))
     names = {at: label_of(view.explanation.names[int(view.nodes[at])]) for at in marked}
+    if atoms is not None:
+        names = {at: f"{atoms[int(view.nodes[at])]}{name}" for at, name in names.items()}
     if all(width(name) <= _FITS_A_MARK for name in names.values()):
         for at, name in names.items():
             x, y = view.at[at]
