@@ -134,7 +134,7 @@ def test_whole_numbers_of_any_integer_type_pass(value):
 @pytest.mark.parametrize(
     "value", [True, np.bool_(False), 4.0, "4", None, [4], np.array([4, 5]), torch.tensor([4, 5])]
 )
-def test_what_is_no_whole_number_is_named(value):
+def test_a_value_that_is_not_an_integer_is_named(value):
     with pytest.raises(InputError, match="it must be a whole number") as error:
         check_whole_number(value, "it", at_least=0)
     assert repr(value) in str(error.value)

@@ -1,4 +1,4 @@
-"""num_samples="auto": as many samples as it takes to know the strongest effects."""
+"""num_samples="auto": as many samples as needed to estimate the strongest effects."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_some_need_few_samples_and_others_many(together):
     assert len(set(counts)) > 2
 
 
-def test_a_target_gets_what_it_gets_alone(together):
+def test_each_target_has_the_same_number_as_alone(together):
     for target in (0, 1, 6, 7, 13, 20):
         alone = explainer().explain(target)
         assert alone == together[target]
@@ -62,17 +62,17 @@ def test_a_target_gets_what_it_gets_alone(together):
         assert alone.warnings == together[target].warnings
 
 
-def test_order_and_company_do_not_matter(together):
+def test_order_and_other_targets_do_not_matter(together):
     backwards = explainer().explain_many([21, 4, 7, 4])
     assert backwards == [together[target] for target in (21, 4, 7, 4)]
 
 
-def test_it_is_the_explanation_of_so_many_samples(together):
+def test_it_equals_the_explanation_with_that_number_of_samples(together):
     for target in (2, 5, 9, 16):
         count = drawn(together[target])
-        told = explainer(num_samples=count).explain(target)
-        assert told == together[target]
-        assert told.settings == together[target].settings
+        fixed = explainer(num_samples=count).explain(target)
+        assert fixed == together[target]
+        assert fixed.settings == together[target].settings
 
 
 def test_the_seed_decides():
@@ -125,7 +125,7 @@ def explain_noisy(**options):
     return PGMExplainer(noisy, x, edges, task="graph", **options).explain()
 
 
-def test_the_limit_is_told_with_what_is_known():
+def test_reaching_the_limit_gives_a_warning():
     explanation = explain_noisy(num_samples="auto")
     assert drawn(explanation) == STAGES[-1] == 8000
     (text,) = [each for each in explanation.warnings if "8000 samples" in each]
@@ -133,7 +133,7 @@ def test_the_limit_is_told_with_what_is_known():
     assert leading_margin(explanation) > 0.01
 
 
-def test_a_number_of_ones_own_is_taken_as_it_is():
+def test_a_given_number_is_used():
     explanation = explain_noisy(num_samples=600)
     assert drawn(explanation) == 600
     assert not any("600 samples do not" in each for each in explanation.warnings)
@@ -142,8 +142,8 @@ def test_a_number_of_ones_own_is_taken_as_it_is():
 def test_features_take_as_many_samples():
     auto = explainer()
     explanation = auto.explain(7)
-    told = explainer(num_samples=drawn(explanation))
-    ours, theirs = auto.explain_features(explanation), told.explain_features(told.explain(7))
+    fixed = explainer(num_samples=drawn(explanation))
+    ours, theirs = auto.explain_features(explanation), fixed.explain_features(fixed.explain(7))
     np.testing.assert_array_equal(ours.log_p, theirs.log_p)
     assert ours.log_p.min() < -10
 
@@ -153,6 +153,6 @@ def test_samples_need_a_number():
         explainer().samples([0])
 
 
-def test_another_word_is_refused():
+def test_an_unknown_word_is_refused():
     with pytest.raises(InputError, match="'many'"):
         explainer(num_samples="many")

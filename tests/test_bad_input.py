@@ -323,7 +323,7 @@ def test_a_model_that_answers_badly_is_an_error(bad, named):
     assert named in str(error.value)
 
 
-def test_an_error_inside_the_model_is_told_with_its_cause():
+def test_an_error_inside_the_model_is_reported_with_its_cause():
     def broken(x):
         raise KeyError("weights")
 
@@ -333,6 +333,6 @@ def test_an_error_inside_the_model_is_told_with_its_cause():
 
 
 @pytest.mark.parametrize("targets", [[], 5])
-def test_samples_around_nothing_are_refused(on_a_path, targets):
+def test_samples_without_targets_are_refused(on_a_path, targets):
     with pytest.raises(InputError, match="targets"):
         on_a_path().samples(targets)

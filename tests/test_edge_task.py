@@ -1,4 +1,4 @@
-"""Predictions about pairs of nodes, with a planted answer: whom each end of a pair listens to."""
+"""Predictions about pairs of nodes with a planted cause for each node of a pair."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from pgm_explainer import PGMExplainer, QueryError
 
-# Nodes 0, 1 and 2 listen to four nodes each; one of the four has something to say.
+# Nodes 0, 1 and 2 have edges from four nodes each; one of the four has a large feature.
 LISTENERS = {0: [3, 4, 5, 6], 1: [7, 8, 9, 10], 2: [11, 12, 13, 14]}
 CAUSE = {0: 4, 1: 9, 2: 14}
 EDGES = np.array([[s, t] for t, sources in LISTENERS.items() for s in sources]).T
@@ -24,11 +24,11 @@ OPTIONS = {
 
 
 def part(x, edge_index, pairs):
-    """There is a link while both ends hear something."""
+    """There is a link while both ends receive a large value."""
     adjacency = np.zeros((x.shape[1], x.shape[1]))
     np.add.at(adjacency, (edge_index[1], edge_index[0]), 1.0)
-    heard = adjacency @ x.prod(axis=-1, keepdims=True)
-    scores = 8 * heard[:, pairs[0]] * heard[:, pairs[1]] - 4
+    received = adjacency @ x.prod(axis=-1, keepdims=True)
+    scores = 8 * received[:, pairs[0]] * received[:, pairs[1]] - 4
     return np.concatenate([-scores, scores], axis=-1)
 
 
@@ -81,7 +81,7 @@ def test_an_end_may_explain_its_own_link():
 
 
 @MODELS
-def test_many_pairs_at_once_give_what_each_gets_alone(model):
+def test_many_pairs_give_the_same_as_each_alone(model):
     explainer = explainer_of(model)
     pairs = [*PAIRS, (0, 1), (1, 0), (0, 20)]
     many = explainer.explain_many(pairs)
@@ -118,11 +118,11 @@ def test_a_pair_may_come_in_any_form(pair):
 
 
 @pytest.mark.parametrize("split", [{"samples_per_call": 7}, {"max_memory": 1}], ids=str)
-def test_how_the_work_is_split_does_not_change_the_answer(split):
+def test_batch_size_and_memory_do_not_change_the_result(split):
     assert explainer_of(**split).explain_many(PAIRS) == explainer_of().explain_many(PAIRS)
 
 
-def test_a_subgraph_function_is_not_shown_what_is_far_from_the_pair():
+def test_a_subgraph_function_does_not_get_distant_nodes():
     seen = set()
 
     def watched(x, edge_index, nodes, pairs):
@@ -134,7 +134,7 @@ def test_a_subgraph_function_is_not_shown_what_is_far_from_the_pair():
     assert seen == {0, 1, *LISTENERS[0], *LISTENERS[1]}
 
 
-def test_queries_take_pairs_as_names_and_move_as_the_planted_rule_says():
+def test_queries_accept_pairs_and_follow_the_planted_rule():
     explanation = explainer_of(num_samples=2000, change="flip").explain((0, 1))
     one, other = CAUSE[0], CAUSE[1]
     assert explanation.query() == pytest.approx(0.9**2, abs=0.03)
@@ -158,7 +158,7 @@ def test_queries_take_pairs_as_names_and_move_as_the_planted_rule_says():
         explanation.query({(0, 1): "perturbed"})
 
 
-def test_a_pair_has_a_description_in_words():
+def test_a_pair_has_a_description():
     said = str(explainer_of().explain((0, 1)))
     assert "The pair (0, 1) is predicted to be of class 1 with probability 1.000" in said
     assert "P((0, 1) | " in said
@@ -166,7 +166,7 @@ def test_a_pair_has_a_description_in_words():
     assert "if changed" not in said
 
 
-def test_a_pair_that_nothing_moves_is_said_to_hold():
+def test_a_constant_pair_is_reported_to_hold():
     explanation = explainer_of().explain((0, 20))
     assert explanation.network is None
     assert explanation.predicted_class == 0
@@ -186,7 +186,7 @@ def test_a_link_may_have_one_score():
 
 
 def test_one_score_of_a_link_is_read_the_same_way_in_any_group():
-    # Alone the logit of (0, 1) looks like a probability, in the company of (2, 3) it does not.
+    # Alone, the logit of (0, 1) looks like a probability; together with (2, 3) it does not.
     x = np.array([[0.9], [0.9], [3.0], [3.0]])
 
     def dot(x, pairs):

@@ -62,7 +62,7 @@ def same(left, right):
 
 @pytest.fixture(scope="module")
 def alone(toy):
-    """Each node's explanation, asked for one by one."""
+    """The explanation of each node, computed one by one."""
     explainer = explainer_of(toy)
     return [explainer.explain(node) for node in range(16)]
 
@@ -75,7 +75,7 @@ def test_the_toy_has_something_to_explain(alone):
 @pytest.mark.parametrize("form", ["whole", "part"])
 @settings(max_examples=20)
 @given(group=st.lists(st.integers(0, 15), min_size=1, max_size=8))
-def test_any_group_of_targets_gives_what_each_gets_alone(toy, alone, form, group):
+def test_any_group_of_targets_gives_the_same_as_each_alone(toy, alone, form, group):
     many = explainer_of(toy, form).explain_many(group)
     assert [each.target for each in many] == group
     assert all(same(each, alone[each.target]) for each in many)
@@ -86,7 +86,7 @@ def test_any_group_of_targets_gives_what_each_gets_alone(toy, alone, form, group
 @pytest.mark.parametrize(
     "change", ["large_fall", "large_move", "fall", "flip", "absolute", "top_fraction", "levels"]
 )
-def test_all_targets_at_once_give_what_each_gets_alone(toy, test, no_child, change):
+def test_all_targets_give_the_same_as_each_alone(toy, test, no_child, change):
     explainer = explainer_of(toy, test=test, no_child=no_child, change=change)
     for each in explainer.explain_many(range(11)):
         assert same(each, explainer.explain(each.target))
@@ -126,7 +126,7 @@ def test_every_perturbation_gives_a_target_the_same_samples_in_any_group(toy, fo
     ],
     ids=str,
 )
-def test_how_the_work_is_split_does_not_change_the_answer(toy, alone, form, split):
+def test_batch_size_and_memory_do_not_change_the_result(toy, alone, form, split):
     for each in explainer_of(toy, form, **split).explain_many([3, 8]):
         assert same(each, alone[each.target])
 
@@ -142,7 +142,7 @@ def test_how_the_work_is_split_does_not_change_a_graphs_explanation(toy, samples
     assert whole.explain().nodes
 
 
-def test_asking_again_gives_the_same_whatever_was_asked_before(toy, alone):
+def test_repeated_calls_give_the_same_result(toy, alone):
     explainer = explainer_of(toy)
     explainer.explain_many([1, 2, 3])
     assert same(explainer.explain(RICH), alone[RICH])
@@ -303,7 +303,7 @@ def test_a_model_that_edits_its_edges_in_place_does_no_harm(toy, alone):
     assert same(explainer.explain(3), alone[3])
 
 
-def test_a_graph_model_that_edits_its_edges_in_place_leaves_the_callers_alone(toy):
+def test_a_graph_model_that_edits_its_edges_does_not_change_the_callers(toy):
     edge_index = toy.edge_index.copy()
 
     def vandal(features, edge_index):
@@ -329,7 +329,7 @@ def test_a_perturbation_that_edits_its_features_in_place_does_no_harm(toy):
     np.testing.assert_array_equal(x, toy.x)
 
 
-# Models whose answer is known
+# Models with known explanations
 
 
 NUM_NODES, TARGET, CAUSES = 9, 4, [1, 6]
@@ -366,7 +366,7 @@ def test_the_planted_causes_are_found_and_nothing_else(no_child, structure, test
 
 
 @pytest.mark.parametrize("no_child", [True, False])
-def test_queries_move_as_the_planted_rule_says(no_child):
+def test_queries_follow_the_planted_rule(no_child):
     explanation = explain_planted(no_child=no_child, num_samples=2000)
     one, other = CAUSES
     assert explanation.query() == pytest.approx(explanation.held, abs=0.03)
@@ -408,7 +408,7 @@ def test_the_planted_causes_of_a_graphs_prediction_are_found(change):
     assert explanation.query({one: "original", other: "original"}) == pytest.approx(1)
 
 
-def test_a_subgraph_model_is_never_shown_what_is_far_away():
+def test_a_subgraph_model_does_not_get_distant_nodes():
     far = np.array([[0, 1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6, 7]])
     seen, in_samples = set(), set()
 
@@ -424,14 +424,14 @@ def test_a_subgraph_model_is_never_shown_what_is_far_away():
     explainer = PGMExplainer(model, np.ones((1000, 1)), far, num_layers=1)
     assert explainer.explain(6).nodes == [5]
     assert in_samples == {3, 4, 5, 6, 7}
-    assert 2 in seen  # a hop more, once, to see that it makes no difference
+    assert 2 in seen  # one hop more, once, to check that it makes no difference
     assert len(seen) < 15  # and another place, to see what the model is like
 
 
 # How far an explanation may look
 
 
-def test_hops_limit_the_candidates_and_leave_predictions_alone(toy):
+def test_hops_limit_the_candidates_but_not_the_subgraph(toy):
     for form in ("whole", "part"):
         near, far = explainer_of(toy, form, hops=1), explainer_of(toy, form)
         sources = set(toy.edge_index[0, toy.edge_index[1] == RICH].tolist()) - {RICH}
@@ -469,7 +469,7 @@ def sum_model(x, edge_index):
 @pytest.mark.parametrize("no_child", [True, False])
 @pytest.mark.parametrize("correction", ["none", "benjamini_hochberg"])
 @pytest.mark.parametrize("edge_index", [np.array([[0], [1]]), [[0, 2], [1, 2]]])
-def test_a_node_that_nothing_reaches_has_a_network_of_its_own(edge_index, no_child, correction):
+def test_an_isolated_node_has_a_network_of_itself(edge_index, no_child, correction):
     explainer = PGMExplainer(
         sum_model, np.ones((3, 1)), edge_index, no_child=no_child, correction=correction
     )
@@ -516,12 +516,12 @@ def test_direction_matters():
     assert [each.node for each in explainer.explain(0).ranking] == []
 
 
-def test_without_layers_a_node_sees_itself_only():
+def test_without_layers_a_node_depends_only_on_itself():
     explainer = PGMExplainer(sum_model, np.ones((2, 1)), [[0], [1]], num_layers=0)
     assert len(explainer.explain(1).ranking) == 0
 
 
-# What cannot be explained is said, not invented
+# Errors if there is nothing to explain
 
 
 @pytest.mark.parametrize("only_significant", [True, False])
@@ -579,7 +579,7 @@ def test_zeroing_zeros_is_an_error_naming_the_perturbation():
 # Warnings
 
 
-def test_an_explanation_without_weakness_warns_of_nothing():
+def test_a_good_explanation_has_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert explain_planted().warnings == ()
@@ -705,7 +705,7 @@ def test_the_kind_of_scores_that_is_stated_changes_the_explanation(toy):
 
 
 class Layered:
-    """A predictor that tells how many layers it has."""
+    """A predictor that declares its number of layers."""
 
     accepts_subgraph = False
 
@@ -717,12 +717,12 @@ class Layered:
 
 
 @pytest.mark.parametrize(
-    ("told", "stated", "used"),
+    ("counted", "stated", "used"),
     [(2, None, 2), (2, 1, 1), (None, None, 3), (None, 2, 2), (0, None, 0)],
 )
-def test_the_number_of_layers_is_stated_or_told_by_the_model_or_three(toy, told, stated, used):
+def test_the_number_of_layers_is_given_or_counted_or_three(toy, counted, stated, used):
     options = {**OPTIONS, "num_layers": stated}
-    explainer = PGMExplainer(Layered(toy, told), toy.x, toy.edge_index, **options)
+    explainer = PGMExplainer(Layered(toy, counted), toy.x, toy.edge_index, **options)
     assert explainer.num_layers == used
     assert explainer.explain(RICH) == explainer_of(toy, num_layers=used).explain(RICH)
     assert explainer.explain(RICH).settings.model.num_layers == used
@@ -737,7 +737,7 @@ def test_significance_may_be_any_real_number(toy):
     assert exact == explainer_of(toy, significance=0.05).explain(RICH)
 
 
-def test_the_task_decides_what_the_model_must_answer(toy):
+def test_the_task_determines_the_expected_shape(toy):
     PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph").explain()
     with pytest.raises(ModelError, match=r"this task needs \[1, classes\]"):
         PGMExplainer(toy.whole, toy.x, toy.edge_index, task="graph").explain()
@@ -787,16 +787,16 @@ def test_exact_search_scores_no_worse_than_hill_climbing(toy, max_nodes):
             assert best.network.score >= found.network.score - 1e-9
 
 
-def test_a_search_of_ones_own_gets_the_selected_columns(toy):
-    asked = []
+def test_a_user_defined_search_gets_the_selected_columns(toy):
+    calls = []
 
     def own(data, cardinalities):
-        asked.append((data.shape, list(cardinalities)))
+        calls.append((data.shape, list(cardinalities)))
         return hill_climb(data, cardinalities)
 
     mine = explainer_of(toy, structure=own).explain(RICH)
     assert mine == explainer_of(toy, structure="hill_climb").explain(RICH)
-    assert asked == [((200, len(mine.nodes)), [4] * len(mine.nodes))]
+    assert calls == [((200, len(mine.nodes)), [4] * len(mine.nodes))]
 
 
 def test_without_a_structure_the_nodes_are_the_same_and_there_is_no_network(toy, alone):
@@ -819,16 +819,16 @@ def test_without_a_structure_the_nodes_are_the_same_and_there_is_no_network(toy,
         ("max_memory", 2 * ((6 * 16 + 3 * 28) * 64 + 4 * 16 * 3) * 8 * 152, [152, 48]),
     ],
 )
-def test_the_model_sees_as_many_samples_at_once_as_it_may(toy, option, value, sizes):
-    asked = []
+def test_samples_per_call_bounds_the_batch(toy, option, value, sizes):
+    calls = []
 
     def watched(x):
-        asked.append(len(x))
+        calls.append(len(x))
         return toy.whole(x)
 
     PGMExplainer(watched, toy.x, toy.edge_index, **OPTIONS, **{option: value}).explain(RICH)
-    assert asked[-len(sizes) :] == sizes
-    assert sum(asked[: -len(sizes)]) < 10
+    assert calls[-len(sizes) :] == sizes
+    assert sum(calls[: -len(sizes)]) < 10
 
 
 @pytest.mark.parametrize("scores", ["logits", "probabilities", "log_probabilities", "auto"])
@@ -844,10 +844,10 @@ def test_scores_of_any_kind_give_the_same_explanation(toy, alone, scores):
     assert explanation.network == alone[RICH].network
 
 
-# What an explanation says of itself
+# What an explanation records
 
 
-def test_the_settings_tell_how_it_was_made(toy):
+def test_the_settings_are_recorded(toy):
     said = explainer_of(toy, perturbation="auto", features=[0, 1], seed=4).explain(RICH).settings
     assert said.sampling.perturbation == PERTURBATIONS["permute"]
     assert said.sampling.change == LargeFall(0.4, 0.15)
@@ -910,14 +910,14 @@ def test_a_search_that_answers_with_no_dag_is_an_error(toy):
         explainer.explain(RICH)
 
 
-def test_a_mask_of_nodes_will_do_for_targets(toy):
+def test_a_mask_of_nodes_is_accepted_as_targets(toy):
     mask = np.zeros(16, dtype=bool)
     mask[[3, 14]] = True
     assert [each.target for each in explainer_of(toy).explain_many(mask)] == [3, 14]
 
 
-def test_by_effect_what_follows_a_common_cause_does_not_count():
-    """Nodes 1 and 2 both follow node 0; 2 hears 1, but makes nothing of it."""
+def test_a_common_cause_does_not_give_an_effect():
+    """Nodes 1 and 2 both follow node 0; 2 has an edge from 1, but ignores it."""
     edges = np.array([[0, 0, 1], [1, 2, 2]])
 
     def model(x):

@@ -87,7 +87,7 @@ def test_equality_is_about_effects_too(explanation):
     assert replace(explanation, effects=rounded) == explanation, "the model's rounding"
 
 
-def test_the_causes_are_the_nodes_and_the_target_has_an_effect_of_its_own(explanation):
+def test_causes_are_nodes_and_the_target_has_an_effect(explanation):
     effects = {each.node: each for each in explanation.effects}
     assert sorted(effects) == list(range(NUM_NODES))
     assert sorted(node for node, each in effects.items() if each.significant) == CAUSES
@@ -135,7 +135,7 @@ def test_support_counts_the_samples_behind_an_answer(explanation):
     assert explanation.support(both) == explanation.network.probability(both) * samples
 
 
-def test_support_of_nothing_to_ask_is_refused_as_a_query_is(explanation):
+def test_support_refuses_the_same_evidence_as_query(explanation):
     with pytest.raises(QueryError, match="evidence must be a mapping"):
         explanation.support([1])
     with pytest.raises(QueryError, match="has no network"):

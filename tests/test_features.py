@@ -111,7 +111,7 @@ def test_only_features_that_are_there_are_tested():
     assert str(none) == "0 of 0 features of the nodes matter (2 nodes × 0 features)."
 
 
-def test_of_many_features_the_surest_are_printed():
+def test_only_the_most_significant_features_are_printed():
     shape = (3, 50)
     log_p = -np.random.default_rng(0).permutation(150).reshape(shape).astype(float)
     effects = FeatureEffects(np.arange(3), np.arange(50), -log_p / 150, log_p, log_p < -99)

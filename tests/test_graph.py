@@ -148,9 +148,9 @@ def test_whole_is_the_graph_itself(graph):
 
 def walked(graph, start, nodes, steps):
     """The same by the powers of the matrix of all walks."""
-    heard = np.zeros((graph.num_nodes, graph.num_nodes))
-    np.add.at(heard, (graph.edge_index[1], graph.edge_index[0]), 1)
-    chances = heard / np.maximum(heard.sum(axis=1, keepdims=True), 1)
+    received = np.zeros((graph.num_nodes, graph.num_nodes))
+    np.add.at(received, (graph.edge_index[1], graph.edge_index[0]), 1)
+    chances = received / np.maximum(received.sum(axis=1, keepdims=True), 1)
     from_start = np.zeros(graph.num_nodes)
     from_start[start] = 1
     powers = [np.linalg.matrix_power(chances, step) for step in range(steps + 1)]

@@ -19,9 +19,9 @@ def configs(no_child=True, **choices):
 
 
 def samples(seed, changed_by, num_samples=2000, levels=2):
-    """Nodes 0 to 3 and a target; ``changed_by`` says how likely each sample's target changes.
+    """Nodes 0 to 3 and a target; ``changed_by`` is the probability that a sample's target changes.
 
-    Node 3 is perturbed like the others, and its prediction moves along with the target's.
+    Node 3 is perturbed like the others, and its prediction depends on the target's.
     """
     rng = np.random.default_rng(seed)
     perturbed = rng.random((num_samples, 5)) < 0.2
@@ -59,7 +59,7 @@ def test_causes_are_parents_by_their_perturbation():
     assert kept == pytest.approx(0.98 * 0.4 * (1 - 0.2 * 0.3), abs=0.05)
 
 
-def test_what_moves_along_is_a_parent_by_its_own_prediction_where_that_tells_more():
+def test_a_dependent_is_a_parent_if_its_prediction_improves_the_score():
     table = samples(1, two_causes)
     network = learn(table, [0, 1, 2, 3], [0, 1])
     assert 3 in network.parents(TARGET)
@@ -69,7 +69,7 @@ def test_what_moves_along_is_a_parent_by_its_own_prediction_where_that_tells_mor
     assert along[1] > 0.5
 
 
-def test_a_node_that_steadies_the_prediction_acts_when_it_is_left_alone():
+def test_a_stabilising_node_acts_when_it_is_original():
     def steadier(perturbed):
         return np.where(perturbed[:, 0], 0.1, 0.5)
 
@@ -96,13 +96,13 @@ def test_a_cause_that_never_changes_the_prediction_is_no_parent():
 @pytest.mark.parametrize(
     "choices", [{"target_table": "full"}, {"no_child": False}, {"levels": 3}], ids=str
 )
-def test_where_there_can_be_no_noisy_or_or_none_is_wanted_the_table_is_full(choices):
+def test_the_table_is_full_if_a_noisy_or_is_impossible_or_disabled(choices):
     levels = choices.pop("levels", 2)
     network = learn(samples(4, two_causes, levels=levels), [0, 1], [0, 1], **choices)
     assert isinstance(network.cpt(TARGET), ConditionalTable)
 
 
-def test_the_papers_algorithm_2_drops_what_the_others_explain():
+def test_algorithm_2_drops_nodes_that_others_explain():
     network = learn(samples(5, two_causes), [0, 1, 2], [0, 1], target_table="full")
     assert network.parents(TARGET) == [0, 1]
 
@@ -138,7 +138,7 @@ def test_networks_come_in_order_whatever_tables_they_have():
 
 @pytest.mark.parametrize("target_table", ["auto", "noisy_or", "full"])
 def test_a_network_forecasts_the_model(target_table):
-    """Of ten causes a full table knows few combinations; a noisy-or knows them all."""
+    """Of ten causes, a full table has seen few combinations; a noisy-or covers them all."""
 
     def reads_ten(x):
         score = 2 - 3 * x[..., :10, 0].sum(axis=-1)

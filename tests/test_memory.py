@@ -63,7 +63,7 @@ def test_none_is_a_quarter_of_what_is_free(monkeypatch):
     assert check_memory(None) == 1000
 
 
-def test_what_is_free_is_read_from_the_system(monkeypatch, tmp_path):
+def test_free_memory_is_read_from_the_system(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  9 kB\nMemAvailable:    7 kB\n")
     monkeypatch.setattr(memory, "_MEMINFO", meminfo)

@@ -49,8 +49,8 @@ def test_the_classes_of_the_nodes_around_are_the_models(toy):
     ):
         around = np.union1d(explanation.ranking.nodes, [target])
         np.testing.assert_array_equal(explanation.node_classes, whole[around])
-    asked = explainer(toy, explained_class=1).explain(14)
-    np.testing.assert_array_equal(asked.node_classes, whole[asked.neighbourhood.nodes])
+    other_class = explainer(toy, explained_class=1).explain(14)
+    np.testing.assert_array_equal(other_class.node_classes, whole[other_class.neighbourhood.nodes])
 
 
 def test_nodes_without_a_prediction_of_their_own_have_no_class(toy):

@@ -44,7 +44,7 @@ ENDLESS = [count, lambda: range(10**12), lambda: (1 for _ in count())]
 
 
 @pytest.mark.parametrize("make", ENDLESS, ids=["count", "range", "generator"])
-def test_a_list_without_end_is_refused(explainer, make, tmp_path):
+def test_an_infinite_list_is_refused(explainer, make, tmp_path):
     """Before, it took all memory of the machine."""
     for attempt in (
         lambda: explainer.explain_many(make()),
@@ -66,12 +66,12 @@ def test_thresholds_are_counted_before_they_are_read():
         Levels(range(10**12))
 
 
-def test_a_list_that_fails_is_told_with_its_cause(explainer):
+def test_a_list_that_fails_is_reported_with_its_cause(explainer):
     with pytest.raises(InputError, match="OSError: the disk is gone"):
         explainer.explain_many(failing())
 
 
-def test_what_is_no_collection_is_none():
+def test_an_object_that_is_not_a_collection_is_refused():
     assert as_list(3) is None
     assert as_list(np.array(3)) is None
     assert as_list(iter([1, 2])) == [1, 2]
@@ -82,7 +82,7 @@ class Unreadable:
         raise OSError("the disk is gone")
 
 
-def test_an_object_that_cannot_be_read_as_an_array_is_told():
+def test_an_object_that_is_not_an_array_is_an_error():
     with pytest.raises(InputError, match="x cannot be read as an array: the disk is gone"):
         PGMExplainer(model, Unreadable(), RING)
 
@@ -106,7 +106,7 @@ NO_NAMES = [torch.ones(2, 2), None, 1.5, True, np.array([1]), {"a": 1}, ("a", No
 
 
 @pytest.mark.parametrize("name", NO_NAMES, ids=lambda name: type(name).__name__)
-def test_what_is_no_name_is_refused(explanation, name):
+def test_an_invalid_name_is_refused(explanation, name):
     with pytest.raises(InputError):
         explanation.named({3: name})
     with pytest.raises(InputError):
@@ -147,7 +147,7 @@ DATA = np.random.default_rng(0).integers(0, 2, (30, 3))
         lambda e: BayesianNetwork.fit(Unreadable(), DAG(1), DATA),
     ],
 )
-def test_what_cannot_be_used_is_refused(explanation, attempt):
+def test_an_unusable_object_is_refused(explanation, attempt):
     with pytest.raises(InputError):
         attempt(explanation)
 
@@ -158,7 +158,7 @@ def test_effects_agree_with_effects_only(explanation):
 
 
 @pytest.mark.parametrize("progress", ["yes", 1, torch.tensor([])], ids=repr)
-def test_a_job_takes_progress_as_an_explainer_does(explainer, tmp_path, progress):
+def test_a_job_accepts_progress_as_an_explainer_does(explainer, tmp_path, progress):
     with pytest.raises(InputError, match="progress must be True, False or None"):
         explain_dataset(explainer, [1], tmp_path / "new", progress=progress)
     assert not (tmp_path / "new").exists()
@@ -208,7 +208,7 @@ def test_a_tabu_list_may_be_longer_than_any_search():
     )
 
 
-def test_what_is_no_target_of_a_data_set_is_called_as_it_is(explainer, tmp_path):
+def test_an_unknown_target_of_a_data_set_is_named(explainer, tmp_path):
     data = explain_dataset(explainer, [1], tmp_path, names=list("abcdefgh"))
     nested = []
     nested.append(nested)

@@ -1,4 +1,4 @@
-"""Functions and objects of the user's own: what they do wrong is told with the way out."""
+"""User-defined functions and objects: their mistakes are reported with a solution."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def explain(black_box=model, **options):
         ("structure", lambda data: data, InputError, "(data [n, variables], cardinalities)"),
     ],
 )
-def test_a_function_with_another_signature_is_told_how_it_is_called(option, function, error, usage):
+def test_a_wrong_signature_error_shows_the_expected_call(option, function, error, usage):
     with pytest.raises(error, match=r"TypeError: .*takes 1 positional argument") as raised:
         explain(**{option: function})
     assert usage in str(raised.value)
@@ -54,7 +54,7 @@ def test_a_function_with_another_signature_is_told_how_it_is_called(option, func
 
 
 @pytest.mark.parametrize("option", ["perturbation", "change", "structure"])
-def test_a_function_that_fails_is_told_with_its_cause(option):
+def test_a_function_that_fails_is_reported_with_its_cause(option):
     def fails(one, other):
         raise KeyError("weights")
 
@@ -67,7 +67,7 @@ def test_a_function_that_fails_is_told_with_its_cause(option):
 
 @dataclass
 class OwnTest:
-    """Pearson's, but for what it says of each table."""
+    """Pearson's test, except for its result for each table."""
 
     answer: Any
     name: str = "own"
@@ -87,14 +87,14 @@ class OwnTest:
     ],
     ids=["nan", "inf", "negative", "one number", "nothing"],
 )
-def test_a_test_that_says_nothing_is_an_error(answer, named):
+def test_a_test_that_returns_none_is_an_error(answer, named):
     """Before, a NaN was no evidence, and no node was found."""
     with pytest.raises(InputError, match="the test 'own'") as raised:
         explain(test=OwnTest(answer))
     assert named in str(raised.value)
 
 
-def test_a_test_of_ones_own_works():
+def test_a_user_defined_test_works():
     assert explain(test=OwnTest(lambda shape: np.full(shape, 100.0))).nodes
 
 
@@ -135,13 +135,13 @@ def test_an_indicator_that_answers_badly_is_named(change, named):
     assert named in str(raised.value)
 
 
-def test_an_indicator_of_ones_own_works_and_is_called_by_its_name():
+def test_a_user_defined_indicator_works_and_has_its_name():
     found = explain(change=OwnChange())
     assert found.held == explain(change=0.1).held
     assert found.settings.sampling.change.name == "own"
 
 
-def test_an_indicator_that_lacks_something_is_told_what():
+def test_an_incomplete_indicator_error_names_what_is_missing():
     class Half:
         name = "half"
 
@@ -157,7 +157,7 @@ def test_an_indicator_that_lacks_something_is_told_what():
 
 @dataclass
 class OwnScore:
-    """The likelihood, but for what is given."""
+    """The likelihood, except for the given parts."""
 
     value: Any = None
     price: Any = 0.0
@@ -180,7 +180,7 @@ def test_a_score_that_answers_badly_is_named(score, structure):
         explain(score=score, structure=structure)
 
 
-def test_a_score_of_ones_own_works():
+def test_a_user_defined_score_works():
     learnt = [
         explain(score=score, target_table="full").network
         for score in (OwnScore(), "log_likelihood")
@@ -223,7 +223,7 @@ EMBEDDING = np.random.default_rng(2).normal(size=(NODES, 3))
     ],
     ids=["module", "adjacency", "embedding"],
 )
-def test_a_model_that_holds_data_for_each_node_is_told_the_way_out(black_box):
+def test_a_model_with_data_per_node_gets_a_suggestion(black_box):
     with pytest.raises(ModelError, match="data for each of the 40 nodes") as raised:
         explain(black_box)
     assert "a function of x alone" in str(raised.value)
@@ -265,7 +265,7 @@ def test_a_data_object_without_nodes_is_named():
     ],
     ids=str,
 )
-def test_a_value_that_cannot_be_used_is_told_with_the_way_out(options, way_out):
+def test_an_unusable_value_is_an_error_with_a_suggestion(options, way_out):
     with pytest.raises(InputError, match=way_out):
         explain(**options)
 
@@ -280,7 +280,7 @@ def test_one_target_is_no_list(targets):
     ("attribute", "value"),
     [("accepts_subgraph", np.ones(2)), ("latency_bound", "yes"), ("num_layers", "two")],
 )
-def test_a_predictor_that_tells_nonsense_of_itself_is_named(attribute, value):
+def test_a_predictor_with_invalid_declarations_is_named(attribute, value):
     class Own:
         accepts_subgraph = True
 

@@ -1,4 +1,4 @@
-"""The bar shows where someone is looking, after a second, and leaves nothing behind."""
+"""The progress bar shows in a terminal or notebook, after a second, and is cleared at the end."""
 
 import io
 import sys
@@ -28,9 +28,9 @@ def watched(monkeypatch):
     return stream
 
 
-def test_what_is_over_within_a_second_shows_nothing(clock, monkeypatch):
+def test_work_of_less_than_a_second_shows_no_bar(clock, monkeypatch):
     terminal = watched(monkeypatch)
-    with Progress("asking", total=10) as bar:
+    with Progress("calling", total=10) as bar:
         clock[0] = 0.9
         bar.advance(10)
     assert terminal.getvalue() == ""
@@ -38,10 +38,10 @@ def test_what_is_over_within_a_second_shows_nothing(clock, monkeypatch):
 
 def test_what_takes_longer_shows_how_far_it_is_and_how_long_it_will_take(clock, monkeypatch):
     terminal = watched(monkeypatch)
-    with Progress("asking", total=10) as bar:
+    with Progress("calling", total=10) as bar:
         clock[0] = 2.0
         bar.advance(5)
-        assert "asking" in terminal.getvalue()
+        assert "calling" in terminal.getvalue()
         assert " 50%, 2 s left" in terminal.getvalue()
 
 
@@ -49,7 +49,7 @@ def test_the_line_is_cleared_at_the_end_and_on_an_interrupt(clock, monkeypatch):
     terminal = watched(monkeypatch)
 
     def interrupted():
-        with Progress("asking", total=10) as bar:
+        with Progress("calling", total=10) as bar:
             clock[0] = 2.0
             bar.advance(5)
             raise KeyboardInterrupt
@@ -62,10 +62,10 @@ def test_the_line_is_cleared_at_the_end_and_on_an_interrupt(clock, monkeypatch):
 
 
 @pytest.mark.parametrize(("show", "shown"), [(None, False), (False, False), (True, True)])
-def test_a_pipe_sees_nothing_unless_asked(clock, monkeypatch, show, shown):
+def test_a_pipe_gets_no_progress_by_default(clock, monkeypatch, show, shown):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress("asking", total=2, show=show) as bar:
+    with Progress("calling", total=2, show=show) as bar:
         clock[0] = 5.0
         bar.advance()
     assert bool(stream.getvalue()) == shown
@@ -73,7 +73,7 @@ def test_a_pipe_sees_nothing_unless_asked(clock, monkeypatch, show, shown):
 
 def test_a_terminal_can_be_kept_silent(clock, monkeypatch):
     terminal = watched(monkeypatch)
-    with Progress("asking", total=2, show=False) as bar:
+    with Progress("calling", total=2, show=False) as bar:
         clock[0] = 5.0
         bar.advance()
     assert terminal.getvalue() == ""
@@ -81,7 +81,7 @@ def test_a_terminal_can_be_kept_silent(clock, monkeypatch):
 
 def test_a_stream_that_is_closed_is_no_trouble(clock, monkeypatch):
     stream = watched(monkeypatch)
-    with Progress("asking", total=4) as bar:
+    with Progress("calling", total=4) as bar:
         clock[0] = 2.0
         bar.advance()
         stream.close()
@@ -118,19 +118,19 @@ def test_the_explainer_passes_it_on(toy, monkeypatch):
 @pytest.mark.parametrize(("show", "level"), [(None, "WARNING"), (False, "INFO")])
 def test_what_will_take_long_is_logged_once_where_no_bar_is_shown(clock, caplog, show, level):
     caplog.set_level("INFO", "pgm_explainer")
-    with Progress("asking", total=100, show=show) as bar:
+    with Progress("calling", total=100, show=show) as bar:
         for now in (0.5, 2.0, 4.0, 6.0):
             clock[0] = now
             bar.advance()
     (record,) = caplog.records
-    assert record.message == "asking: 2 of 100 done after 2 s, about 1 min 38 s left"
+    assert record.message == "calling: 2 of 100 done after 2 s, about 1 min 38 s left"
     assert record.levelname == level
 
 
 @pytest.mark.parametrize(("total", "show"), [(20, None), (10_000, True)])
-def test_what_is_short_or_shown_is_not_logged(clock, caplog, total, show, monkeypatch):
+def test_short_or_displayed_work_is_not_logged(clock, caplog, total, show, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with Progress("asking", total, show) as bar:
+    with Progress("calling", total, show) as bar:
         for now in (2.0, 4.0):
             clock[0] = now
             bar.advance()
@@ -141,7 +141,7 @@ def test_an_explanation_that_will_take_long_says_so(toy, caplog, clock):
     from pgm_explainer import PGMExplainer
 
     def slow(x):
-        clock[0] += len(x)  # a second a sample
+        clock[0] += len(x)  # one second per sample
         return toy.whole(x)
 
     explainer = PGMExplainer(

@@ -44,7 +44,7 @@ def test_every_promise_is_tested_or_known_not_to_be():
 
 
 @pytest.mark.parametrize("name", sorted(set(promised()) - TOOLS))
-def test_what_is_tested_is_the_lowest(name):
+def test_the_lowest_supported_versions_are_tested(name):
     wanted = [*map(int, promised()[name].split(".")), 0, 0][:3]
     lowest = [*map(int, pinned()[name].split(".")), 0, 0][:3]
     assert lowest == wanted

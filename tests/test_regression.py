@@ -24,7 +24,7 @@ def values(x):
 
 
 def two_values(x):
-    """The target has one value that needs the strong cause, and one of its own."""
+    """The target has one value that depends on the strong cause, and an independent one."""
     first = 50 * x[..., :1]
     first[:, TARGET] = 100 * x[:, STRONG, :1]
     return np.concatenate([first, -7 * x[..., :1]], axis=-1)
@@ -48,7 +48,7 @@ def explain(model=values, target=TARGET, **options):
     ids=["beyond 3", "beyond 50", "top tenth", "top", "auto"],
 )
 @pytest.mark.parametrize("no_child", [True, False])
-def test_what_moves_a_value_is_found(change, causes, no_child):
+def test_the_cause_of_a_value_is_found(change, causes, no_child):
     explanation = explain(change=change, no_child=no_child)
     assert sorted(explanation.nodes) == causes
 
@@ -81,7 +81,7 @@ def test_a_value_is_no_class():
     json.dumps(settings_to_dict(explanation.settings))
 
 
-def test_the_default_is_the_half_that_moved_most():
+def test_the_default_is_the_half_with_the_largest_changes():
     assert explain().settings.sampling.change == TopDeviation(0.5)
     assert explain() == explain(change=TopDeviation(0.5))
 
@@ -107,7 +107,7 @@ def test_values_of_graphs_and_pairs_are_explained_too(task):
     assert "has the value 63" in str(explanation)
 
 
-def test_several_values_are_told_together_and_one_can_be_asked_for():
+def test_several_values_are_explained_together_or_one_alone():
     both = explain(two_values)
     assert both.values == (100.0, -7.0)
     assert "has the value 100, -7." in str(both)

@@ -81,7 +81,7 @@ def test_a_copy_in_another_process_is_in_its_memory(in_files):
     assert matrix.read(0, 1).tolist() == [[1, 2, 3]]
 
 
-def test_a_full_disk_is_told_before_anything_is_written(in_files, monkeypatch):
+def test_a_full_disk_is_an_error_before_anything_is_written(in_files, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -90,7 +90,7 @@ def test_a_full_disk_is_told_before_anything_is_written(in_files, monkeypatch):
         Scratch(limit=0, what="samples").zeros(3, 2**30, np.uint8)
 
 
-def test_no_folder_for_temporary_files_is_told(in_files, monkeypatch):
+def test_a_missing_temporary_folder_is_an_error(in_files, monkeypatch):
     def nowhere():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
@@ -194,15 +194,15 @@ def test_nor_do_the_effects_of_features(toy, in_files):
     np.testing.assert_array_equal(*effects)
 
 
-def test_explanations_that_will_be_large_are_told_beforehand(toy, in_files, caplog, monkeypatch):
+def test_large_explanations_give_a_warning_beforehand(toy, in_files, caplog, monkeypatch):
     monkeypatch.setattr(batching, "_LARGE", 100)
-    asked = []
+    logged = []
 
     def watched(x):
-        asked.extend(caplog.records)
+        logged.extend(caplog.records)
         return toy.whole(x)
 
     PGMExplainer(watched, toy.x, toy.edge_index, max_memory=1, **OPTIONS).explain_many([3, 8])
-    assert asked[0].levelname == "WARNING"
-    assert "2 explanations with 6 candidates in total will take about 900 B" in asked[0].message
-    assert "explain_dataset()" in asked[0].message
+    assert logged[0].levelname == "WARNING"
+    assert "2 explanations with 6 candidates in total will take about 900 B" in logged[0].message
+    assert "explain_dataset()" in logged[0].message

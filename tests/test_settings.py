@@ -204,7 +204,7 @@ def test_memory_is_read_once():
     assert free.memory == free.memory > 0
 
 
-def test_max_parents_is_not_for_a_search_of_ones_own():
+def test_max_parents_does_not_apply_to_a_user_defined_search():
     with pytest.raises(InputError, match="max_parents=2 does not apply to a custom"):
         NetworkConfig(structure=_no_edges, max_parents=2)
 

@@ -66,7 +66,7 @@ def test_knowing_part_of_a_variable_is_knowing_a_set_of_states(variable, known, 
 
 
 @pytest.mark.parametrize("variable", [NODE, GRADED, BIT, WHOLE])
-def test_every_word_that_may_be_said_matches_something(variable):
+def test_every_valid_word_matches_a_state(variable):
     for word in variable.words:
         assert 0 < variable.matching(word).sum() < variable.cardinality
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_so_is_named(variable, known):
     assert any(word.strip() in str(error.value) for word in bad_words)
 
 
-def test_an_unknown_word_lists_those_that_may_be_said():
+def test_an_unknown_word_lists_the_valid_ones():
     with pytest.raises(QueryError, match="'original' or 'perturbed' or 'kept' or 'changed'"):
         NODE.matching("intact")
 

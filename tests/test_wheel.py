@@ -1,4 +1,4 @@
-"""What is installed: the library and nothing else."""
+"""The wheel contains the library and nothing else."""
 
 import subprocess
 import sys

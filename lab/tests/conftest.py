@@ -1,4 +1,4 @@
-"""A model whose answer hangs on one node, for which everyone should find it."""
+"""A model whose prediction depends on one planted node, which every explainer should find."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from pgm_explainer_lab.rivals import Case
 
 
 class Planted(nn.Module):
-    """Class 1 if enough arrives: each node sends the product of its two features two steps far."""
+    """Class 1 if the messages are large: products of a node's two features, sent over two hops."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class PlantedCases:
 
 @pytest.fixture(scope="session")
 def planted() -> PlantedCases:
-    """Target 0 hears 1, 2, 3 directly and 4, 5, 6 through them; 7 hangs on 4, a step too far."""
+    """Target 0 has edges from 1, 2, 3, and they from 4, 5, 6; node 7 is one hop too far."""
     one_way = np.array([[0, 0, 0, 1, 2, 3, 4], [1, 2, 3, 4, 5, 6, 7]])
     edges = np.concatenate((one_way, one_way[::-1]), axis=1)
     x = np.full((8, 2), 0.1, dtype=np.float32)

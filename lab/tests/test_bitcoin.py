@@ -1,4 +1,4 @@
-"""The two trust networks, against the authors' own list of true explanations."""
+"""The two trust networks, compared with the authors' list of true explanations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_features_are_eight_numbers_above_zero(trust):
 
 
 @needs_data
-def test_the_truth_is_the_authors_own_for_every_account_with_three_neighbours(trust):
+def test_truth_matches_the_authors_list_for_accounts_with_three_neighbours(trust):
     path = data_folder() / f"bitcoin/bitcoin{trust.name}_author_ground_truth_pos.csv.gz"
     with gzip.open(path, "rt") as lines:
         theirs = {int(node): frozenset(ast.literal_eval(rest)) for node, rest in csv.reader(lines)}
@@ -54,7 +54,7 @@ def test_the_truth_is_the_authors_own_for_every_account_with_three_neighbours(tr
 
 
 @needs_data
-def test_the_truth_is_made_of_the_account_and_its_neighbours(trust):
+def test_truth_contains_only_the_account_and_its_neighbours(trust):
     heard = {node: {node} for node in range(len(trust.x))}
     for source, target in trust.edge_index.T.tolist():
         heard[target].add(source)
@@ -67,7 +67,7 @@ def test_the_truth_is_made_of_the_account_and_its_neighbours(trust):
 
 
 @needs_data
-def test_the_seed_decides_only_who_is_trained_on():
+def test_the_seed_only_affects_the_training_split():
     one, other = load_bitcoin("alpha"), load_bitcoin("alpha", seed=1, train_share=0.5)
     assert (one.train.sum(), other.train.sum()) == (round(0.8 * 3783), round(0.5 * 3783))
     np.testing.assert_array_equal(one.x, other.x)
@@ -76,6 +76,6 @@ def test_the_seed_decides_only_who_is_trained_on():
 
 
 @pytest.mark.parametrize("name", ["beta", "", None, 3])
-def test_another_name_is_refused(name):
+def test_an_unknown_name_is_rejected(name):
     with pytest.raises(InputError, match="alpha, otc"):
         load_bitcoin(name)

@@ -1,4 +1,4 @@
-"""What the lab adds to the command line."""
+"""The commands that the lab adds."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ COMMANDS = ("bench", "demo", "reproduce")
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
-    """Run a command line in a folder of its own; return exit code, standard output and error."""
+    """Run a command line in a new folder; return exit code, standard output and error."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -34,19 +34,19 @@ def test_help_lists_every_command(shell):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_each_command_teaches_by_examples(shell, command):
+def test_the_help_of_each_command_has_examples(shell, command):
     code, out, _ = shell(command, "--help")
     assert code == 0
     assert f"examples:\n  pgm-explainer {command}" in out
 
 
-def test_wrong_usage_is_one_line_and_2(shell):
+def test_wrong_usage_prints_one_line_and_exits_with_2(shell):
     code, out, err = shell("demo", "--nothing")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "--help" in err
 
 
-def test_bench_runs_the_suites_that_are_named(shell, monkeypatch):
+def test_bench_runs_the_named_suites(shell, monkeypatch):
     measured = []
     monkeypatch.setattr(suites, "SUITES", {name: _suite(name, measured) for name in "ab"})
     assert shell("bench", "b")[0] == 0
@@ -65,7 +65,7 @@ def _suite(name, measured):
 
 
 @pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
-def test_without_torch_it_is_said_what_to_install(command):
+def test_without_torch_the_error_says_what_to_install(command):
     script = "import sys; sys.modules['torch'] = None; from pgm_explainer.cli import main; "
     whole = [sys.executable, "-c", f"{script}sys.exit(main({command!r}))"]
     done = subprocess.run(whole, capture_output=True, text=True)
@@ -74,7 +74,7 @@ def test_without_torch_it_is_said_what_to_install(command):
 
 
 @pytest.mark.parametrize("command", [["demo"], ["reproduce", "table2"]])
-def test_a_folder_that_cannot_be_made_is_an_error_before_any_work(shell, tmp_path, command):
+def test_a_folder_that_cannot_be_created_is_an_early_error(shell, tmp_path, command):
     (tmp_path / "taken").write_text("something of the user's")
     code, out, err = shell(*command, "--output", "taken")
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -1,4 +1,4 @@
-"""Data files: found, fetched or refused, but never read without being the right ones."""
+"""Data files are found, downloaded or rejected, and never read with a wrong checksum."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder that is served, and its address."""
+    """A folder served over HTTP, and its address."""
     folder = tmp_path / "site"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
@@ -58,7 +58,7 @@ def files_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_the_folder_is_the_given_one_or_the_named_one_or_a_cache(tmp_path, monkeypatch):
+def test_data_folder_is_argument_then_variable_then_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PGM_EXPLAINER_DATA", str(tmp_path / "named"))
     assert data_folder(tmp_path) == tmp_path
     assert data_folder() == tmp_path / "named"
@@ -77,8 +77,8 @@ def test_a_file_is_read_uncompressed(stored, store, monkeypatch):
     assert read_data(DataFile("some.csv.gz", SHA256)) == CONTENTS
 
 
-def test_a_missing_file_that_is_not_public_is_named(store):
-    with pytest.raises(DataError, match=r"deep/some\.npz is not there; .* PGM_EXPLAINER_DATA"):
+def test_a_missing_private_file_is_named_in_the_error(store):
+    with pytest.raises(DataError, match=r"deep/some\.npz is missing; .*PGM_EXPLAINER_DATA"):
         read_data(DataFile("deep/some.npz", SHA256), store)
     assert issubclass(DataError, PGMExplainerError)
     assert issubclass(DataError, FileNotFoundError)
@@ -96,7 +96,7 @@ def test_a_missing_file_that_is_not_public_is_named(store):
     ],
     ids=["another", "empty", "another, gzip", "cut off", "garbled", "magic only"],
 )
-def test_a_file_that_is_not_the_right_one_is_named_and_left_alone(stored, said, store):
+def test_a_file_with_a_wrong_checksum_is_reported_and_kept(stored, said, store):
     path = store / "some.csv.gz"
     path.write_bytes(stored)
     with pytest.raises(DataError, match=said) as error:
@@ -115,7 +115,7 @@ def test_a_file_that_is_not_the_right_one_is_named_and_left_alone(stored, said, 
     ids=["as is", "gzip", "zip"],
 )
 @pytest.mark.parametrize("path", ["deep/some.csv.gz", "some.csv"])
-def test_what_is_missing_is_downloaded_once(served, member, path, site, store):
+def test_a_missing_file_is_downloaded_once(served, member, path, site, store):
     folder, address = site
     (folder / "some").write_bytes(served)
     file = DataFile(path, SHA256, address + "some", member)
@@ -138,7 +138,7 @@ def test_what_is_missing_is_downloaded_once(served, member, path, site, store):
     ],
     ids=["another", "cut off", "another in a zip", "not in the zip", "cut off zip"],
 )
-def test_a_download_that_is_not_the_right_file_leaves_nothing_behind(served, member, site, store):
+def test_a_download_with_a_wrong_checksum_leaves_no_file(served, member, site, store):
     folder, address = site
     (folder / "some").write_bytes(served)
     with pytest.raises(DataError) as error:
@@ -147,7 +147,7 @@ def test_a_download_that_is_not_the_right_file_leaves_nothing_behind(served, mem
     assert files_in(store) == []
 
 
-def test_a_download_that_fails_says_what_to_do(site, store):
+def test_a_failed_download_suggests_a_solution(site, store):
     _, address = site
     with pytest.raises(DataError, match=r"could not be downloaded from .*404.*by hand"):
         read_data(DataFile("some.csv", SHA256, address + "not-there"), store)

@@ -1,4 +1,4 @@
-"""Benchmarks whose truth is the model, on settings small enough to wait for."""
+"""Benchmarks against true effects, with small settings."""
 
 import json
 from functools import partial
@@ -44,7 +44,7 @@ def finding(nodes, support=None, effects=None):
     return Finding(nodes, values, signed, 1000, effects)
 
 
-def test_the_share_of_effect_leaves_the_target_out():
+def test_effect_captured_excludes_the_target():
     measured = against_truth(finding([2, 1, 6, 7, 3, 4, 5]), TRUTH, TARGET)
     assert measured["captured 1"] == pytest.approx(0.3 / 0.4)
     assert measured["captured 5"] == pytest.approx((0.3 + 0.4 + 0.01 + 0 + 0.2) / 1.05)
@@ -54,14 +54,14 @@ def test_the_share_of_effect_leaves_the_target_out():
     assert best["captured 1"] == best["captured 5"] == best["recall 5"] == 1
 
 
-def test_a_sign_counts_where_the_truth_has_a_clear_one():
+def test_sign_score_uses_only_clear_true_signs():
     support = np.zeros(10)
-    support[[1, 2, 3, 4, 5]] = (1, 1, 1, -1, 1)  # node 2 is wrong; nobody knows of node 5
+    support[[1, 2, 3, 4, 5]] = (1, 1, 1, -1, 1)  # node 2 is wrong; node 5 has no value
     measured = against_truth(finding([1, 2, 3, 4, 5], support), TRUTH, TARGET)
     assert measured["sign"] == pytest.approx(3 / 4)
 
 
-def test_an_interval_may_miss_by_the_error_of_the_truth_and_no_more():
+def test_coverage_allows_for_the_standard_error_of_the_truth():
     nodes = np.array([TARGET, 1, 2])
     table = Effects(
         nodes=nodes,
@@ -78,19 +78,19 @@ def test_an_interval_may_miss_by_the_error_of_the_truth_and_no_more():
     assert strongest == (2, 1)
 
 
-def test_where_nothing_changes_nothing_is_measured():
+def test_no_scores_if_no_node_has_an_effect():
     still = Truth(TRUTH.nodes, *np.zeros((3, 8)))
     assert against_truth(finding([1, 2, 3]), still, TARGET) == {}
 
 
-def test_a_path_is_found_by_the_sum_of_its_ends():
+def test_path_score_sums_the_values_of_both_nodes():
     edges = np.array([[0, 1, 3, 4, 0], [1, 2, 2, 3, 4]])
     assert path_found(np.array([3.0, 2, 1, 0, 0]), edges, [0, 1, 2]) == 1
     assert path_found(np.array([0.0, 0, 1, 2, 3]), edges, [0, 1, 2]) == 0
     assert path_found(np.array([3.0, 0, 0, 0, 3]), edges, [0, 1, 2]) == 0.5
 
 
-def test_evidence_against_is_told_from_neutral_nodes():
+def test_negative_evidence_is_distinguished_from_neutral_nodes():
     support = np.concatenate((np.linspace(-0.1, 0.1, 30), [-2.0, -3.0, -4.0]))
     neutral, against = np.arange(30), np.arange(30, 33)
     assert negative_evidence(support, neutral, against) == 1
@@ -105,7 +105,7 @@ def test_fidelity_of_the_planted_node(planted):
     assert (whole["fidelity+"], whole["fidelity-"]) == (1, 0)
 
 
-def test_ours_and_rivals_say_the_same_kind_of_thing(planted):
+def test_pgm_and_rival_findings_have_the_same_form(planted):
     case, target = planted.node, planted.target
     found = our_findings(case, [target], perturbation="zero", num_samples=200)
     for name, (one,) in found.items():
@@ -123,7 +123,7 @@ def test_ours_and_rivals_say_the_same_kind_of_thing(planted):
 
 
 @pytest.mark.parametrize("strength", ["sharp", "soft"])
-def test_attention_set_by_hand_reads_the_cause(strength):
+def test_hand_set_attention_depends_on_the_cause(strength):
     subject = attention_subject(strength, seed=0, most=4)
     case = subject.case
     x = torch.from_numpy(case.x).requires_grad_()
@@ -138,7 +138,7 @@ def test_attention_set_by_hand_reads_the_cause(strength):
         assert target in near
 
 
-def test_infection_knows_the_distance_and_the_only_path():
+def test_infection_labels_are_distances_with_single_paths():
     graph = faber.make_infection(np.random.default_rng(0), nodes=120)
     one_way = nx.DiGraph(graph.edge_index.T.tolist())
     one_way.add_nodes_from(range(120))
@@ -155,7 +155,7 @@ def test_infection_knows_the_distance_and_the_only_path():
         assert graph.paths.get(node) == (paths[0] if len(paths) == 1 else None)
 
 
-def test_negative_evidence_is_of_the_rarer_colour():
+def test_negative_evidence_has_the_rarer_colour():
     graph = faber.make_negative(np.random.default_rng(0), white=180)
     for node in graph.targets:
         senders = graph.edge_index[0, graph.edge_index[1] == node]
@@ -165,7 +165,7 @@ def test_negative_evidence_is_of_the_rarer_colour():
         assert min(blue, red) > 1
 
 
-def test_moved_edges_join_or_loosen_a_community():
+def test_rewired_edges_strengthen_or_weaken_a_community():
     graph = faber.make_community(np.random.default_rng(0), size=20)
     rng = np.random.default_rng(1)
     for joined in (True, False):
@@ -178,7 +178,7 @@ def test_moved_edges_join_or_loosen_a_community():
         assert before.isdisjoint(map(tuple, moved.T.tolist()))
 
 
-def test_an_explainer_follows_if_attribution_goes_the_way_of_the_probability(planted):
+def test_a_move_is_followed_if_attribution_and_probability_agree(planted):
     case = planted.node
     move = partial(community.Move, 0, case, case, np.array([0, 1]))
 
@@ -191,7 +191,7 @@ def test_an_explainer_follows_if_attribution_goes_the_way_of_the_probability(pla
     assert [row["followed"] for row in rows] == [1, 0]
 
 
-def test_a_network_is_trained_once_and_kept(tmp_path, monkeypatch):
+def test_a_network_is_trained_once_and_stored(tmp_path, monkeypatch):
     monkeypatch.setattr(faber, "_EPOCHS", 2)
     monkeypatch.setitem(faber._GRAPHS, "negative", (1, 1))
     monkeypatch.setattr(faber, "_VALID", 0.0)
@@ -208,7 +208,7 @@ def test_a_network_is_trained_once_and_kept(tmp_path, monkeypatch):
     assert torch.equal(first(x, edges), again(x, edges))
 
 
-def test_twins_depend_on_nothing_and_nothing_is_discovered_out_of_sight(planted):
+def test_twins_and_out_of_sight_candidates_are_not_discovered(planted):
     case = planted.node
     options = {"perturbation": "zero", "num_samples": 400, "perturb_probability": 0.25}
     (row,) = twins(case, [planted.target], alone=1, **options)
@@ -220,7 +220,7 @@ def test_twins_depend_on_nothing_and_nothing_is_discovered_out_of_sight(planted)
     assert sum(row["false"] for row in rows) <= 2
 
 
-def test_the_command_measures_everyone_and_goes_on_where_it_was(
+def test_the_command_measures_all_explainers_and_resumes(
     one_small_set, tmp_path, monkeypatch, capsys
 ):
     quick = partial(TruthPlan, budget=200, again=((20, 20),))
@@ -253,7 +253,7 @@ def test_the_command_measures_everyone_and_goes_on_where_it_was(
     assert truths == {file: file.stat().st_mtime_ns for file in (tmp_path / "truth").iterdir()}
 
 
-def test_an_unknown_set_is_refused_by_name(tmp_path, capsys):
+def test_an_unknown_set_is_rejected_by_name(tmp_path, capsys):
     command = ["reproduce", "faithfulness", "--sets", "syn9", "--output", str(tmp_path)]
     assert main(command) == 2
     told = capsys.readouterr().err

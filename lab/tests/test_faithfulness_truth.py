@@ -1,4 +1,4 @@
-"""The truth by brute force, and models whose truth is known without it."""
+"""True effects by brute force, and models whose true effects are known without it."""
 
 from itertools import product
 
@@ -42,7 +42,7 @@ def exact_effects(case, target, nodes, explained):
 
 
 @pytest.mark.parametrize("task", ["node", "graph"])
-def test_the_truth_is_the_mean_over_all_contexts(planted, task):
+def test_the_true_effect_is_the_mean_over_all_contexts(planted, task):
     case, target = (planted.node, planted.target) if task == "node" else (planted.graph, None)
     truth = true_effects(case, target, ZERO)
     inside = set(range(8)) - ({planted.far} if task == "node" else set())
@@ -53,14 +53,14 @@ def test_the_truth_is_the_mean_over_all_contexts(planted, task):
     np.testing.assert_allclose(truth.size, size, atol=0.05)
 
 
-def test_the_named_features_alone_are_perturbed(planted):
+def test_only_the_named_features_are_perturbed(planted):
     x = planted.node.x.copy()
     x[:, 1] = 0  # the product of both features is 0 whatever happens to the first
     first = Case(planted.node.model, x, planted.node.edge_index, features=[0])
     assert (true_effects(first, planted.target, ZERO).size == 0).all()
 
 
-def test_a_small_part_answers_as_the_whole_graph_does():
+def test_a_subgraph_gives_the_same_outputs_as_the_graph():
     subject = marked_subject(seed=1, each=2, nodes=300)
     target = subject.targets[-1]
     output = Output(subject.case, target)
@@ -69,7 +69,7 @@ def test_a_small_part_answers_as_the_whole_graph_does():
     scores = subject.case.model(torch.from_numpy(x), torch.from_numpy(subject.case.edge_index))
     wanted = torch.softmax(scores[target].double(), 0)[output.explained]
     assert output(x[output.part.nodes][None])[0] == pytest.approx(float(wanted), abs=1e-6)
-    assert output.asked == 1
+    assert output.num_calls == 1
 
 
 def test_the_class_is_the_distance_of_the_nearest_mark():
@@ -87,7 +87,7 @@ def test_the_class_is_the_distance_of_the_nearest_mark():
         assert marks[nearest].tolist() == [subject.causes[target]]
 
 
-def test_without_donors_that_are_marks_the_mark_alone_matters():
+def test_only_the_mark_matters_if_no_donor_is_a_mark():
     subject = marked_subject(seed=0, each=1, nodes=400)
     plan = TruthPlan(budget=400, again=((20, 20),), perturbation="zero")
     for target in subject.targets:

@@ -1,4 +1,4 @@
-"""Metrics against cases done by hand, and against the libraries that define them."""
+"""Metrics compared with hand-computed cases and with the libraries that define them."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_stability_is_the_mean_over_targets_and_pairs_of_seeds():
     assert stability(runs) == pytest.approx((1 + 1 / 3 + 1 / 3 + 0 + 1 + 0) / 6)
 
 
-def test_the_planted_node_is_needed_and_enough(planted):
+def test_the_planted_node_is_necessary_and_sufficient(planted):
     found = faithfulness(planted.node, [planted.target], [[planted.answer]])
     assert (found.fidelity_plus, found.fidelity_minus, found.characterization) == (1, 0, 1)
     other = faithfulness(planted.graph, [None], [[1]])
@@ -51,7 +51,7 @@ def test_fidelities_are_means_over_targets(planted):
     assert found.characterization == pytest.approx(0.5)
 
 
-def test_robust_fidelity_takes_random_parts(planted):
+def test_robust_fidelity_removes_random_nodes(planted):
     case = planted.node
     edges = torch.from_numpy(case.edge_index)
     without = case.x.copy()
@@ -69,7 +69,7 @@ def test_robust_fidelity_takes_random_parts(planted):
     assert robust_fidelity(planted.graph, None, [planted.answer])[0] > 0
 
 
-def test_unfaithfulness_is_what_is_documented_here(planted):
+def test_unfaithfulness_matches_its_docstring(planted):
     case = planted.node
     masked = np.zeros_like(case.x)
     masked[planted.answer] = case.x[planted.answer]
@@ -87,7 +87,7 @@ VARIABLES = [Variable(1, True, 1), Variable(2, True, 1), Variable(GRAPH, False, 
 
 
 def drawn(law, seed, num_samples=4000):
-    """Samples of two nodes, each perturbed half of the time, and a change by ``law``, or noise."""
+    """Samples of two nodes, each perturbed half of the time; ``law`` or noise sets the change."""
     rng = np.random.default_rng(seed)
     perturbed = rng.random((num_samples, 2)) < 0.5
     changed = law(*perturbed.T) ^ (rng.random(num_samples) < NOISE)
@@ -107,7 +107,7 @@ def explained(table):
     return Explanation(GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, effects, network, told)
 
 
-def test_a_network_predicts_what_is_not_additive_as_well_as_can_be():
+def test_a_network_forecasts_a_non_additive_change():
     learnt, fresh = drawn(np.logical_xor, 0), drawn(np.logical_xor, 1)
     found = forecast_quality(explained(learnt), learnt, fresh)
     best = entropy([NOISE, 1 - NOISE])
@@ -119,7 +119,7 @@ def test_a_network_predicts_what_is_not_additive_as_well_as_can_be():
         assert found[blind].auc == pytest.approx(0.5, abs=0.03)
 
 
-def test_what_is_additive_everyone_predicts():
+def test_all_methods_forecast_an_additive_change():
     def first(one, _):
         return one
 
@@ -130,7 +130,7 @@ def test_what_is_additive_everyone_predicts():
         assert found[name].log_loss == pytest.approx(best, abs=0.03)
 
 
-def test_the_qualities_are_those_of_scikit_learn():
+def test_forecast_qualities_match_scikit_learn():
     learnt, fresh = drawn(np.logical_and, 0, 300), drawn(np.logical_and, 1, 300)
     explanation = explained(learnt)
     found = forecast_quality(explanation, learnt, fresh)["network"]
@@ -145,7 +145,7 @@ def test_the_qualities_are_those_of_scikit_learn():
     assert found.auc == pytest.approx(sklearn_metrics.roc_auc_score(happened, forecast))
 
 
-def test_no_forecast_is_surer_than_its_samples_allow():
+def test_forecasts_are_bounded_by_the_number_of_samples():
     codes = np.array([[0, 0, 0]] * 10 + [[1, 1, 1]] * 10, dtype=np.uint8)
     learnt = SampleTable(VARIABLES, 20)
     learnt.write(0, codes)
@@ -156,13 +156,13 @@ def test_no_forecast_is_surer_than_its_samples_allow():
     assert np.isnan(found.auc)
 
 
-def test_where_nothing_changed_there_is_nothing_to_predict():
+def test_no_forecast_if_nothing_changed():
     never = SampleTable(VARIABLES, 20)
     assert forecast_quality(explained(never), never, never) == {}
     assert mean_quality([{}]) == {}
 
 
-def test_a_mean_leaves_out_what_could_not_be_measured():
+def test_the_mean_skips_unmeasured_explanations():
     one = {"network": ForecastQuality(0.2, 0.1, 0.8)}
     undefined = {"network": ForecastQuality(0.4, 0.3, float("nan"))}
     found = mean_quality([one, {}, undefined])["network"]

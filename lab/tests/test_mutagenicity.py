@@ -1,4 +1,4 @@
-"""The molecules, against what is published about them and plain chemistry."""
+"""The molecules, compared with what is published about them and with basic chemistry."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_most_molecules_with_a_motif_are_mutagenic(molecules):
     assert np.mean(labels) < 0.3
 
 
-def test_a_folder_without_the_molecules_is_named(tmp_path, monkeypatch):
+def test_a_folder_without_the_molecules_is_named_in_the_error(tmp_path, monkeypatch):
     def offline(*asked, **options):
         raise OSError("no network in tests")
 
     monkeypatch.setattr("urllib.request.urlopen", offline)
-    with pytest.raises(DataError, match=r"Mutagenicity_A\.txt\.gz is not there"):
+    with pytest.raises(DataError, match=r"Mutagenicity_A\.txt\.gz is missing"):
         load_mutagenicity(tmp_path)

@@ -1,4 +1,4 @@
-"""The lab uses the library as any user does: through public names of public modules."""
+"""The lab uses only public names of public modules of the library."""
 
 import ast
 import importlib
@@ -27,12 +27,12 @@ ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 
 
 def breaches(source):
-    """Everything in a source that is of the library but not public, as a text each."""
+    """Return descriptions of all uses of private parts of the library in a source."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [each.name for each in node.names]
-            # Else the name of the library would give all its modules, as attributes.
+            # Otherwise the name of the library would give access to all its modules.
             found += [f"import {each}" for each in names if each.split(".")[0] == "pgm_explainer"]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             if (node.module or "").split(".")[0] == "pgm_explainer":
@@ -41,7 +41,7 @@ def breaches(source):
             own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             found += [] if own else [f"attribute {node.attr}"]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            # Modules that are imported by a text, or started by python -m.
+            # Modules that are imported by name or run with python -m.
             found += [node.value] if node.value.startswith("pgm_explainer.") else []
     return found
 
@@ -76,10 +76,10 @@ def test_only_public_names_are_used(path):
         "importlib.import_module('pgm_explainer.settings')",
     ],
 )
-def test_a_breach_would_be_found(source):
+def test_the_check_finds_private_names(source):
     assert len(breaches(source)) == 1
 
 
-def test_the_architecture_page_calls_these_modules_public():
+def test_the_architecture_page_lists_these_modules_as_public():
     (line,) = [each for each in ARCHITECTURE.read_text().splitlines() if "Public modules" in each]
     assert {name for name in PUBLIC if f"`{name}`" not in line} == set()

@@ -1,4 +1,4 @@
-"""The paper's experiments end to end, on a graph small enough to wait for."""
+"""The paper's experiments end to end, on a small graph."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def small_plan(folder, **options):
 
 
 def rows_of(markdown):
-    """The tables' rows by their first cell."""
+    """Return the rows of all tables by their first cell."""
     lines = [line.strip("| ").split(" | ") for line in markdown.splitlines() if line[:1] == "|"]
     return {line[0].strip(): [cell.strip() for cell in line[1:]] for line in lines}
 
@@ -41,7 +41,7 @@ def test_the_command_offers_every_section():
     assert tuple(SECTIONS) == NAMES
 
 
-def test_table_2_from_the_command_line_goes_on_where_it_was(one_small_set, tmp_path, capsys):
+def test_table_2_from_the_command_line_resumes(one_small_set, tmp_path, capsys):
     command = ["reproduce", "table2", "--quick", "--workers", "1", "--output", str(tmp_path)]
     assert main([*command, "--rival-targets", "1"]) == 0
     page = capsys.readouterr().out
@@ -68,7 +68,7 @@ def test_table_2_from_the_command_line_goes_on_where_it_was(one_small_set, tmp_p
     assert all("rivals" in file.name for file in more if "PGM" in file.name)
 
 
-def test_without_rivals_there_is_a_random_guess_all_the_same(one_small_set, tmp_path):
+def test_random_is_included_without_rivals(one_small_set, tmp_path):
     section = SECTIONS["table2"](small_plan(tmp_path))
     found = rows_of(section.markdown)
     assert "random (here)" in found
@@ -80,7 +80,7 @@ def test_without_rivals_there_is_a_random_guess_all_the_same(one_small_set, tmp_
     assert np.mean(paper) == pytest.approx((4 * np.mean(strict) + 1) / 5)
 
 
-def test_a_changed_default_is_not_mixed_in(one_small_set, tmp_path, monkeypatch):
+def test_results_with_other_defaults_are_not_reused(one_small_set, tmp_path, monkeypatch):
     def asked():
         found = cells.compute_cells(small_plan(tmp_path, seeds=1), ["syn1"], [3], 3)
         return {each["explainer"]: each["queries"]["forwards"] for each in found}
@@ -95,7 +95,7 @@ def test_a_changed_default_is_not_mixed_in(one_small_set, tmp_path, monkeypatch)
     assert new.name.startswith("syn1-0-PGM-Explainer-")
 
 
-def test_beyond_measures_every_explainer_and_foretells(one_small_set, tmp_path):
+def test_beyond_measures_every_explainer_and_forecasts(one_small_set, tmp_path):
     section = SECTIONS["beyond"](small_plan(tmp_path, seeds=1, rivals=True, rival_targets=2))
     measured = {each["explainer"]: each for each in section.results if "explainer" in each}
     assert set(measured) == {cells.PGM, *cells.RIVALS}
@@ -106,10 +106,10 @@ def test_beyond_measures_every_explainer_and_foretells(one_small_set, tmp_path):
     (forecast,) = (each for each in section.results if "qualities" in each)
     assert forecast["qualities"]["base rate"]["auc"] == 0.5
     assert (tmp_path / "figures" / "forecasts.png").is_file()
-    assert "1000 forwards for all targets together" in section.markdown
+    assert "1000 forward passes for all targets together" in section.markdown
 
 
-def test_a_target_is_neither_taken_away_nor_counted(planted):
+def test_a_target_is_neither_masked_nor_counted(planted):
     others = frozenset({planted.target, planted.answer})
     data = NodeDataset(
         "planted",
@@ -138,12 +138,12 @@ def test_the_ablation_starts_from_the_defaults(one_small_set, tmp_path):
     assert (tmp_path / "figures" / "ablation.png").is_file()
 
 
-def test_the_figures_do_without_the_authors_files(tmp_path):
+def test_the_figures_work_without_the_authors_files(tmp_path):
     plan = Plan(Place(tmp_path, data=tmp_path / "nothing"), seeds=1, epochs=150)
     section = SECTIONS["figures"](plan)
-    assert "of ours" in section.results["model"]
+    assert "not available" in section.results["model"]
     assert set(section.results["figure 1"]) == {"published settings", "defaults"}
-    # A bar that is not escaped would end a table's cell.
+    # An unescaped bar would end the cell.
     formulas = [cell for row in rows_of(section.markdown).values() for cell in row if "P(" in cell]
     assert formulas
     assert not any(re.search(r"(?<!\\)\|", formula) for formula in formulas)
@@ -152,20 +152,20 @@ def test_the_figures_do_without_the_authors_files(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [["--seeds", "0"], ["--workers", "-1"], ["--rival-seeds", "x"]])
-def test_a_wrong_number_is_refused(wrong, capsys):
+def test_a_wrong_number_is_rejected(wrong, capsys):
     with pytest.raises(SystemExit) as left:
         main(["reproduce", "table1", *wrong])
     assert left.value.code == 2
     assert "at least 1" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_a_file_is_refused(tmp_path, capsys):
+def test_a_folder_that_is_a_file_is_rejected(tmp_path, capsys):
     (tmp_path / "taken").write_text("")
     assert main(["reproduce", "table1", "--output", str(tmp_path / "taken")]) == 2
     assert "cannot hold the results" in capsys.readouterr().err
 
 
-def test_some_nodes_get_the_mean_and_others_keep_theirs():
+def test_mean_of_changes_only_some_nodes():
     def model(x):
         return np.stack([x.sum((1, 2)), 0 * x[:, 0, 0]], axis=-1)
 
@@ -225,8 +225,8 @@ def test_the_verdict_counts_sets_by_their_mean_log_loss():
 
 
 @needs_data
-def test_digits_are_explained_every_way(tmp_path):
-    for whose, weights in digits.networks_at_hand(Place(tmp_path)).items():
+def test_digits_are_explained_with_all_settings(tmp_path):
+    for whose, weights in digits.available_networks(Place(tmp_path)).items():
         (job,) = digits.explaining_jobs(whose, weights, 1, [400, 1000])
         (digit,) = job.work(Place(tmp_path), **job.inputs)
         assert digit["label"] == digit["predicted"] == 7
@@ -235,16 +235,16 @@ def test_digits_are_explained_every_way(tmp_path):
 
 
 @needs_data
-def test_the_authors_network_is_another_than_ours(tmp_path):
-    networks = digits.networks_at_hand(Place(tmp_path))
+def test_the_authors_network_differs_from_the_bundled_one(tmp_path):
+    networks = digits.available_networks(Place(tmp_path))
     assert list(networks) == [digits.OURS, "the authors'"]
     assert len(set(networks.values())) == 2
 
 
-def test_without_the_authors_network_there_is_ours(tmp_path):
-    assert list(digits.networks_at_hand(Place(tmp_path, data=tmp_path))) == [digits.OURS]
+def test_the_bundled_network_works_without_the_authors(tmp_path):
+    assert list(digits.available_networks(Place(tmp_path, data=tmp_path))) == [digits.OURS]
     path = tmp_path / "author_checkpoints" / "gcn_mnist_superpixels_epoch_188.npz"
     path.parent.mkdir()
     path.write_bytes(b"damaged")
     with pytest.raises(DataError, match="remove it"):
-        digits.networks_at_hand(Place(tmp_path, data=tmp_path))
+        digits.available_networks(Place(tmp_path, data=tmp_path))

@@ -1,4 +1,4 @@
-"""Every rival through its interface; what a rival finds where the answer is known."""
+"""All rivals through their interface, on cases where the result is known."""
 
 from itertools import combinations
 from math import comb
@@ -39,7 +39,7 @@ SIGNED = [
 ]
 ASKING = [*SIGNED, LearntMask(), Gradient(), PGM]
 RIVALS = [*ASKING, LossGradient(), Chance(), Degree(), Proximity()]
-ALL = [*RIVALS, TrainedMask(epochs=3)]  # one that learns from its targets together
+ALL = [*RIVALS, TrainedMask(epochs=3)]  # it is trained on all targets together
 
 
 def by_name(rivals):
@@ -52,7 +52,7 @@ def importance(rival, case, target):
 
 
 @by_name(ASKING)
-def test_who_asks_the_model_finds_the_planted_node(rival, planted):
+def test_rivals_that_call_the_model_find_the_planted_node(rival, planted):
     assert top_nodes(importance(rival, planted.node, planted.target), 1) == [planted.answer]
     assert top_nodes(importance(rival, planted.graph, None), 1) == [planted.answer]
 
@@ -66,13 +66,13 @@ def test_only_candidates_are_part_of_an_explanation(rival, planted):
 
 
 @by_name(ALL)
-def test_candidates_may_be_nearer_than_the_model_sees(rival, planted):
+def test_hops_may_be_smaller_than_the_receptive_field(rival, planted):
     near = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=1)
     assert set(top_nodes(importance(rival, near, planted.target), 8)) <= {1, 2, 3}
 
 
 @by_name([Shapley(num_queries=300), Gradient(), IntegratedGradients(), Occlusion()])
-def test_candidates_beyond_what_the_model_sees_are_worth_nothing(rival, planted):
+def test_candidates_outside_the_receptive_field_have_no_importance(rival, planted):
     wide = Case(planted.node.model, planted.node.x, planted.node.edge_index, hops=3)
     found = importance(rival, wide, planted.target)
     assert top_nodes(found, 1) == [planted.answer]
@@ -80,7 +80,7 @@ def test_candidates_beyond_what_the_model_sees_are_worth_nothing(rival, planted)
 
 
 @by_name(RIVALS)
-def test_answers_do_not_depend_on_company_or_on_the_hour(rival, planted):
+def test_results_are_deterministic_and_independent_of_other_targets(rival, planted):
     together = list(rival.importances(planted.node, [planted.target, planted.far]))
     assert np.array_equal(together[1], importance(rival, planted.node, planted.far))
     assert np.array_equal(together[0], importance(rival, planted.node, planted.target))
@@ -91,7 +91,7 @@ def legacy_state():
 
 
 @by_name(ALL)
-def test_generators_and_the_model_come_back_as_they_were(rival, planted):
+def test_random_state_and_model_are_restored(rival, planted):
     numpy_before, torch_before = legacy_state(), torch.get_rng_state()
     planted.node.model.train()
     x = planted.node.x.copy()
@@ -106,14 +106,14 @@ def test_generators_and_the_model_come_back_as_they_were(rival, planted):
 def test_only_the_named_features_count(rival, planted):
     case = planted.node
     x = case.x.copy()
-    x[1] = (0.0, 3.0)  # what changes its second feature changes nothing, for the first is 0
+    x[1] = (0.0, 3.0)  # changing the second feature has no effect, since the first is 0
     (second,) = rival.importances(Case(case.model, x, case.edge_index, features=[1]), [0])
     assert second[1] <= 0
     (first,) = rival.importances(Case(case.model, x, case.edge_index, features=[0]), [0])
     assert first[1] > 0
 
 
-def test_shap_asks_as_often_as_it_says(planted, monkeypatch):
+def test_shap_uses_its_stated_number_of_calls(planted, monkeypatch):
     asked = []
     answer = TorchModulePredictor.__call__
 
@@ -127,7 +127,7 @@ def test_shap_asks_as_often_as_it_says(planted, monkeypatch):
     assert sum(asked) == rival.queries.forwards
 
 
-def test_shap_of_few_players_is_their_shapley_value_by_definition(planted):
+def test_shap_of_few_players_is_the_exact_shapley_value(planted):
     case, edges = planted.node, torch.from_numpy(planted.node.edge_index)
     players = case.candidates(planted.target).tolist()
     absent = case.x.mean(axis=0)
@@ -147,7 +147,7 @@ def test_shap_of_few_players_is_their_shapley_value_by_definition(planted):
     np.testing.assert_allclose(found, np.abs(list(values.values())), atol=1e-6)
 
 
-def test_the_gradient_is_that_of_autograd(planted):
+def test_the_gradient_matches_autograd(planted):
     case = planted.node
     edges = torch.from_numpy(case.edge_index)
     jacobian = torch.autograd.functional.jacobian(
@@ -162,16 +162,16 @@ def test_the_gradient_is_that_of_autograd(planted):
 
 
 @by_name(SIGNED)
-def test_what_speaks_for_the_prediction_has_a_positive_sign(rival, planted):
+def test_support_for_the_prediction_is_positive(rival, planted):
     case = planted.node
     x = case.x.copy()
-    x[6] = (1.0, -1.0)  # lowers what arrives, and with it the probability of the predicted class
+    x[6] = (1.0, -1.0)  # lowers the sum of messages, and so the probability of the predicted class
     (found,) = rival.attributions(Case(case.model, x, case.edge_index), [planted.target])
     assert found[planted.answer] > 0 > found[6]
     assert isinstance(rival, SignedRival)
 
 
-def test_integrated_gradients_add_up_to_the_difference_from_nothing(planted):
+def test_integrated_gradients_sum_to_the_difference_from_the_baseline(planted):
     case = planted.node
     (found,) = IntegratedGradients(steps=200).attributions(case, [planted.target])
     edges = torch.from_numpy(case.edge_index)
@@ -188,7 +188,7 @@ def test_integrated_gradients_add_up_to_the_difference_from_nothing(planted):
     assert next(logs).sum() == pytest.approx(float(now - nothing), rel=1e-3)
 
 
-def test_the_papers_gradient_is_the_signed_sum_of_that_of_the_loss(planted):
+def test_the_papers_grad_is_the_signed_sum_of_the_loss_gradient(planted):
     case = planted.node
     edges = torch.from_numpy(case.edge_index)
 
@@ -199,11 +199,11 @@ def test_the_papers_gradient_is_the_signed_sum_of_that_of_the_loss(planted):
     candidates = case.candidates(planted.target)
     found = importance(LossGradient(), case, planted.target)[candidates]
     np.testing.assert_allclose(found, jacobian.sum(dim=1).numpy()[candidates], rtol=1e-5)
-    # What speaks most for the prediction comes last: the sign is kept.
+    # The node that supports the prediction most comes last, since the sign is kept.
     assert candidates[found.argmin()] == planted.answer
 
 
-def test_occlusion_is_the_fall_of_the_probability_and_costs_what_it_says(planted, monkeypatch):
+def test_occlusion_is_the_drop_of_probability_at_the_stated_cost(planted, monkeypatch):
     case, asked = planted.node, []
     answer = Output.__call__
 
@@ -228,7 +228,7 @@ def test_occlusion_is_the_fall_of_the_probability_and_costs_what_it_says(planted
     assert sum(asked) == often.forwards(case, planted.target) == 99
 
 
-def test_a_trained_mask_learns_from_its_targets_and_is_the_same_again(planted):
+def test_pg_explainer_is_trained_on_its_targets_and_deterministic(planted):
     rival = TrainedMask(epochs=3)
     first, again = (
         list(rival.importances(planted.node, [planted.target, planted.answer])) for _ in range(2)
@@ -241,7 +241,7 @@ def test_a_trained_mask_learns_from_its_targets_and_is_the_same_again(planted):
     assert np.isfinite(whole).all()
 
 
-def test_degrees_are_those_of_networkx(planted):
+def test_degrees_match_networkx(planted):
     case = planted.node
     graph = nx.MultiDiGraph(case.edge_index.T.tolist())
     found = importance(Degree(), case, planted.target)
@@ -250,7 +250,7 @@ def test_degrees_are_those_of_networkx(planted):
     )
 
 
-def test_proximity_is_the_chance_to_be_met_on_a_walk(planted):
+def test_proximity_is_the_probability_of_a_visit(planted):
     case = planted.node
     heard = np.zeros((len(case.x), len(case.x)))
     np.add.at(heard, (case.edge_index[1], case.edge_index[0]), 1)
@@ -262,7 +262,7 @@ def test_proximity_is_the_chance_to_be_met_on_a_walk(planted):
     np.testing.assert_allclose(found, met[candidates], atol=1e-12)
 
 
-def test_chance_depends_on_the_seed_and_favours_no_one(planted):
+def test_random_ranking_depends_on_the_seed_and_is_uniform(planted):
     firsts = [
         top_nodes(importance(Chance(seed), planted.node, planted.target), 1)[0]
         for seed in range(300)
@@ -272,7 +272,7 @@ def test_chance_depends_on_the_seed_and_favours_no_one(planted):
     assert counts[1:7].sum() == 300
 
 
-def test_pgm_explainer_ranks_as_it_does_by_itself(planted):
+def test_pgm_rival_ranks_as_pgm_explainer_does(planted):
     model, x, edges = planted.node.model, planted.node.x, planted.node.edge_index
     options = {"num_samples": 200, "max_nodes": 4, "only_significant": False}
     alone = PGMExplainer(model, x, edges, features=[0], **options).explain(planted.target)
@@ -282,7 +282,7 @@ def test_pgm_explainer_ranks_as_it_does_by_itself(planted):
     assert Pgm(**options).queries.forwards == 200
 
 
-def test_a_model_of_unknown_depth_needs_to_be_told_how_far_candidates_are():
+def test_a_model_of_unknown_depth_needs_hops():
     case = Case(torch.nn.Linear(2, 2), np.ones((3, 2), np.float32), np.zeros((2, 0), np.int64))
     with pytest.raises(InputError, match="hops"):
         case.candidates(0)

@@ -1,4 +1,4 @@
-"""Images as graphs of superpixels, each number checked by brute force, and the model of them."""
+"""Images as graphs of superpixels, checked by brute force, and the model for them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_both_parts_of_mnist_have_the_published_sizes():
 
 
 @needs_data
-def test_an_image_has_at_most_75_superpixels_that_speak_to_eight_each(mnist):
+def test_an_image_has_at_most_75_superpixels_with_eight_edges_each(mnist):
     labels = mnist_images("test")[1]
     assert [each.label for each in mnist] == labels[list(SHOWN)].tolist()
     for graph in mnist:
@@ -86,13 +86,13 @@ def test_an_image_has_at_most_75_superpixels_that_speak_to_eight_each(mnist):
 
 
 @needs_data
-def test_every_superpixels_features_are_those_of_its_pixels(mnist):
+def test_superpixel_features_come_from_their_pixels(mnist):
     assert_features_by_brute_force(mnist[0])
 
 
 @needs_data
-def test_a_superpixel_speaks_to_the_nearest(mnist):
-    """By the formula, a pair at a time."""
+def test_superpixels_have_edges_to_the_nearest(mnist):
+    """Computed from the formula for each pair."""
     places = mnist[0].x[:, 1:].astype(np.float64)
     apart = np.array([[np.linalg.norm(a - b) for b in places] for a in places])
     scale = [sum(sorted(row)[1:9]) / 8 + 1e-8 for row in apart]
@@ -109,8 +109,8 @@ def test_a_superpixel_speaks_to_the_nearest(mnist):
 
 
 @needs_data
-def test_the_authors_network_knows_our_graphs():
-    """It was trained on theirs; of ours it has 92 % right if edges go as theirs do."""
+def test_the_authors_network_is_accurate_on_our_graphs():
+    """Trained on the authors' graphs; 92 % accuracy on ours if edges have the same direction."""
     model = load_author_superpixel_gcn()
     graphs = mnist_graphs("test", numbers=range(300))
     assert right_share(model, graphs) > 0.89
@@ -125,11 +125,11 @@ def test_more_workers_give_the_same_graphs(mnist):
         np.testing.assert_array_equal(one.edge_index, other.edge_index)
 
 
-def test_the_model_has_as_many_parameters_as_the_papers():
+def test_the_model_has_the_published_number_of_parameters():
     assert sum(each.numel() for each in SuperpixelGCN().parameters()) == 101_365
 
 
-def test_graphs_side_by_side_are_answered_as_each_alone(digits):
+def test_batched_graphs_match_single_graphs(digits):
     torch.manual_seed(0)
     model = SuperpixelGCN().eval()
     three = digits[:3]
@@ -147,14 +147,14 @@ def test_graphs_side_by_side_are_answered_as_each_alone(digits):
     assert right_share(model, three) == pytest.approx(right)
 
 
-def test_rates_rise_and_fall_to_nothing():
+def test_learning_rates_warm_up_and_decay_to_zero():
     assert [_factor(done) for done in (0, 0.05, 0.1)] == [0, 0.5, 1]
     assert _factor(0.55) == pytest.approx(0.5)
     assert _factor(1) == 0
 
 
 def rings(rng, count):
-    """Rings of six, bright or dark, and the label says which."""
+    """Rings of six nodes, bright or dark; the label is which."""
     edges = np.stack((np.roll(np.arange(6), 1), np.arange(6)))
     empty = np.zeros((2, 2), dtype=np.float32)
     for label in rng.integers(2, size=count).tolist():
@@ -163,8 +163,8 @@ def rings(rng, count):
         yield SuperpixelGraph(empty, empty.astype(int), x, edges, label)
 
 
-def test_training_learns_from_graphs():
-    """Black graphs teach nothing."""
+def test_training_improves_accuracy():
+    """Black graphs carry no information."""
     rng = np.random.default_rng(0)
     learnt, held_out = list(rings(rng, 128)), list(rings(rng, 100))
     black = [replace(each, x=0 * each.x) for each in learnt]

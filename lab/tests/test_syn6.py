@@ -1,4 +1,4 @@
-"""The paper's Syn 6: generated, trained, and the authors' own checkpoint."""
+"""The paper's Syn 6: generated, trained, and the authors' checkpoint."""
 
 import os
 from io import BytesIO
@@ -40,14 +40,14 @@ def test_syn6_has_as_many_edges_as_the_published_one():
     assert make_synthetic("syn6").edge_index.shape[1] == 2 * 1974
 
 
-def test_constant_features_are_ones_and_syn2_tells_communities_apart():
+def test_features_are_constant_except_in_syn2():
     assert (make_synthetic("syn6").x == 1).all()
     x = make_synthetic("syn2").x
     assert (x.min(), x.max()) == (0, 1)
     assert x[:700, 0].mean() < x[700:, 0].mean() - 0.2
 
 
-def test_a_stack_of_samples_is_answered_like_one_at_a_time():
+def test_stacked_samples_match_single_samples():
     data = make_synthetic("syn6")
     torch.manual_seed(0)
     model = gnn.NodeGNN(10, 4)
@@ -60,7 +60,7 @@ def test_a_stack_of_samples_is_answered_like_one_at_a_time():
 
 
 @needs_data
-def test_the_authors_model_answers_as_it_did_for_them():
+def test_the_authors_model_reproduces_their_predictions():
     model, data = load_author_syn6()
     file = DataFile(
         "author_checkpoints/syn6_graph.npz",

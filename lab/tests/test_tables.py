@@ -1,4 +1,4 @@
-"""Tables from known cells, judgements done by hand, and work that is done once."""
+"""Tables of given cells, hand-computed scores, and stored results."""
 
 import json
 
@@ -38,24 +38,24 @@ def cell(data, seed, explainer, judged, hops=3, targets=10, forwards=1000, share
 
 
 def rows_of(markdown, header):
-    """The rows of the table with this header cell, by their first cell."""
+    """Return the rows of the table with this header cell, by their first cell."""
     block = next(block for block in markdown.split("\n\n") if block.startswith(f"| {header} |"))
     lines = [line.strip("|").split(" | ") for line in block.splitlines()]
     return {line[0].strip(): [each.strip() for each in line[1:]] for line in lines}
 
 
-def test_a_mean_has_the_sample_standard_deviation_beside_it():
+def test_a_mean_is_shown_with_the_sample_standard_deviation():
     assert mean_and_spread([0.90, 0.92, 0.94]) == f"0.920 ± {np.std([0.9, 0.92, 0.94], ddof=1):.3f}"
     assert mean_and_spread([0.9, float("nan")]) == "0.900"
 
 
-def test_bold_reaches_the_published_figure_and_a_mark_says_what_does_not():
+def test_bold_marks_reached_figures_and_a_triangle_missed_ones():
     assert marked([0.96, 0.98], 0.965) == "**0.970 ± 0.014**"
     assert marked([0.95, 0.97], 0.965) == "0.960 ± 0.014 ▼"
     assert marked([], 0.965) == ""
 
 
-def test_table_2_is_what_its_cells_say(monkeypatch):
+def test_table_2_matches_its_cells(monkeypatch):
     def motif(paper, strict, **more):
         return {"motif": {"paper": paper, "strict": strict, **more}}
 
@@ -81,19 +81,19 @@ def test_table_2_is_what_its_cells_say(monkeypatch):
     strict = rows_of(section.markdown, "strict protocol")
     assert strict["PGM-Explainer (here, defaults)"][0] == "0.960 ± 0.014"
     assert strict["random (here)"][0] == "0.100"
-    took = rows_of(section.markdown, "what it took")
+    took = rows_of(section.markdown, "cost")
     assert took["PGM-Explainer (here, defaults)"] == [
-        "1000 forwards for all targets together",
+        "1000 forward passes for all targets together",
         "0.5000",
         "10",
     ]
-    assert took["SHAP (here)"] == ["1000 forwards for each target", "1.2500", "4"]
+    assert took["SHAP (here)"] == ["1000 forward passes for each target", "1.2500", "4"]
     assert took["random (here)"][0] == "none"
     assert "degree (here)" not in took
     assert section.results == known
 
 
-def test_table_3_shows_both_protocols_and_compares_with_the_papers_own(monkeypatch):
+def test_table_3_shows_both_protocols_and_the_published_figures(monkeypatch):
     def top(*shares):
         return {
             f"top {k}": {"paper": share, "strict": share / 2}
@@ -124,7 +124,7 @@ def test_table_1_has_the_models_and_the_digits(monkeypatch):
     assert found["accuracy (here)"][:2] == ["0.910 ± 0.014 ▼", "**0.910 ± 0.014**"]
     assert found["accuracy (here)"][-1] == "0.855 ▼"
     assert found["samples (paper)"][-1] == "400"
-    assert markdown.endswith("500 graphs of digits the authors' own network has 0.912.")
+    assert markdown.endswith("500 graphs, the authors' own network reaches 0.912.")
 
 
 def data_with(truth, name="syn1"):
@@ -154,19 +154,19 @@ def test_the_precision_of_the_top_few_by_hand():
     assert judge(data, {6: Found([])})["top 3"] == {"paper": 1.0, "strict": 0.0}
 
 
-def test_targets_are_spread_out_evenly_and_never_twice():
+def test_targets_are_evenly_spread_without_duplicates():
     targets = np.arange(100, 110)
     assert spread_out(targets, 2).tolist() == [100, 109]
     assert spread_out(targets, 50).tolist() == spread_out(targets, None).tolist() == list(targets)
     assert len(set(spread_out(targets, 9).tolist())) == 9
 
 
-def test_every_rival_says_what_it_asks_and_shap_asks_as_often_as_we_do():
+def test_rivals_state_their_calls_and_shap_gets_as_many_as_pgm():
     rivals = {rival.name: rival for rival in make_rivals(seed=3)}
     assert tuple(rivals) == RIVALS
     assert rivals["SHAP"].queries.forwards == Settings().sampling.num_samples
     assert rivals["GNNExplainer"].queries.backwards == 100
-    assert repr(make_rivals(3)) != repr(make_rivals(4))  # so that seeds are kept apart
+    assert repr(make_rivals(3)) != repr(make_rivals(4))  # so that seeds are distinguished
 
 
 def doubled(place, number, calls):
@@ -177,7 +177,7 @@ def doubled(place, number, calls):
     return 2 * number
 
 
-def test_what_is_done_is_not_done_again(tmp_path):
+def test_stored_results_are_reused(tmp_path):
     place, calls = Place(tmp_path), tmp_path / "calls"
 
     def jobs(*numbers):
@@ -191,13 +191,13 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert sorted(each["inputs"]["number"] for each in kept) == [1, 2, 3]
 
 
-def test_what_rests_on_something_else_is_another_job():
-    assert Job("a", doubled).file != Job("a", doubled, rests_on="other weights").file
+def test_a_different_dependency_gives_a_different_job():
+    assert Job("a", doubled).file != Job("a", doubled, depends_on="other weights").file
     assert Job("a", doubled, {"x": 1}).file != Job("a", doubled, {"x": 2}).file
     assert Job("a", doubled, {"x": 1}).file == Job("a", doubled, {"x": 1}).file
 
 
-def test_several_processes_keep_what_is_done_and_tell_what_failed(tmp_path):
+def test_worker_processes_store_results_and_report_failures(tmp_path):
     place, fine, wrong = Place(tmp_path), Job("fine", repr), Job("wrong", repr, {"no": "keyword"})
     with pytest.raises(JobError, match="keyword"):
         compute([fine, Job("fine too", repr), wrong], place, workers=2)

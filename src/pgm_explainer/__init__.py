@@ -1,7 +1,7 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks.
 
-Every name that a script needs can be imported from here. More names, for those who build on single
-steps, are in ``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
+Every name that a script needs can be imported from here. More names, for use of single steps, are
+in ``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
 ``pgm_explainer.structure``, ``pgm_explainer.network``, ``pgm_explainer.report.plots`` and
 ``pgm_explainer.io``. ``pgm_explainer.predictors.dgl`` holds the adapter for DGL and
 ``pgm_explainer.pyg`` the algorithm for ``torch_geometric.explain``; both need these packages.

@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import IntArray
 from .effects import EFFECT_COLUMNS
 from .explanation import Explanation
-from .memory import readable
+from .memory import in_blocks, readable
 from .network import BayesianNetwork, ConditionalTable
 from .sampling import VariableId
 from .scratch import ArrayStore
@@ -86,17 +86,8 @@ def memory_blocks(results: Iterable[Result], max_memory: int) -> Iterator[list[R
         results: the length of each is its number of candidates; consumed lazily.
         max_memory: in bytes.
     """
-    most = max_memory // 8 // _RANKING_BYTES
-    block: list[Result] = []
-    size = 0
-    for each in results:
-        block.append(each)
-        size += len(each)
-        if size >= most or len(block) == _BLOCK_TARGETS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+    sized = ((each, len(each)) for each in results)
+    return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8 // _RANKING_BYTES)
 
 
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:

@@ -235,6 +235,7 @@ class PGMExplainer:
                 f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
                 f"which are not features; leave it out"
             )
+        self._notes = tuple(self.parts.notes())
         self._perturbation_checked = False
 
     def explain(self, target: Any = None) -> Explanation:
@@ -329,7 +330,7 @@ class PGMExplainer:
             self._check_perturbation()
         for count in self.stages:
             pipeline, last = self._pipeline(count), count == self.stages[-1]
-            alone = bool(waiting) and self._graph_model.one_graph_at_a_time
+            alone = waiting and self._task.separate and self._graph_model.one_graph_at_a_time
             for group in [[target] for target in waiting] if alone else [waiting]:
                 done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
@@ -341,7 +342,13 @@ class PGMExplainer:
             sampling = replace(settings.sampling, num_samples=num_samples)
             settings = replace(settings, sampling=sampling)
         return Pipeline(
-            self._graph_model, self.parts, self.population, self.names, settings, self.execution
+            self._graph_model,
+            self.parts,
+            self.population,
+            self.names,
+            settings,
+            self.execution,
+            self._notes,
         )
 
     @cached_property
@@ -377,10 +384,10 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
     """Explain the prediction of each of many graphs, batched across graphs.
 
     Args:
-        model: as in :class:`PGMExplainer`, with one prediction for each graph.
+        model: as in :class:`~pgm_explainer.PGMExplainer`, with one prediction for each graph.
         graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
             ``(x, edge_index)``.
-        options: those of :class:`PGMExplainer`, except for ``task``.
+        options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
         An explanation of each graph, in order; its nodes have their numbers in that graph.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
+from typing import TypeVar
 
 from .errors import InputError
 
-__all__ = ["available_memory", "check_memory", "readable"]
+__all__ = ["available_memory", "check_memory", "in_blocks", "readable"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _MEMINFO = Path("/proc/meminfo")
+Item = TypeVar("Item")
 
 
 def available_memory() -> int:
@@ -46,6 +49,27 @@ def check_memory(limit: int | str | None) -> int:
             f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
         )
     return size
+
+
+def in_blocks(
+    items: Iterable[tuple[Item, int]], most_items: int, most: int
+) -> Iterator[list[Item]]:
+    """Group items with their sizes; a block is full at ``most_items`` or a total size of ``most``.
+
+    Examples:
+        >>> list(in_blocks([("a", 5), ("b", 1), ("c", 1), ("d", 1)], most_items=2, most=5))
+        [['a'], ['b', 'c'], ['d']]
+    """
+    block: list[Item] = []
+    total = 0
+    for item, size in items:
+        block.append(item)
+        total += size
+        if total >= most or len(block) == most_items:
+            yield block
+            block, total = [], 0
+    if block:
+        yield block
 
 
 def readable(size: float) -> str:

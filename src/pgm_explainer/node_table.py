@@ -13,9 +13,20 @@ from .arrays import IntArray
 from .node_names import NodeNames
 from .variables import VariableId
 
-__all__ = ["NodeTable"]
+__all__ = ["NodeTable", "TestedRow"]
 
 Row = TypeVar("Row", covariant=True)
+
+
+class TestedRow:
+    """The base class of rows with a test."""
+
+    log_p: float
+
+    @property
+    def p(self) -> float:
+        """The p-value; 0 if it underflows, unlike ``log_p``."""
+        return float(np.exp(self.log_p))
 
 
 class NodeTable(Sequence[Row]):
@@ -46,6 +57,18 @@ class NodeTable(Sequence[Row]):
             node = np.empty(len(self), dtype=object)  # a name may be a tuple
             node[:] = self.parts
         return {"node": node, **{name: getattr(self, name) for name in self.column_names[1:]}}
+
+    def _rows(self, kept: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the fields of the table with some of its rows."""
+        return {name: getattr(self, name)[kept] for name in self.column_names}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.nodes)

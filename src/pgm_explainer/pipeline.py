@@ -49,6 +49,7 @@ class Pipeline:
         names: the names of the nodes, if they have names other than their indices.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
+        notes: warnings about the parts, for every explanation.
     """
 
     model: GraphModel
@@ -57,6 +58,7 @@ class Pipeline:
     names: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
+    notes: Sequence[str] = ()
 
     def explain(
         self, targets: Sequence[VariableId], all_of_them: bool
@@ -97,7 +99,8 @@ class Pipeline:
         task, graph = self.model.task, self.model.graph
         ends = task.ends(target)
         nodes = task.candidates(target, graph, self.settings.model.reach)
-        return Neighbourhood(target, self.parts.candidates(nodes, ends), self.parts.own(ends))
+        parts = self.parts
+        return Neighbourhood(target, parts.candidates(nodes, ends), ends, parts.own(ends))
 
     def neighbourhoods(self, targets: Sequence[VariableId]) -> Neighbourhoods:
         """Return the neighbourhoods of some targets, without duplicates."""
@@ -115,7 +118,7 @@ class Pipeline:
         self.settings.model.check_classes(query.model.before.shape[1])
         recorded = np.union1d(neighbourhoods.union, self.parts.own(query.recorded))
         samples = draw_samples(
-            query, self.parts, recorded, self.population, self.settings.sampling, self.execution
+            query, self.population, self.settings.sampling, self.execution, self.parts, recorded
         )
         return query, samples
 
@@ -178,10 +181,10 @@ class Pipeline:
             settings=self._recorded,
             warnings=(
                 *diagnose(result, query, samples, network, self.settings),
-                *self.parts.notes(),
+                *self.notes,
             ),
             graph=self.model.graph,
-            ends=self.model.task.ends(target),
+            ends=neighbourhood.ends,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around

@@ -1,4 +1,4 @@
-"""A real browser, and pages in it that may neither complain nor ask anyone for anything."""
+"""A real browser, with pages that must neither log errors nor send requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STATE_ALL = """(evidence) => {
     };
 }"""
 
-# Many changes in few samples, so that there is something to ask about.
+# Many changes in few samples, so that queries are interesting.
 SETTINGS = {
     "num_layers": 2,
     "num_samples": 800,
@@ -56,7 +56,7 @@ def browser() -> Iterator[Any]:
 
 
 class Reader:
-    """Someone who reads a page: clicks, and looks at what it says."""
+    """A user of a page, who clicks and reads."""
 
     def __init__(self, page: Any) -> None:
         self.page = page

@@ -14,7 +14,7 @@ LONG = [f"Department of Computational Biology {number}" for number in range(16)]
 
 @pytest.fixture(scope="module")
 def along():
-    """An explanation with a node that moves along: it and the target have a cause in common."""
+    """An explanation with a dependent node that is no cause: it shares a cause with the target."""
     edges = np.array([[1, 1, 2, 3], [0, 2, 0, 0]])
 
     def model(x):
@@ -34,7 +34,7 @@ def signed(number):
     return (text if float(text) else text[1:]).replace("-", "−")
 
 
-def test_the_lead_says_what_changes_the_prediction_most(read, along):
+def test_the_lead_names_the_strongest_effect(read, along):
     reader, first = read(along), along.effects[0]
     low, high = (f"{100 * abs(each):.1f}" for each in (first.high, first.low))
     assert (
@@ -44,7 +44,7 @@ def test_the_lead_says_what_changes_the_prediction_most(read, along):
     assert reader.page.locator("#lead b").get_attribute("data-key") == "n1"
 
 
-def test_what_moves_along_is_listed_apart(read, along, node_explanation):
+def test_dependents_without_effect_are_listed_separately(read, along, node_explanation):
     reader = read(along)
     assert reader.text("#along") == (
         "Node Cid changes together with the prediction, but perturbing it has no significant "
@@ -125,7 +125,7 @@ def test_pairs_are_below_the_bars(read, node_explanation):
     assert first == [*names, joint, total, excess, low, "to", high]
 
 
-def test_strong_causes_without_room_are_named_below_the_network(read, toy):
+def test_strong_causes_outside_the_network_are_named_below_it(read, toy):
     explainer = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", max_nodes=1)
     explanation = explainer.explain()
     assert explanation.left_out
@@ -167,7 +167,7 @@ def test_the_ranking_is_that_of_the_dependence(read, node_explanation):
     assert columns["in the network"] == tuple("yes" if one else "" for one in ranking.selected)
 
 
-def test_where_nothing_changes_it_the_page_says_so(read, toy):
+def test_the_page_states_that_there_are_no_effects(read, toy):
     explainer = PGMExplainer(lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index)
     reader = read(explainer.explain(14))
     assert "has a significant effect on the probability of class 0" in reader.text("#changes")
@@ -176,7 +176,7 @@ def test_where_nothing_changes_it_the_page_says_so(read, toy):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_names_bars_and_numbers_keep_clear_of_each_other(read, node_explanation, width):
+def test_names_bars_and_numbers_do_not_overlap(read, node_explanation, width):
     for explanation in (node_explanation, node_explanation.named(LONG)):
         reader = read(explanation, viewport={"width": width, "height": 800})
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -68,7 +68,7 @@ def test_the_keyboard_walks_the_list(read, many):
     assert reader.text("h1").startswith("Node 2 ")
 
 
-def test_searching_leaves_what_fits(read, many):
+def test_searching_filters_the_list(read, many):
     reader = read(many[:30])
     reader.page.locator("#search").fill("GREEN")
     green = [str(each.target) for each in many[:30] if each.explained_class == 1]
@@ -80,7 +80,7 @@ def test_searching_leaves_what_fits(read, many):
     assert listed(reader) == []
 
 
-def test_what_is_searched_for_is_one_phrase(read, many):
+def test_the_search_text_is_one_phrase(read, many):
     unnamed = [renamed(each, None) for each in many[:30]]
     reader = read(unnamed)
     reader.page.locator("#search").fill(" class  1 ")
@@ -99,13 +99,13 @@ def test_enter_opens_the_first_that_was_found(read, many):
     assert reader.text("h1").startswith("Node 7 ")
 
 
-def test_the_list_shows_what_it_can_be_sorted_by(read, many):
+def test_the_list_shows_the_sort_columns(read, many):
     long = [*COLOURS[:2], "blue with a very long name that cannot fit"]
     some = [renamed(each, long) for each in many[:9]]
     shown = read(some).page.locator("#entries button")
     for entry, each in zip(shown.all(), some, strict=True):
-        told = f"p {each.probability:.1%} · held {each.held:.1%}"
-        assert told in entry.inner_text()
+        summary = f"p {each.probability:.1%} · held {each.held:.1%}"
+        assert summary in entry.inner_text()
         assert f"{len(each.nodes)} node" in entry.inner_text()
         number = entry.locator("small").last
         assert number.evaluate("one => one.scrollWidth <= one.clientWidth")
@@ -167,7 +167,7 @@ _CLICK_ALL = """async (selector) => {
 }"""
 
 
-def test_two_hundred_open_and_answer_at_once(read, many):
+def test_a_page_of_two_hundred_opens_and_reacts_fast(read, many):
     """Timed by the page's own clock; the best of a few is the page's, the rest the machine's."""
     page = read(many).page
     promised = {"open": OPENS_IN, "pick": ANSWERS_IN, "ask": ANSWERS_IN}
@@ -175,8 +175,8 @@ def test_two_hundred_open_and_answer_at_once(read, many):
     for _ in range(TRIES):
         opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         picked = page.evaluate(_CLICK_ALL, "#entries button")
-        asked = page.evaluate(_CLICK_ALL, "#network [data-word]")
-        for what, time in zip(best, (opened, picked, asked), strict=True):
+        queried = page.evaluate(_CLICK_ALL, "#network [data-word]")
+        for what, time in zip(best, (opened, picked, queried), strict=True):
             best[what] = min(best[what], time / 1000)
         if all(best[what] < promised[what] for what in best):
             break

@@ -1,4 +1,4 @@
-"""The page's inference gives Python's numbers, to 1e-6, whatever is known."""
+"""The inference of the page equals Python's to 1e-6, for any evidence."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_every_probability_is_that_of_the_network(read, explanations, kind):
             states, variable = network.query(node, evidence), network.variable(node)
             for word in variable.words:
                 if word == "changed" and variable.levels > 2:
-                    continue  # the sum of the levels, which has no bar of its own
-                told = shown[key_of(explanation, node), word]
-                assert told == pytest.approx(states[variable.matching(word)].sum(), abs=1e-6)
+                    continue  # the sum of the levels, which has no separate bar
+                displayed = shown[key_of(explanation, node), word]
+                assert displayed == pytest.approx(states[variable.matching(word)].sum(), abs=1e-6)
     assert answered > QUESTIONS / 3
 
 
-def test_any_change_at_all_can_be_stated_where_there_are_levels(read, explanations):
+def test_any_level_of_change_can_be_stated(read, explanations):
     explanation = explanations["levels"]
     reader = read(explanation)
     first = explanation.nodes[0]

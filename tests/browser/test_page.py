@@ -15,7 +15,7 @@ from pgm_explainer.report.terms import describe_terms
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
 
-def test_the_page_says_what_was_found(read, node_explanation):
+def test_the_page_shows_the_results(read, node_explanation):
     reader = read(node_explanation)
     assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be of class blue"
     assert f"held in {node_explanation.held:.1%} of 800 perturbed graphs" in reader.text("#lead")
@@ -25,7 +25,7 @@ def test_the_page_says_what_was_found(read, node_explanation):
         assert reader.node(f"n{node}", "picture").count() == 1
 
 
-def test_clicking_a_bar_states_it_and_clicking_again_takes_it_back(read, node_explanation):
+def test_clicking_a_bar_states_a_fact_and_clicking_again_removes_it(read, node_explanation):
     reader, first = read(node_explanation), node_explanation.nodes[0]
     reader.state(f"n{first}", "changed")
     known = node_explanation.query({first: "changed"})
@@ -38,7 +38,7 @@ def test_clicking_a_bar_states_it_and_clicking_again_takes_it_back(read, node_ex
     assert reader.holds() == pytest.approx(node_explanation.query(), abs=1e-6)
 
 
-def test_clicking_a_node_asks_for_both_halves_of_what_is_known(read, node_explanation):
+def test_clicking_a_node_offers_features_and_prediction(read, node_explanation):
     reader, first = read(node_explanation), node_explanation.nodes[0]
     reader.node(f"n{first}", "picture").click()
     dialogue = reader.page.get_by_role("dialog")
@@ -57,7 +57,7 @@ def test_the_keyboard_is_enough(read, node_explanation):
     reader.page.locator("#network [tabindex='0']").focus()
     nodes = node_explanation.network.nodes
     press("ArrowRight")
-    press("Enter")  # asks about the second variable
+    press("Enter")  # queries the second variable
     press("ArrowDown")
     expected = node_explanation.query({nodes[1]: "original"})
     assert reader.holds() == pytest.approx(expected, abs=1e-6)
@@ -73,7 +73,7 @@ def test_the_keyboard_is_enough(read, node_explanation):
     assert reader.text("#dialog-title") == str(nodes[0])
 
 
-def test_every_control_can_be_reached_by_tab_and_shows_it(read, node_explanation):
+def test_every_control_is_reachable_by_tab_and_shows_focus(read, node_explanation):
     reader, reached = read(node_explanation), set()
     for _ in range(40):
         reader.page.keyboard.press("Tab")
@@ -85,7 +85,7 @@ def test_every_control_can_be_reached_by_tab_and_shows_it(read, node_explanation
     assert {"theme", "picture", "network", "informative", "ranking", "making"} <= reached
 
 
-def test_what_cannot_be_is_said_and_can_be_undone(read, node_explanation):
+def test_impossible_evidence_is_reported_and_can_be_undone(read, node_explanation):
     reader = read(node_explanation)
     impossible = first_impossible(node_explanation)
     for node, word in impossible:
@@ -113,7 +113,7 @@ def first_impossible(explanation):
     raise AssertionError("the test needs evidence that cannot happen")
 
 
-def test_an_answer_says_how_many_samples_are_behind_it(read, node_explanation):
+def test_a_query_shows_its_number_of_samples(read, node_explanation):
     reader, network = read(node_explanation), node_explanation.network
     assert reader.text("#basis") == ""
     first, *_ = node_explanation.nodes
@@ -131,8 +131,8 @@ def test_an_answer_says_how_many_samples_are_behind_it(read, node_explanation):
     assert reader.text("#basis").startswith(
         "Too few samples to rely on: according to the network, "
     )
-    told = 800 * network.probability(evidence)
-    count = "fewer than 1" if told < 1 else f"about {told:.1f}"
+    num_samples = 800 * network.probability(evidence)
+    count = "fewer than 1" if num_samples < 1 else f"about {num_samples:.1f}"
     assert f"occurs in {count} of 800 samples" in reader.text("#basis")
     warned = reader.page.locator("#basis").evaluate("one => getComputedStyle(one).backgroundColor")
     assert warned != plain
@@ -150,7 +150,7 @@ def first_unlikely(explanation, below):
     raise AssertionError("the test needs evidence that hardly happens")
 
 
-def test_what_cannot_be_has_no_samples_behind_it(read, node_explanation):
+def test_impossible_evidence_has_no_samples(read, node_explanation):
     reader = read(node_explanation)
     impossible = first_impossible(node_explanation)
     reader.state_all([(f"n{node}", word) for node, word in impossible])
@@ -158,14 +158,14 @@ def test_what_cannot_be_has_no_samples_behind_it(read, node_explanation):
     assert reader.text("#basis") == ""
 
 
-def test_the_words_are_explained(read, explanations):
+def test_the_terms_are_defined(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation)
         assert reader.text("#meaning") == describe_terms(explanation.settings)
         assert "dependence, not causation" in reader.text("#network-panel")
 
 
-def test_known_facts_are_taken_back_one_by_one(read, node_explanation):
+def test_facts_are_removed_one_by_one(read, node_explanation):
     reader = read(node_explanation)
     one, two = node_explanation.nodes[:2]
     reader.state(f"n{one}", "kept")
@@ -218,7 +218,7 @@ def first_with_thin_facts(explanation):
 
 
 @pytest.mark.parametrize(("here", "there"), [("picture", "network"), ("network", "picture")])
-def test_pointing_at_a_node_lights_it_in_the_other_picture(read, node_explanation, here, there):
+def test_hovering_a_node_highlights_it_in_the_other_drawing(read, node_explanation, here, there):
     reader, key = read(node_explanation), f"n{node_explanation.nodes[0]}"
     lit = reader.page.locator(f"#{there} [data-variable].lit")
     assert lit.count() == 0
@@ -250,7 +250,7 @@ def to_hex(rgb):
     return "#" + "".join(f"{int(part):02X}" for part in rgb[4:-1].split(","))
 
 
-def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanation):
+def test_the_details_contain_ranking_tables_text_and_settings(read, node_explanation):
     reader = read(node_explanation)
     reader.open_details("ranking", "tables", "words", "making")
     assert reader.page.locator("#ranking tbody tr").count() == len(node_explanation.ranking)
@@ -269,7 +269,7 @@ def test_the_details_hold_ranking_tables_words_and_settings(read, node_explanati
     assert f"numpy {np.__version__}" in reader.text("#making")
 
 
-def test_names_are_text_and_nothing_else(read, node_explanation):
+def test_names_are_shown_as_plain_text(read, node_explanation):
     names = [f"{EVIL[at % len(EVIL)]} {at}" for at in range(16)]
     model = replace(node_explanation.settings.model, class_names=EVIL)
     settings = replace(node_explanation.settings, model=model)
@@ -285,16 +285,16 @@ def test_names_are_text_and_nothing_else(read, node_explanation):
     assert reader.page.locator("script").count() == 2
 
 
-def test_the_policy_stops_what_should_never_get_in(browser, node_explanation, tmp_path):
+def test_the_content_security_policy_blocks_injected_scripts(browser, node_explanation, tmp_path):
     path = tmp_path / "page.html"
     node_explanation.to_html(path)
     evil = '<script>document.title = "broken"</script><img src="http://127.0.0.1:9/x.png">'
     path.write_text(path.read_text().replace("</body>", f"{evil}</body>"))
-    page, asked = browser.new_page(), []
-    page.on("requestfinished", lambda request: asked.append(request.url))
+    page, requests = browser.new_page(), []
+    page.on("requestfinished", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
     assert page.title() == "Node 14 is predicted to be of class blue"
-    assert asked == [path.as_uri()]
+    assert requests == [path.as_uri()]
     with pytest.raises(Exception, match="TrustedHTML"):
         page.evaluate("document.body.innerHTML = '<b>x</b>'")
     page.close()
@@ -318,7 +318,7 @@ def test_dark_and_light_follow_the_system_until_switched(read, node_explanation)
         assert luminance(reader) == before
 
 
-def test_on_a_small_screen_nothing_is_cut_off(read, explanations):
+def test_nothing_is_cut_off_on_a_small_screen(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation, viewport={"width": 360, "height": 740})
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -368,7 +368,7 @@ def test_the_neighbours_of_the_target_are_named_while_few(read, node_explanation
     assert named
 
 
-def test_without_a_network_the_page_says_why(read, toy, node_explanation):
+def test_the_page_states_why_there_is_no_network(read, toy, node_explanation):
     constant = PGMExplainer(
         lambda x: np.ones((*x.shape[:2], 2)), toy.x, toy.edge_index, num_samples=800
     )
@@ -379,7 +379,7 @@ def test_without_a_network_the_page_says_why(read, toy, node_explanation):
     assert "structure is None" in read(replace(node_explanation, network=None)).text("#network")
 
 
-def test_hundreds_of_neighbours_are_cut_down_to_what_can_be_read(read):
+def test_a_large_neighbourhood_is_reduced_to_a_readable_size(read):
     size = 400
     edges = np.stack((np.arange(1, size), np.zeros(size - 1, dtype=int)))
     x = np.random.default_rng(0).random((size, 1))

@@ -1,4 +1,4 @@
-"""A small graph of people and a model of it, in files in a folder of their own."""
+"""A small graph of people and a model of it, in files in a new folder."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def shell(folder, capsys):
 
 @pytest.fixture
 def explain(shell):
-    """Explain with the model and the graph of the folder, unless told otherwise."""
+    """Explain with the model and the graph of the folder, unless given others."""
 
     def run(*arguments: str, model: str = "visits_model:model", graph: str = "graph.npz"):
         chosen = ["--model", model, "--num-layers", "1", "--num-samples", "200", *arguments]

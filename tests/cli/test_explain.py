@@ -21,7 +21,7 @@ def in_python(folder, target, **options):
     return PGMExplainer(names["model"], VISITS, EDGES, **chosen).explain(target)
 
 
-def test_it_prints_what_python_prints(folder, explain):
+def test_the_output_equals_that_of_python(folder, explain):
     code, out, err = explain("--target", "0")
     assert (code, err) == (0, "")
     assert out == f"{in_python(folder, 0)}\n"
@@ -45,7 +45,7 @@ def test_json_on_standard_output_is_that_of_a_file(folder, explain):
     assert Explanation.load("why.json") == in_python(folder, 0)
 
 
-def test_many_targets_go_into_one_file_of_each_kind(folder, explain):
+def test_many_targets_are_written_to_one_file_per_format(folder, explain):
     code, out, _ = explain(
         "--target", "1-3", "0", "2", "--output", "why.html", "--output", "why.json"
     )
@@ -63,7 +63,7 @@ def test_a_picture_is_written(folder, explain):
     assert (folder / "why.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_a_picture_is_written_whole_or_what_was_there_stays(folder, explain, monkeypatch):
+def test_a_failed_plot_keeps_the_previous_file(folder, explain, monkeypatch):
     pytest.importorskip("matplotlib")
     (folder / "why.png").write_bytes(b"before")
 
@@ -78,7 +78,7 @@ def test_a_picture_is_written_whole_or_what_was_there_stays(folder, explain, mon
     assert not list(folder.glob(".*.part"))
 
 
-def test_names_stay_with_the_explanation(folder, explain):
+def test_names_are_stored_with_the_explanation(folder, explain):
     by_number = in_python(folder, 0).named(NAMES)
     for graph, more in (("named.npz", ()), ("", CSV)):
         code, out, _ = explain("--target", "Ann", *more, graph=graph)
@@ -118,7 +118,7 @@ def test_pairs_and_graphs(explain, task, model, target, found):
     assert json.loads(out)["target"] == found
 
 
-def test_a_function_that_makes_the_model_is_called(explain):
+def test_a_function_that_returns_the_model_is_called(explain):
     made = explain("--target", "0", model="visits_model:make")
     assert made == explain("--target", "0")
 
@@ -169,7 +169,7 @@ def test_warnings_go_to_standard_error(explain):
         (["--target", "0", "--num-samples", "five"], "model", "graph.npz", "choose one of: auto"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(explain, arguments, model, graph, said):
+def test_an_error_is_one_line(explain, arguments, model, graph, said):
     code, out, err = explain(*arguments, model=f"visits_model:{model}", graph=graph)
     assert (code, out) == (2, "")
     assert err.startswith("pgm-explainer: error: ")

@@ -17,7 +17,7 @@ def named(*typed):
     return NamedExplainer.of(parser.parse_args(typed))
 
 
-def test_it_is_made_once(folder):
+def test_the_explainer_is_created_once(folder):
     maker = named("--model", "visits_model:model", "--graph", "graph.npz", "--seed", "3")
     assert isinstance(maker(), PGMExplainer)
     assert maker() is maker()
@@ -25,7 +25,9 @@ def test_it_is_made_once(folder):
 
 
 @pytest.mark.parametrize("graph", [("--graph", "named.npz"), TABLES], ids=str)
-def test_it_can_be_sent_to_another_folder_unmade(folder, tmp_path_factory, monkeypatch, graph):
+def test_it_can_be_sent_to_a_process_in_another_folder(
+    folder, tmp_path_factory, monkeypatch, graph
+):
     maker = named("--model", "visits_model:model", *graph, "--set", "no_child=false")
     maker()
     sent = pickle.dumps(maker)
@@ -37,7 +39,7 @@ def test_it_can_be_sent_to_another_folder_unmade(folder, tmp_path_factory, monke
     assert (found().population.x == maker().population.x).all()
 
 
-def test_an_explainer_has_a_graph_and_settings_of_its_own(folder):
+def test_an_explainer_rejects_graph_and_settings_options(folder):
     assert isinstance(named("--model", "job_models:explainer")(), PGMExplainer)
     given = ("--graph", "graph.npz", "--seed", "3", "--set", "no_child=false")
     with pytest.raises(InputError, match="leave --graph, seed, no_child away"):

@@ -31,7 +31,7 @@ def written(name, bomb):
 @pytest.mark.parametrize("option", ["--graph", "--targets-file"])
 @pytest.mark.parametrize("command", ["explain", "run"])
 @pytest.mark.parametrize("name", ["bomb.npz", "bomb.npy", "bomb.pickle"])
-def test_a_file_that_would_execute_something_is_refused(folder, shell, command, option, name):
+def test_a_file_that_would_execute_code_is_refused(folder, shell, command, option, name):
     written(name, Bomb())
     usual = {"--model": "visits_model:model", "--graph": "graph.npz", option: name}
     typed = [word for pair in usual.items() for word in pair]
@@ -48,18 +48,18 @@ def test_a_graph_needs_features_and_edges(folder):
         read_graph(folder / "half.npz", trust=False)
 
 
-def test_a_model_is_taken_or_made():
+def test_a_model_is_used_or_created():
     assert read_model("job_models:gnn", None, trust=False) is gnn
     made = [read_model(f"job_models:{name}", None, False) for name in ("explainer", "prepared")]
     assert all(isinstance(each, PGMExplainer) for each in made)
 
 
-def test_a_module_is_made_of_its_class_and_never_called():
+def test_a_module_class_is_instantiated_but_not_called():
     pytest.importorskip("torch")
     assert type(read_model("torch.nn:Identity", None, trust=False)).__name__ == "Identity"
 
 
-def test_a_class_whose_weights_nobody_gave_is_warned_of(folder, recwarn):
+def test_a_class_without_weights_gives_a_warning(folder, recwarn):
     torch = pytest.importorskip("torch")
     (folder / "linear_model.py").write_text(
         "import torch\n\n\nclass Net(torch.nn.Linear):\n"

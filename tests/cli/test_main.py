@@ -20,14 +20,14 @@ def test_help_lists_every_command(shell):
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
-def test_the_help_of_each_command_teaches_by_examples(shell, command):
+def test_the_help_of_each_command_has_examples(shell, command):
     code, out, _ = shell(command, "--help")
     assert code == 0
     assert f"examples:\n  pgm-explainer {command}" in out
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["show"], ["query", "--nothing"]])
-def test_wrong_usage_is_one_line_and_2(shell, arguments):
+def test_wrong_usage_prints_one_line_and_exits_with_2(shell, arguments):
     code, out, err = shell(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("pgm-explainer: error: ")
@@ -51,7 +51,7 @@ def test_a_reader_that_stops_is_no_error(explain, folder):
     assert process.returncode == 141
 
 
-def test_the_page_runs_as_it_stands(shell, folder):
+def test_the_examples_of_the_page_run(shell, folder):
     page = PAGE.read_text()
     for name, content in re.findall(r"in `([\w.]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL):
         (folder / name).write_text(content)
@@ -65,7 +65,7 @@ def test_the_page_runs_as_it_stands(shell, folder):
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 5000], ids=["null", "too long"])
 @pytest.mark.parametrize("command", [["show"], ["query"], ["demo", "--output"]], ids=str)
-def test_a_name_that_no_file_can_have_is_told(shell, folder, command, name):
+def test_an_impossible_file_name_is_an_error(shell, folder, command, name):
     """Before, both ended in a traceback."""
     pytest.importorskip("torch")
     code, out, err = shell(*command, name)

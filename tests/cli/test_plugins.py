@@ -1,4 +1,4 @@
-"""Commands of other packages, found by entry points; and what is said where the lab is missing."""
+"""Commands of other packages, found by entry points, and the message if the lab is missing."""
 
 import sys
 from importlib.metadata import EntryPoint
@@ -46,7 +46,7 @@ def test_no_package_replaces_a_command(shell, another):
 
 
 @pytest.mark.parametrize("typed", [["demo"], ["demo", "--seed", "1"], ["reproduce", "table2"]])
-def test_without_the_lab_it_is_said_how_to_get_it(shell, entries, typed):
+def test_without_the_lab_the_error_says_how_to_install_it(shell, entries, typed):
     code, out, err = shell(*typed)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"the command {typed[0]!r} needs the lab" in err
@@ -62,7 +62,7 @@ def test_without_the_lab_all_else_works(shell, entries):
     assert "invalid choice" in err
 
 
-def test_a_package_that_cannot_be_imported_spoils_only_its_own_command(shell, entries):
+def test_a_broken_plugin_affects_only_its_command(shell, entries):
     entries.append(EntryPoint("broken", "no_such_package.command", GROUP))
     code, out, err = shell("broken", "--number", "3")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -71,7 +71,7 @@ def test_a_package_that_cannot_be_imported_spoils_only_its_own_command(shell, en
     assert shell("--help")[0] == 0
 
 
-def test_our_own_commands_look_for_no_other(shell, monkeypatch):
+def test_built_in_commands_load_no_plugins(shell, monkeypatch):
     def searched(group):
         raise AssertionError("entry points were searched")
 

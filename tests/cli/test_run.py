@@ -1,4 +1,4 @@
-"""``pgm-explainer run`` as it is really run: another process, stopped in every way there is."""
+"""``pgm-explainer run`` in a separate process that is stopped in various ways."""
 
 import os
 import resource
@@ -100,15 +100,15 @@ def finish(graph, folder):
 def test_the_command_does_the_job(graph, whole, tmp_path, capsys):
     finish(graph, tmp_path)
     assert content(tmp_path) == content(whole)
-    told = capsys.readouterr().out
-    assert f"{NODES} of {NODES}" in told
+    output = capsys.readouterr().out
+    assert f"{NODES} of {NODES}" in output
     assert (tmp_path / "overview.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
     ("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
 )
-def test_stopped_it_ends_at_once_and_goes_on_when_run_again(graph, whole, tmp_path, stop, code):
+def test_a_stopped_run_ends_at_once_and_can_be_resumed(graph, whole, tmp_path, stop, code):
     job = Command(graph, tmp_path, sleep=0.02).after_shards(2)
     os.killpg(job.process.pid, stop)
     returned, _, errors = job.end()
@@ -145,7 +145,7 @@ def workers_of(pid):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own, which is soon full and can be made read-only."""
+    """A separate file system, which is soon full and can be made read-only."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
@@ -155,7 +155,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_full_disk_stops_it_and_room_lets_it_go_on(graph, whole, small_disk):
+def test_a_full_disk_stops_a_run_and_space_lets_it_resume(graph, whole, small_disk):
     folder = small_disk / "why"
     code, _, errors = Command(graph, folder).end()
     assert code == 2
@@ -170,7 +170,7 @@ def test_a_full_disk_stops_it_and_room_lets_it_go_on(graph, whole, small_disk):
     assert content(folder) == content(whole)
 
 
-def test_a_read_only_folder_is_told(graph, small_disk):
+def test_a_read_only_folder_is_an_error(graph, small_disk):
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     code, _, errors = Command(graph, small_disk / "why").end()
     assert code == 2
@@ -180,7 +180,7 @@ def test_a_read_only_folder_is_told(graph, small_disk):
 
 
 def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
-    """As a full disk does, for those who cannot mount one."""
+    """Simulates a full disk where none can be mounted."""
 
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
@@ -221,7 +221,7 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_in_one_line(graph, folder, shell, arguments, named):
+def test_an_invalid_run_is_one_line_of_error(graph, folder, shell, arguments, named):
     arguments = [str(graph) if each == "GRAPH" else each for each in arguments]
     code, out, err = shell("run", *arguments, "--output", "why")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -257,7 +257,7 @@ def test_the_model_is_named_with_or_without_its_option(graph, folder, shell):
     assert content(folder / "0") == content(folder / "1")
 
 
-def test_targets_come_from_a_file_and_explainers_as_they_are(tmp_path, capsys):
+def test_targets_are_read_from_a_file_and_explainers_are_used_directly(tmp_path, capsys):
     (tmp_path / "targets.txt").write_text("5\n2\n")
     np.save(tmp_path / "targets.npy", np.array([2, 5]))
     for name in ("targets.txt", "targets.npy"):

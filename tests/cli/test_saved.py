@@ -20,7 +20,7 @@ def saved(explain):
     return "one.json", "all.json"
 
 
-def test_show_prints_the_words(saved, shell):
+def test_show_prints_the_text(saved, shell):
     one, many = saved
     explanations = load_explanations(many)
     assert shell("show", one) == (0, f"{explanations[0]}\n", "")
@@ -37,7 +37,7 @@ def test_show_converts(saved, shell, folder):
     assert json.loads(shell("show", one, "--json")[1]) == json.loads((folder / one).read_text())
 
 
-def test_query_tells_before_and_after(saved, shell):
+def test_query_prints_the_probability_with_and_without_evidence(saved, shell):
     explanation = load_explanations(saved[0])[0]
     known = {"Bob": "original, kept", "Dee": "kept"}
     given = ("--given", "Bob=original,kept", "--given", "Dee=kept")
@@ -55,7 +55,7 @@ def test_query_tells_before_and_after(saved, shell):
     assert f"{explanation.query(known):.1%}  if Bob is original and kept and Dee is kept" in words
 
 
-def test_query_says_how_many_samples_are_behind_an_answer(saved, shell):
+def test_query_prints_the_number_of_supporting_samples(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
     said = (
         f"by the network, this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
@@ -76,7 +76,7 @@ def test_query_warns_of_an_answer_with_too_few_samples(saved, shell):
     assert "the answer is unreliable" in answer["warning"]
 
 
-def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
+def test_query_prints_the_effects_of_the_given_nodes(saved, shell):
     explanation = load_explanations(saved[0])[0]
     words = " ".join(shell("query", "one.json", "--given", "Bob=kept")[1].split())
     assert words.startswith("Node Ann is predicted to be of class 1 with probability 0.953. Probab")
@@ -86,7 +86,7 @@ def test_query_says_what_perturbing_the_given_nodes_does(saved, shell):
     assert words.count("Perturbing node") == 1
 
 
-def test_several_facts_may_follow_one_given(saved, shell):
+def test_given_accepts_several_facts(saved, shell):
     apart = ("--given", "Bob=kept", "--given", "Dee=original")
     together = ("--given", "Bob=kept", "Dee=original")
     assert shell("query", "one.json", *together) == shell("query", "one.json", *apart)
@@ -107,7 +107,7 @@ def test_several_facts_may_follow_one_given(saved, shell):
         (["show", "all.json", "--output", "all.png"], "a picture shows one explanation"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(saved, shell, folder, arguments, said):
+def test_an_error_is_one_line(saved, shell, folder, arguments, said):
     (folder / "empty.json").write_text("[]")
     code, out, err = shell(*arguments)
     assert (code, out) == (2, "")
@@ -133,7 +133,7 @@ def test_a_data_set_is_shown_as_a_whole_or_by_target(data_set, shell, folder):
     assert len(json.loads(shell("show", "people", "--json")[1])) == 5
 
 
-def test_without_pyarrow_it_is_said_what_to_install(data_set, shell, monkeypatch):
+def test_without_pyarrow_the_error_says_what_to_install(data_set, shell, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for command in (["show", "people"], ["query", "people", "--target", "0"]):
         code, _, err = shell(*command)
@@ -141,7 +141,7 @@ def test_without_pyarrow_it_is_said_what_to_install(data_set, shell, monkeypatch
         assert "pip install 'pgm-explainer[dataset]'" in err
 
 
-def test_a_data_set_can_be_asked(data_set, shell):
+def test_a_data_set_can_be_queried(data_set, shell):
     answer = json.loads(shell("query", "people", "--target", "0", "--given", "1=kept", "--json")[1])
     assert answer["after"] == data_set[0].query({1: "kept"})
     code, _, err = shell("query", "people")
@@ -162,7 +162,7 @@ def test_a_data_set_keeps_the_names_of_the_graph(shell, folder):
 
 
 @pytest.mark.parametrize("target", ["all", "10-12", "9", "10,11", "1" * 5000])
-def test_of_a_data_set_with_names_one_target_is_meant(shell, folder, target):
+def test_a_data_set_with_names_is_queried_by_name(shell, folder, target):
     np.savez("tens.npz", x=VISITS, edge_index=EDGES, names=np.arange(10, 15))
     named = ("--model", "visits_model:model", "--graph", "tens.npz", "--num-layers", "1")
     assert shell("run", *named, "--output", "people", "--engine", "local")[0] == 0
@@ -174,8 +174,8 @@ def test_of_a_data_set_with_names_one_target_is_meant(shell, folder, target):
 
 def test_a_pair_of_a_data_set_with_names_is_typed_by_them(shell, folder):
     named = ("--model", "visits_model:pairs", "--graph", "named.npz", "--num-layers", "1")
-    asked = ("--task", "edge", "--target", "Ann,Bob", "Cid, Jr,Bob", "--output", "pairs")
-    assert shell("run", *named, *asked)[0] == 0
+    targets = ("--task", "edge", "--target", "Ann,Bob", "Cid, Jr,Bob", "--output", "pairs")
+    assert shell("run", *named, *targets)[0] == 0
     for typed in ("Ann,Bob", "Cid, Jr,Bob"):
         code, out, err = shell("show", "pairs", "--target", typed, "--json")
         assert code == 0, err
@@ -184,7 +184,7 @@ def test_a_pair_of_a_data_set_with_names_is_typed_by_them(shell, folder):
     assert "pair such as" in shell("show", "pairs", "--target", "all")[2]
 
 
-def test_what_a_data_set_does_not_hold_is_said(data_set, shell, folder, monkeypatch):
+def test_a_target_missing_from_a_data_set_is_an_error(data_set, shell, folder, monkeypatch):
     for target in ("7", "Ann", "3,4", "node,3", "1.0", "3" * 5000):
         code, _, err = shell("show", "people", "--target", target)
         assert code == 2

@@ -13,7 +13,7 @@ def settings(*typed):
     return parser.parse_args(typed).settings
 
 
-def test_only_what_is_given_is_kept():
+def test_only_given_settings_are_kept():
     assert settings() == {}
     assert settings("--num-samples", "50") == {"num_samples": 50}
 
@@ -29,7 +29,7 @@ def test_values_are_json_or_texts():
     }
 
 
-def test_both_ways_give_the_same_and_the_last_holds():
+def test_set_and_options_are_equivalent_and_the_last_wins():
     assert settings("--set", "seed=1", "--seed", "2") == {"seed": 2}
     assert settings("--seed", "2", "--set", "seed=1") == {"seed": 1}
     flags = settings("--task", "edge", "--class-names", "a, b", "--change", "0.1")
@@ -40,13 +40,13 @@ def test_both_ways_give_the_same_and_the_last_holds():
 
 
 @pytest.mark.parametrize("text", ["num_samples", "=3", "samples=3", ""])
-def test_what_is_no_setting_is_named(text):
+def test_an_unknown_setting_is_named(text):
     with pytest.raises(argparse.ArgumentError, match="is not a setting; write name=value"):
         settings("--set", text)
 
 
 @pytest.mark.parametrize("depth", [9, 500, 100_000])
-def test_lists_too_deep_are_told_in_one_line(shell, depth):
+def test_deeply_nested_lists_are_one_line_of_error(shell, depth):
     deep = "[" * depth + "]" * depth
     usual = ("--model", "visits_model:model", "--graph", "graph.npz", "--target", "0")
     code, _, err = shell("explain", *usual, "--set", f"features={deep}")

@@ -13,7 +13,7 @@ from pgm_explainer.cli.targets import add_targets, named_targets
 
 @pytest.fixture
 def targets(folder):
-    """What is read from words of the command line, with the people's graph."""
+    """Return the targets parsed from command-line words, with the people's graph."""
 
     def read(*typed, model="model", graph="named.npz"):
         parser = argparse.ArgumentParser()
@@ -26,12 +26,12 @@ def targets(folder):
     return read
 
 
-def test_none_is_told_from_some(targets):
+def test_no_targets_differ_from_an_empty_list(targets):
     assert targets() is None
     assert targets("--target", "Bob") == [1]
 
 
-def test_a_file_lists_what_would_be_typed(targets):
+def test_a_targets_file_has_the_syntax_of_the_option(targets):
     Path("few.txt").write_text("Dee\n\n Cid, Jr \n")
     np.save("few.npy", np.array(["Dee", "Cid, Jr"]))
     for name in ("few.txt", "few.npy"):
@@ -70,7 +70,7 @@ def test_a_file_of_pairs(targets):
     ],
     ids=str,
 )
-def test_what_is_no_list_of_targets_is_told(targets, content, said):
+def test_an_invalid_list_of_targets_is_an_error(targets, content, said):
     name = "targets" if isinstance(content, str) else "targets.npy"
     if isinstance(content, str):
         Path(name).write_text(content)

@@ -1,4 +1,4 @@
-"""Models and graphs in PyTorch's files: what is safe is read, what is not only if trusted."""
+"""Models and graphs in PyTorch files: safe files are read, unsafe ones only if trusted."""
 
 import importlib
 import json
@@ -65,7 +65,7 @@ def test_weights_are_loaded_into_the_model(net, explain):
         assert target_of(found) == expected
 
 
-def test_a_further_array_goes_to_the_model_that_takes_it(net, explain):
+def test_further_arrays_are_passed_to_matching_arguments(net, explain):
     chosen = ("--target", "0", "--json", "--weights", "net.pt")
     plain = target_of(explain(*chosen, model="visits_net:Net"))
     np.savez("weighted.npz", x=VISITS, edge_index=EDGES, edge_weight=np.arange(8.0), y=VISITS)
@@ -88,7 +88,7 @@ def test_data_objects_are_read_without_trust(explain):
 @pytest.mark.parametrize("command", ["explain", "run"])
 @pytest.mark.parametrize("option", ["--weights", "--graph", "--model"])
 @pytest.mark.parametrize("how", ["torch", "pickle"])
-def test_a_pickled_trap_is_not_sprung(net, shell, folder, command, option, how):
+def test_a_malicious_pickle_is_not_executed(net, shell, folder, command, option, how):
     if how == "torch":
         torch.save({"linear.weight": Trap()}, "trap.pt")
     else:
@@ -101,7 +101,7 @@ def test_a_pickled_trap_is_not_sprung(net, shell, folder, command, option, how):
     assert not (folder / "sprung").exists()
 
 
-def test_a_trap_in_an_npz_is_not_sprung(explain, folder):
+def test_a_malicious_npz_is_not_executed(explain, folder):
     np.savez("trap.npz", x=np.array([Trap()], dtype=object), edge_index=EDGES)
     assert explain("--target", "0", "--trust", graph="trap.npz")[0] == 2
     assert not (folder / "sprung").exists()
@@ -146,7 +146,7 @@ def job(shell):
     return run
 
 
-def test_a_job_takes_a_data_file_and_weights(net, folder, job):
+def test_a_job_accepts_a_data_file_and_weights(net, folder, job):
     data = pytest.importorskip("torch_geometric.data")
     x, edges = torch.tensor(VISITS), torch.tensor(EDGES)
     torch.save(data.Data(x=x, edge_index=edges, names=NAMES), "data.pt")
@@ -157,7 +157,7 @@ def test_a_job_takes_a_data_file_and_weights(net, folder, job):
     assert shards(folder / "data") == shards(folder / "arrays")
 
 
-def test_a_job_takes_a_program_if_trusted_also_in_other_processes(net, folder, job):
+def test_a_job_runs_a_trusted_program_in_several_processes(net, folder, job):
     inputs = (torch.tensor(VISITS, dtype=torch.float32), torch.tensor(EDGES))
     torch.jit.trace(net, inputs).save("net.ts")
     program = ("--model", "net.ts", "--graph", "graph.npz")
@@ -170,7 +170,7 @@ def test_a_job_takes_a_program_if_trusted_also_in_other_processes(net, folder, j
     assert shards(folder / "there") == shards(folder / "here")
 
 
-def test_a_job_does_not_go_on_with_another_program(net, job):
+def test_a_job_refuses_a_changed_program(net, job):
     inputs = (torch.tensor(VISITS, dtype=torch.float32), torch.tensor(EDGES))
     sizes = ({0: torch.export.Dim("nodes")}, {1: torch.export.Dim("edges")})
     program = ("--model", "net.pt2", "--graph", "graph.npz", "--trust")

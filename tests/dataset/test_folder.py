@@ -1,4 +1,4 @@
-"""The folder of a data set: what is there already stays, and what is damaged is said."""
+"""The folder of a data set: existing files are kept, and damage is reported."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def run(folder):
     return explain_dataset(explainer(), range(6), folder, shard_size=2, names=names)
 
 
-def test_files_of_the_user_stay(tmp_path):
+def test_the_users_files_are_kept(tmp_path):
     (tmp_path / "shards").mkdir()
     mine = [tmp_path / ".mine.part", tmp_path / "shards" / ".download.part", tmp_path / "a.txt"]
     for path in mine:
@@ -63,7 +63,7 @@ def test_files_of_the_user_stay(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"format": "another"}'])
-def test_nothing_is_touched_in_a_folder_of_something_else(tmp_path, text):
+def test_a_folder_without_a_data_set_is_left_unchanged(tmp_path, text):
     (tmp_path / "job.json").write_text(text)
     (tmp_path / PART.format("0123456789abcdef")).write_text("theirs")
     before = {path.name: path.read_text() for path in tmp_path.iterdir()}
@@ -88,7 +88,7 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
-def test_names_left_by_a_job_that_was_killed_are_taken_up(tmp_path, monkeypatch):
+def test_names_of_a_killed_job_are_reused(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(job.DatasetFolder, "write_job", interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -101,7 +101,7 @@ def test_names_left_by_a_job_that_was_killed_are_taken_up(tmp_path, monkeypatch)
     "name", ["job.json", "journal.jsonl", "names.json", "lock", "shards/000001.parquet"]
 )
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_refused_and_not_waited_for(copy, name, make):
+def test_a_path_that_is_not_a_file_is_refused_at_once(copy, name, make):
     (copy / name).unlink()
     make(copy / name)
     with soon():
@@ -113,7 +113,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(copy, name, make):
     assert str(copy) in str(caught.value)
 
 
-def test_a_name_with_a_null_is_told(tmp_path):
+def test_a_name_with_a_null_character_is_an_error(tmp_path):
     with pytest.raises(JobError, match="null"):
         explain_dataset(explainer(), [1], f"{tmp_path}/a\0b")
     with pytest.raises(FileError, match="is not a data set"):
@@ -140,7 +140,7 @@ def damaged(copy, field, value):
         ("surprise", 1, "surprise"),
     ],
 )
-def test_a_job_that_is_damaged_says_where_and_what_to_do(copy, field, value, said):
+def test_a_damaged_job_file_error_names_position_and_solution(copy, field, value, said):
     damaged(copy, field, value)
     for attempt in (lambda: ExplanationDataset(copy), lambda: run(copy)):
         with pytest.raises(FileError, match=rf"job\.json: this is damaged: .*{said}") as caught:
@@ -149,14 +149,14 @@ def test_a_job_that_is_damaged_says_where_and_what_to_do(copy, field, value, sai
 
 
 @pytest.mark.parametrize(("field", "value"), [("targets", 7), ("shard_size", 3), ("task", "edge")])
-def test_a_job_that_contradicts_itself_does_not_go_on(copy, field, value):
+def test_an_inconsistent_job_file_is_refused(copy, field, value):
     damaged(copy, field, value)
     with pytest.raises(PGMExplainerError, match=r"is damaged and inconsistent|does not have"):
         run(copy)
 
 
 @pytest.mark.parametrize("content", ["{", "", "[" * 100_000, '{"format": NaN}', "\udcff"])
-def test_a_job_that_is_no_json_says_what_to_do(copy, content):
+def test_an_invalid_job_file_error_suggests_a_solution(copy, content):
     (copy / "job.json").write_bytes(content.encode(errors="surrogateescape"))
     for attempt in (lambda: ExplanationDataset(copy), lambda: run(copy)):
         with pytest.raises(FileError, match=r"job\.json: this is not (JSON.*restore|UTF-8)"):
@@ -164,7 +164,7 @@ def test_a_job_that_is_no_json_says_what_to_do(copy, content):
 
 
 def last_line(copy, **changed):
-    """The last line of the journal, said again in another way."""
+    """The last line of the journal, repeated with other values."""
     path = copy / "journal.jsonl"
     lines = path.read_text().split("\n")
     entry = json.dumps({**json.loads(lines[-1]), **changed})
@@ -204,7 +204,7 @@ def test_a_shard_that_the_job_does_not_have_is_noticed(copy, changed):
             attempt()
 
 
-def test_another_shard_size_is_named_and_nothing_else(tmp_path):
+def test_a_changed_shard_size_is_the_only_reported_difference(tmp_path):
     explain_dataset(explainer(), None, tmp_path, shard_size=20)
     with pytest.raises(JobError) as caught:
         explain_dataset(explainer(), None, tmp_path, shard_size=10)
@@ -212,7 +212,7 @@ def test_another_shard_size_is_named_and_nothing_else(tmp_path):
     assert "different job: storing shard_size was 20 and is 10. Restore" in said
 
 
-def test_a_shard_may_have_only_so_many_rows(tmp_path, monkeypatch):
+def test_the_number_of_rows_of_a_shard_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "SHARD_ROWS", 3)
     with pytest.raises(InputError, match="shard_size must be at most 3, not 500"):
         explain_dataset(explainer(), range(5), tmp_path / "new")

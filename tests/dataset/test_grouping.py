@@ -38,7 +38,7 @@ def test_only_the_last_groups_can_be_joined(monkeypatch):
     assert groups(made, [1, 300, 2, 600, 3, 301]) == [[1, 2], [300], [600], [3], [301]]
 
 
-def test_what_is_small_is_together_in_any_case():
+def test_small_neighbourhoods_always_form_one_group():
     assert groups(ring_explainer(10_000), [1, 5000, 9000]) == [[1, 5000, 9000]]
 
 

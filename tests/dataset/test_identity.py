@@ -1,4 +1,4 @@
-"""Options of a caller's own are known again in any process, and a change in them is noticed."""
+"""User-defined options are recognised in any process, and changes in them are detected."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ def test_identities_and_settings_are_the_same_in_every_process():
     assert " at 0x" not in "".join(one)
 
 
-def test_what_differs_has_another_identity():
+def test_different_objects_have_different_identities():
     known = [identity(option) for option in OPTIONS.values()]
     assert len(set(known)) == len(known)
     pairs = [
@@ -59,7 +59,7 @@ def test_what_differs_has_another_identity():
         assert identity(one) != identity(other), (one, other)
 
 
-def test_a_model_among_the_arguments_is_known_by_its_weights():
+def test_a_model_argument_is_identified_by_its_weights():
     torch = pytest.importorskip("torch")
     one, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
     assert identity(partial(above, t=one)) != identity(partial(above, t=other))
@@ -68,12 +68,12 @@ def test_a_model_among_the_arguments_is_known_by_its_weights():
 
 
 @pytest.mark.parametrize("option", [Locked(), (each for each in ())], ids=["lock", "generator"])
-def test_what_has_no_identity_is_said(option):
+def test_an_object_without_identity_is_an_error(option):
     with pytest.raises(NoIdentityError):
         identity(option)
 
 
-def test_a_job_goes_on_with_a_partial_and_notices_another(tmp_path):
+def test_a_job_resumes_with_the_same_partial_and_refuses_another(tmp_path):
     explain_dataset(explainer(change=partial(above, t=0.2)), [1, 2], tmp_path)
     again = explain_dataset(explainer(change=partial(above, t=0.2)), [1, 2], tmp_path)
     assert again.complete
@@ -118,14 +118,14 @@ class OwnScore:
         ("score", OwnScore),
     ],
 )
-def test_every_option_of_ones_own_is_known_again(tmp_path, option, make):
+def test_every_user_defined_option_is_recognised(tmp_path, option, make):
     for _ in range(2):
         explain_dataset(explainer(**{option: make(0.2)}), [1], tmp_path)
     with pytest.raises(JobError, match=f"the {option} that you passed"):
         explain_dataset(explainer(**{option: make(0.3)}), [1], tmp_path)
 
 
-def test_an_option_without_identity_is_refused_by_jobs_alone(tmp_path):
+def test_only_jobs_refuse_an_option_without_identity(tmp_path):
     made = explainer(structure=Locked())
     assert made.explain(1).settings.network.structure.name == "Locked"
     with pytest.raises(JobError, match=r"structure=.* has no identity.*use a function of a module"):
@@ -136,7 +136,7 @@ def test_an_option_without_identity_is_refused_by_jobs_alone(tmp_path):
 @pytest.mark.parametrize(
     "others", [{"max_memory": "10MB"}, {"samples_per_call": 7}, {"progress": False}], ids=str
 )
-def test_what_changes_no_answer_may_change(tmp_path, others):
+def test_execution_options_may_change_between_runs(tmp_path, others):
     before = [*explain_dataset(explainer(), range(4), tmp_path, shard_size=2)]
     (tmp_path / "shards" / "000001.parquet").unlink()
     after = explain_dataset(explainer(**others), range(4), tmp_path, shard_size=2)
@@ -144,14 +144,14 @@ def test_what_changes_no_answer_may_change(tmp_path, others):
     assert after.complete
 
 
-def test_the_settings_of_a_partial_say_what_is_bound(tmp_path):
+def test_the_settings_describe_the_bound_values_of_a_partial(tmp_path):
     x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
     made = PGMExplainer(lambda x: x, x, edges, perturbation=partial(noise, size=0.5))
     assert made.settings.sampling.perturbation.name == "noise(size=0.5)"
 
 
-def test_a_module_that_shows_a_place_in_memory_is_known_again(tmp_path):
-    """As one whose activation is a function: each process has that elsewhere."""
+def test_a_module_with_an_address_in_its_repr_is_recognised(tmp_path):
+    """Like a module whose activation is a function, at a different address in each process."""
     torch = pytest.importorskip("torch")
 
     class Net(torch.nn.Linear):

@@ -38,13 +38,13 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory):
-    """The same with a model whose arithmetic is exact on any machine and in any company."""
+    """The same with a model whose arithmetic is exact on any machine and in any batch."""
     folder = tmp_path_factory.mktemp("exact")
     explain_dataset(exact_explainer(), None, folder, shard_size=20, keep_candidates=100)
     return folder
 
 
-def test_every_explanation_is_that_of_its_target_alone(exact):
+def test_every_explanation_equals_that_of_its_target_alone(exact):
     data = ExplanationDataset(exact)
     assert len(data) == NODES
     assert data.complete
@@ -62,7 +62,7 @@ def test_every_explanation_is_that_of_its_target_alone(exact):
     assert sorted(each.target for each in data) == list(range(NODES))
 
 
-def test_of_a_real_model_only_last_bits_depend_on_the_company(whole):
+def test_only_last_bits_of_a_real_model_depend_on_the_batch(whole):
     data, alone = ExplanationDataset(whole), explainer()
     for target in range(0, NODES, 7):
         kept, made = data[target], alone.explain(target)
@@ -85,7 +85,7 @@ def test_groups_that_share_samples_change_nothing(exact, tmp_path, monkeypatch, 
     assert content(tmp_path) == content(exact)
 
 
-def test_a_finished_job_asks_the_model_no_more_than_who_it_is(whole):
+def test_a_finished_job_calls_the_model_only_to_identify_it(whole):
     calls = []
 
     def counted(x, edge_index):
@@ -112,7 +112,7 @@ class Stops:
             yield work(task)
 
 
-def test_a_stopped_job_goes_on_with_what_is_missing(whole, tmp_path):
+def test_a_stopped_job_computes_only_what_is_missing(whole, tmp_path):
     options = {"shard_size": 20, "keep_candidates": 100}
     for after in (1, 0, 1):
         with pytest.raises(KeyboardInterrupt):
@@ -124,8 +124,8 @@ def test_a_stopped_job_goes_on_with_what_is_missing(whole, tmp_path):
     assert len((tmp_path / "journal.jsonl").read_text().split()) > 0
 
 
-def test_what_the_model_sees_at_once_does_not_follow_the_memory_that_is_free(tmp_path, monkeypatch):
-    """The bound of the first run, a quarter of what was free then, is that of all runs."""
+def test_the_batch_size_does_not_depend_on_free_memory(tmp_path, monkeypatch):
+    """The bound of the first run, a quarter of the memory free then, is used by all runs."""
     seen = set()
 
     def counted(x, edge_index):
@@ -142,7 +142,7 @@ def test_what_the_model_sees_at_once_does_not_follow_the_memory_that_is_free(tmp
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "changed", "removed"])
-def test_a_damaged_shard_is_recognised_and_done_again(whole, tmp_path, damage):
+def test_a_damaged_shard_is_detected_and_computed_again(whole, tmp_path, damage):
     options = {"shard_size": 20, "keep_candidates": 100}
     explain_dataset(explainer(), None, tmp_path, **options)
     path = tmp_path / "shards" / "000001.parquet"
@@ -204,14 +204,14 @@ def test_a_changed_model_graph_or_setting_is_refused_by_name(whole, what):
     assert content(whole) == before
 
 
-def test_other_targets_and_another_way_of_storing_are_refused(whole):
+def test_changed_targets_and_storage_options_are_refused(whole):
     with pytest.raises(JobError, match="the targets changed"):
         explain_dataset(explainer(), [1, 2], whole, shard_size=20, keep_candidates=100)
     with pytest.raises(JobError, match="storing keep_candidates was 100 and is 5"):
         explain_dataset(explainer(), None, whole, shard_size=20, keep_candidates=5)
 
 
-def test_a_module_is_known_by_its_weights(tmp_path):
+def test_a_module_is_identified_by_its_weights(tmp_path):
     import torch
     from torch_geometric.nn import GCN
 
@@ -231,7 +231,7 @@ def test_a_module_is_known_by_its_weights(tmp_path):
         run()
 
 
-def test_so_is_the_module_that_a_predictor_declares(tmp_path):
+def test_the_module_of_a_predictor_is_identified_by_its_weights(tmp_path):
     """The change is too small to show in an answer or two."""
     import torch
 
@@ -259,7 +259,7 @@ def test_so_is_the_module_that_a_predictor_declares(tmp_path):
         run()
 
 
-def test_targets_that_fail_are_recorded_and_the_rest_goes_on(tmp_path, whole):
+def test_failed_targets_are_recorded_and_the_others_explained(tmp_path, whole):
     made = explainer(fails_near_marked)
     data = explain_dataset(made, [*range(NODES), -1, NODES], tmp_path, shard_size=20)
     failures = data.failures()
@@ -274,7 +274,7 @@ def test_targets_that_fail_are_recorded_and_the_rest_goes_on(tmp_path, whole):
         data[MARKED]
 
 
-def test_what_failed_is_done_again_only_if_asked(tmp_path):
+def test_failed_targets_are_retried_only_on_request(tmp_path):
     broken = True
 
     def service(x, edge_index):
@@ -291,7 +291,7 @@ def test_what_failed_is_done_again_only_if_asked(tmp_path):
 
 
 class Deaths:
-    """An engine whose worker dies over some targets, as often as told."""
+    """An engine whose worker dies on some targets, a given number of times."""
 
     def __init__(self, deadly, times=math.inf):
         self.deadly, self.times = deadly, times
@@ -315,13 +315,13 @@ def test_workers_that_die_by_chance_leave_no_trace(exact, tmp_path, times):
 
 
 def company_matters(x, edge_index):
-    """A model whose last digits depend on how large a part of the graph it is asked about."""
+    """A model whose last digits depend on the size of the subgraph it is called on."""
     return gnn(x, edge_index) * (1 + 1e-9 * x.shape[1])
 
 
 @pytest.fixture(scope="module")
-def in_company(tmp_path_factory):
-    """A data set that shows who was explained together: three shards of several groups."""
+def grouped(tmp_path_factory):
+    """A data set that shows which targets share samples: three shards of several groups."""
     folder = tmp_path_factory.mktemp("company")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
@@ -330,22 +330,20 @@ def in_company(tmp_path_factory):
 
 
 @pytest.mark.parametrize("times", [1, 2, 4, 5, 7])
-def test_groups_are_done_again_as_they_were(in_company, tmp_path, monkeypatch, times):
-    """Killed seven times over two groups; neither has killed three workers by itself."""
+def test_groups_are_recomputed_unchanged(grouped, tmp_path, monkeypatch, times):
+    """Killed seven times in two groups; neither group has killed three workers."""
     monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
     engine = Deaths([3, 50], times)
     explain_dataset(explainer(company_matters), None, tmp_path, engine=engine, shard_size=20)
-    assert content(tmp_path) == content(in_company)
+    assert content(tmp_path) == content(grouped)
 
 
-def test_a_group_that_kills_three_workers_is_halved_and_the_others_stay(
-    in_company, tmp_path, monkeypatch
-):
+def test_a_group_that_kills_three_workers_is_halved(grouped, tmp_path, monkeypatch):
     monkeypatch.setattr(grouping, "_CANDIDATES_AT_ONCE", 20)
     made = explainer(company_matters)
     data = explain_dataset(made, None, tmp_path, engine=Deaths([3]), shard_size=20)
     assert list(data.failures()) == [3]
-    before = ExplanationDataset(in_company)
+    before = ExplanationDataset(grouped)
     differ = [each.target for each in data if each.values != before[each.target].values]
     shard = next(
         shard for shard in job.plan_shards(made, np.arange(NODES), 20) if 3 in shard.tolist()
@@ -355,17 +353,18 @@ def test_a_group_that_kills_three_workers_is_halved_and_the_others_stay(
     assert set(differ) < set(shard[group].tolist())
 
 
-def test_a_target_that_no_worker_survives_is_found_and_recorded(whole, tmp_path):
+def test_a_target_that_crashes_every_worker_is_found_and_recorded(whole, tmp_path):
     data = explain_dataset(explainer(), None, tmp_path, engine=Deaths([3, 50]), shard_size=20)
     error = "JobError: 3 workers crashed on this target, the last one by signal 9 (SIGKILL)"
     assert data.failures() == {3: error, 50: error}
     assert len(list(data)) == NODES - 2
 
 
-def test_a_model_that_really_kills_its_process_is_survived(tmp_path, monkeypatch):
+def test_a_job_survives_a_model_that_kills_its_process(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "_DEADLY", 2)
     made = explainer(deadly_near_marked)
-    targets = [0, 4, MARKED, 59]  # a job asks about the first, the middle and the last by itself
+    # A job calls the model separately on the first, the middle and the last target.
+    targets = [0, 4, MARKED, 59]
     data = explain_dataset(made, targets, tmp_path, engine=ProcessEngine(1))
     assert list(data.failures()) == [MARKED]
     assert "SIGKILL" in data.failures()[MARKED]
@@ -411,7 +410,7 @@ def test_a_bad_option_is_named_before_anything_is_written(tmp_path, option, valu
     assert not (tmp_path / "new").exists()
 
 
-def test_a_module_without_weights_is_known_by_its_answers(tmp_path):
+def test_a_module_without_weights_is_identified_by_its_outputs(tmp_path):
     torch = pytest.importorskip("torch")
 
     class Sum(torch.nn.Module):
@@ -429,7 +428,7 @@ def test_a_module_without_weights_is_known_by_its_answers(tmp_path):
         explain_dataset(made, [0, 1], tmp_path)
 
 
-def test_an_explainer_may_be_made_by_a_function_or_by_its_place(whole, tmp_path):
+def test_an_explainer_may_be_given_as_a_function_or_its_location(whole, tmp_path):
     options = {"shard_size": 20, "keep_candidates": 100}
     explain_dataset(explainer, None, tmp_path / "a", **options)
     explain_dataset("job_models:explainer", None, tmp_path / "b", **options)
@@ -449,7 +448,7 @@ def test_an_explainer_may_be_made_by_a_function_or_by_its_place(whole, tmp_path)
     ],
     ids=str,
 )
-def test_what_makes_no_explainer_is_named(tmp_path, given, named):
+def test_a_function_that_returns_no_explainer_is_named(tmp_path, given, named):
     from pgm_explainer import PGMExplainerError
 
     with pytest.raises(PGMExplainerError, match=named):

@@ -101,7 +101,7 @@ def test_padding_is_no_feature(papers):
     assert first.split()[:3] == [kind, str(number), str(strongest[1])]
 
 
-def test_a_target_of_another_kind_is_refused_in_a_shell(data, capsys):
+def test_a_target_of_another_type_is_refused_on_the_command_line(data, capsys):
     assert main(["show", str(data.path), "--target", "paper,4"]) == 0
     assert capsys.readouterr().out == f"{data['paper', 4]}\n"
     for other in ("author,4", "foo,4"):

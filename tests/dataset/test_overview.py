@@ -21,7 +21,7 @@ def data(tmp_path_factory):
     return explain_dataset(made, None, folder, shard_size=25, features=True)
 
 
-def test_it_counts_what_the_explanations_say(data):
+def test_the_counts_match_the_explanations(data):
     view = data.overview(top=1000)
     explanations = list(data)
     assert (view.explained, view.failed) == (len(explanations), len(data.failures()))
@@ -63,7 +63,7 @@ def test_causes_are_counted_with_their_mean_effect(data):
     assert order == sorted(order)
 
 
-def test_what_moves_along_is_in_networks_without_a_significant_effect(data):
+def test_along_lists_network_nodes_without_significant_effect(data):
     sizes = defaultdict(list)
     for explanation in data:
         ranked = {each.node: each.effect_size for each in explanation.ranking}
@@ -116,7 +116,7 @@ def test_top_is_how_many(data):
         data.overview(top=0)
 
 
-def test_the_words_say_what_stands_out(data):
+def test_the_text_names_the_most_frequent_nodes(data):
     text = str(data.overview())
     assert f"{NODES} of {NODES}" in text
     assert "no service for the marked node" in text
@@ -134,7 +134,7 @@ def test_the_picture_has_a_panel_for_each_question(data):
         assert any(title.startswith(words) for title in titles)
 
 
-def test_a_data_set_that_says_nothing_can_be_shown_too(tmp_path):
+def test_an_overview_without_results_can_be_shown(tmp_path):
     made = explainer(lambda x, edge_index: 0 * x)
     view = explain_dataset(made, [1, 2], tmp_path).overview()
     assert (view.unchanged, view.unaffected) == (2, 2)
@@ -219,7 +219,7 @@ def test_the_page_is_whole_static_and_escaped(tmp_path):
     assert any("and 94 more" in words for words in page.words)
 
 
-def test_a_data_set_may_be_read_while_it_is_made(tmp_path):
+def test_a_data_set_may_be_read_while_the_job_runs(tmp_path):
     seen = []
 
     class Watched:

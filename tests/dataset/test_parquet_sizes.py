@@ -1,4 +1,4 @@
-"""The sizes of a Parquet file by its own headers; where they are sound, Arrow tells the same."""
+"""The sizes of a Parquet file by its headers; for valid files they match those of Arrow."""
 
 import io
 
@@ -29,7 +29,7 @@ def table():
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["zstd", "none"])
 @pytest.mark.parametrize("use_dictionary", [True, False])
-def test_they_are_those_that_arrow_tells(table, version, compression, use_dictionary):
+def test_sizes_match_those_of_arrow(table, version, compression, use_dictionary):
     data = written(
         table,
         data_page_version=version,
@@ -50,8 +50,8 @@ def test_they_are_those_that_arrow_tells(table, version, compression, use_dictio
         assert sizes.rows == 3000
         assert sizes.values == sum(each.num_values for each in chosen)
         # Arrow counts the headers among the bytes of a column.
-        told = sum(each.total_uncompressed_size for each in chosen)
-        assert 0.8 * told < sizes.stored <= told
+        reported = sum(each.total_uncompressed_size for each in chosen)
+        assert 0.8 * reported < sizes.stored <= reported
 
 
 def test_all_columns_are_all(table):
@@ -59,13 +59,13 @@ def test_all_columns_are_all(table):
     assert parquet_sizes(data, None) == parquet_sizes(data, {"numbers", "lists", "texts"})
 
 
-def test_a_file_without_rows_holds_nothing(table):
+def test_a_file_without_rows_is_empty(table):
     data = written(table.slice(0, 0))
     assert parquet_sizes(data, None).rows == 0
     assert read_parquet(data, ["texts", "numbers"]).num_rows == 0
 
 
-def test_a_page_that_asks_for_more_than_the_footer_says_is_counted(table):
+def test_a_page_larger_than_the_footer_says_is_counted(table):
     """The size in its header is what Arrow takes memory for."""
     data = written(table.select(["numbers"]), compression="none", use_dictionary=False)
     header = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0).data_page_offset
@@ -80,20 +80,20 @@ def test_a_page_that_asks_for_more_than_the_footer_says_is_counted(table):
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 8, 11, 12, 50, 200])
-def test_what_is_cut_short_is_refused(table, cut):
+def test_a_truncated_file_is_refused(table, cut):
     with pytest.raises(FileError):
         parquet_sizes(written(table)[:cut], None)
     with pytest.raises(FileError):
         parquet_sizes(written(table)[cut + 1 :][: -cut - 1], None)
 
 
-def test_pages_that_lie_over_each_other_are_refused():
-    """One column of a group said a hundred times would be read a hundred times."""
+def test_overlapping_pages_are_refused():
+    """A column of a group listed a hundred times would be read a hundred times."""
     column = pa.array(np.arange(20_000))
     data = written(pa.table({"a": column}), compression="none", use_dictionary=False)
     length = int.from_bytes(data[-8:-4], "little")
     footer = data[-8 - length : -8]
-    # The list of row groups has one; say that it has three, each the same.
+    # Change the number of row groups from one to three, all the same.
     at = footer.index(b"\x19\x1c\x19\x1c")
     group_end = _end_of_struct(footer, at + 2)
     group = footer[at + 2 : group_end]

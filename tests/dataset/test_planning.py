@@ -51,7 +51,7 @@ def test_none_is_all_nodes():
     ],
     ids=str,
 )
-def test_what_cannot_be_a_target_is_named(targets, named):
+def test_an_invalid_target_is_named(targets, named):
     with pytest.raises(InputError, match=named):
         read_targets(explainer(), targets)
 
@@ -74,7 +74,7 @@ def test_the_order_is_a_permutation_of_all_nodes(edges):
     assert sorted(locality(Graph(edges, 12)).tolist()) == list(range(12))
 
 
-def test_what_is_not_connected_is_not_mixed():
+def test_separate_components_are_not_mixed():
     rng = np.random.default_rng(0)
     names = rng.permutation(60)  # three rings of 20, their nodes numbered at random
     at = np.arange(20)

@@ -1,4 +1,4 @@
-"""What is read back: targets, tables, pairs, kinds, features; and never a damaged file's word."""
+"""Reading a data set: targets, tables, pairs, types, features; damaged files are refused."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def data(tmp_path_factory):
     return explain_dataset(explainer(), None, folder, shard_size=25, features=True)
 
 
-def test_the_columns_say_what_the_explanations_say(data):
+def test_the_columns_match_the_explanations(data):
     frame = data.to_pandas().set_index("target")
     assert len(frame) == NODES
     for explanation in data:
@@ -78,7 +78,7 @@ def test_features_are_those_of_explain_features(data):
     assert len(row["features"]) == effects.significant.sum()
 
 
-def test_a_ranking_that_was_cut_says_so(tmp_path):
+def test_a_truncated_ranking_has_a_warning(tmp_path):
     data = explain_dataset(explainer(max_nodes=1), [7], tmp_path, keep_candidates=2)
     whole = explainer(max_nodes=1).explain(7)
     kept = data[7]
@@ -96,18 +96,18 @@ def test_a_ranking_that_was_cut_says_so(tmp_path):
     assert Explanation.load(path).ranking.left_out == kept.ranking.left_out > 0
 
 
-def test_a_line_is_drawn_only_where_it_is_known(tmp_path):
-    """What is significant among many depends on all of them, and some are not there."""
+def test_the_threshold_is_drawn_only_if_known(tmp_path):
+    """Significance depends on all candidates, some of which were left out."""
     for correction, lines in (("benjamini_hochberg", 0), ("none", 1)):
-        asked = explainer(correction=correction)
-        data = explain_dataset(asked, [7], tmp_path / correction, keep_candidates=2)
+        corrected = explainer(correction=correction)
+        data = explain_dataset(corrected, [7], tmp_path / correction, keep_candidates=2)
         axes = data[7].plot("ranking").axes[0]
         assert len(axes.lines) == lines
-        assert len(asked.explain(7).plot("ranking").axes[0].lines) == 1
+        assert len(corrected.explain(7).plot("ranking").axes[0].lines) == 1
         assert "more are not drawn" in axes.get_title()
 
 
-def test_a_data_set_of_another_version_is_refused_before_anything_is_done(tmp_path):
+def test_a_data_set_of_another_version_is_refused_first(tmp_path):
     explain_dataset(explainer(), [7], tmp_path)
     job = tmp_path / "job.json"
     before = json.loads(job.read_text())
@@ -130,7 +130,7 @@ def test_a_target_that_is_not_there_is_named(data, target):
         data[target]
 
 
-def test_any_whole_number_is_one(data):
+def test_any_integer_type_is_accepted_as_a_target(data):
     assert data[np.int32(1)] == data[np.array(1)] == data[1]
 
 
@@ -183,7 +183,7 @@ def kinds():
     return PGMExplainer(Model(), graph, target_type="paper", num_samples=100)
 
 
-def test_nodes_of_kinds_keep_their_names(kinds, tmp_path):
+def test_nodes_of_several_types_keep_their_names(kinds, tmp_path):
     made = kinds
     data = explain_dataset(made, None, tmp_path)
     assert (len(data), data.failures()) == (12, {})
@@ -205,7 +205,7 @@ def test_a_target_of_another_kind_is_not_mistaken(kinds, tmp_path, target):
         data[target]
 
 
-def test_explanations_have_the_names_that_the_job_was_told(data, tmp_path):
+def test_explanations_use_the_names_given_to_the_job(data, tmp_path):
     names = [f"account {number}" for number in range(NODES)]
     made = explain_dataset(explainer(), [3, 7], tmp_path, names=np.array(names))
     assert made["account 3"].target == "account 3"
@@ -226,7 +226,7 @@ def account_names(last="account 59"):
 
 
 @pytest.mark.parametrize("damage", ["swapped", "short", "objects", "removed"])
-def test_names_that_were_changed_are_not_believed(tmp_path, damage):
+def test_changed_names_are_detected(tmp_path, damage):
     names, path = account_names(), tmp_path / "names.json"
     explain_dataset(explainer(), [3, 7], tmp_path, names=names)
     if damage == "removed":
@@ -250,7 +250,7 @@ def test_names_that_were_changed_are_not_believed(tmp_path, damage):
         (None, account_names(), "omit the names"),
     ],
 )
-def test_a_job_goes_on_with_the_names_that_it_began_with(tmp_path, before, now, said):
+def test_a_job_refuses_changed_names(tmp_path, before, now, said):
     made = explain_dataset(explainer(), [3], tmp_path, names=before)
     with pytest.raises(JobError, match=said):
         explain_dataset(explainer(), [3], tmp_path, names=now)
@@ -259,14 +259,14 @@ def test_a_job_goes_on_with_the_names_that_it_began_with(tmp_path, before, now, 
     assert list(again) == list(made)
 
 
-def test_names_that_no_job_was_told_of_are_none(tmp_path):
+def test_a_names_file_that_is_not_in_the_job_is_ignored(tmp_path):
     explain_dataset(explainer(), [3], tmp_path)
     (tmp_path / "names.json").write_text(json.dumps(account_names()))
     assert ExplanationDataset(tmp_path)[3].target == 3
 
 
 @pytest.mark.parametrize("field", ["task", "targets", "target_type", "names"])
-def test_a_job_that_does_not_say_all_is_damaged(tmp_path, field):
+def test_a_job_file_with_missing_fields_is_damaged(tmp_path, field):
     explain_dataset(explainer(), [3], tmp_path)
     job = json.loads((tmp_path / "job.json").read_text())
     del job[field]
@@ -314,7 +314,7 @@ def test_names_that_cannot_be_used_are_refused(names, said, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_without_a_data_set_is_told(tmp_path):
+def test_reading_a_folder_without_a_data_set_is_an_error(tmp_path):
     with pytest.raises(FileError, match="is not a data set"):
         ExplanationDataset(tmp_path / "absent")
 

@@ -13,17 +13,17 @@ def content(folder):
     return {path.name: path.read_bytes() for path in sorted((folder / "shards").iterdir())}
 
 
-def test_blas_and_torch_work_on_one_thread_meanwhile():
+def test_blas_and_torch_use_one_thread_during_a_job():
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads(), blas_threads()
-    assert blas_threads(), "NumPy's wheels have an OpenBLAS that can be told"
+    assert blas_threads(), "the OpenBLAS of NumPy wheels can be configured"
     with one_thread():
         assert (torch.get_num_threads(), set(blas_threads())) == (1, {1})
         np.ones((100, 100)) @ np.ones((100, 100))
     assert (torch.get_num_threads(), blas_threads()) == before
 
 
-def test_jobs_that_overlap_put_back_what_the_first_found():
+def test_overlapping_jobs_restore_the_original_threads():
     before = blas_threads()
     first, second = one_thread(), one_thread()
     first.__enter__()
@@ -35,7 +35,7 @@ def test_jobs_that_overlap_put_back_what_the_first_found():
 
 
 def test_workers_with_another_number_of_threads_give_the_same_bytes(tmp_path, monkeypatch):
-    """As Ray has it, which sets OMP_NUM_THREADS for its workers."""
+    """As in Ray, which sets OMP_NUM_THREADS for its workers."""
     explain_dataset(explainer(threaded), range(8), tmp_path / "here")
     for number in ("1", "3"):
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

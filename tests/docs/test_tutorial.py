@@ -1,4 +1,4 @@
-"""The tutorial runs as it stands, from top to bottom, in a notebook's own kernel."""
+"""The tutorial runs from top to bottom in a notebook kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def outputs(tmp_path_factory):
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MPLBACKEND", raising=False)  # else pictures would not show in the notebook
+        patch.delenv("MPLBACKEND", raising=False)  # otherwise plots would not show in the notebook
         patch.setenv("OMP_NUM_THREADS", "1")  # threads of several test processes would only wait
         client.execute()
     return [
@@ -40,7 +40,7 @@ def test_it_shows_an_explanation_and_two_pictures(outputs):
     assert shown.count("text/html") == 1
 
 
-def test_what_it_says_is_so(outputs):
+def test_its_statements_are_true(outputs):
     texts = [content for cell in outputs for kind, content in cell if kind == "text/plain"]
     words = next(content for cell in outputs for kind, content in cell if kind == "text/html")
     assert "Node 304 is predicted to be of class bottom" in words
@@ -50,17 +50,17 @@ def test_what_it_says_is_so(outputs):
     assert int(inside) > 0.7 * int(found)
 
 
-def test_the_last_answer_is_weakened(outputs):
+def test_the_last_cell_shows_a_warning(outputs):
     (kind, content), *_ = outputs[-1]
     assert kind == "text/plain"
     assert "samples" in content
 
 
-def test_its_prose_knows_the_defaults():
+def test_its_text_states_the_current_defaults():
     cells = nbformat.read(TUTORIAL, as_version=4).cells
     prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
     assert f"{Settings().sampling.num_samples} times" in " ".join(prose.split())
 
 
-def test_it_is_small_enough_to_be_looked_at():
+def test_it_is_small():
     assert TUTORIAL.stat().st_size < LARGEST

@@ -1,4 +1,4 @@
-"""Samples of perturbations, and models small enough to know their effects exactly."""
+"""Samples of perturbations, and small models whose effects are known exactly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ def mixed():
     return table, perturbed
 
 
-def test_bits_are_read_whatever_else_a_state_tells(mixed):
+def test_bits_are_read_from_states_with_any_levels(mixed):
     table, perturbed = mixed
     columns = np.array([6, 2, 0])
     samples = PerturbedSamples(table, columns)

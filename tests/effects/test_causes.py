@@ -1,4 +1,4 @@
-"""What a model really reads is found, however far it is and whatever moves along."""
+"""The nodes that a model uses are found, at any distance and despite dependent nodes."""
 
 import numpy as np
 import pytest
@@ -28,9 +28,9 @@ CHAIN = 30
 
 
 def attention():
-    """Who attends to whom: 0 to 1, 1 to 2, 2 to 3; and so do 26 others, to 2 and 3.
+    """The attention of each node: 0 to 1, 1 to 2, 2 to 3, and 26 others to 2 and 3.
 
-    The others are neighbours of 0, and it hardly attends to them: they move along with it.
+    The others are neighbours of 0, which hardly attends to them: they depend on it without effect.
     """
     weights = np.zeros((CHAIN, CHAIN))
     for node in range(3):
@@ -63,7 +63,7 @@ def test_a_cause_six_hops_away_is_first(seed):
 
 @pytest.mark.parametrize("max_nodes", [1, 3, 5])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_cause_is_not_displaced_by_what_moves_along(seed, max_nodes):
+def test_a_cause_is_not_displaced_by_dependents(seed, max_nodes):
     x = np.random.default_rng(seed).normal(size=(CHAIN, 1))
     x[3] = 2.0
     receiver, sender = np.nonzero(attention())
@@ -104,7 +104,7 @@ def explain_eight(**options):
     return explainer.explain()
 
 
-def test_strong_causes_without_room_are_named():
+def test_strong_causes_outside_the_network_are_named():
     explanation = explain_eight(max_nodes=5)
     assert len(explanation.nodes) == 5
     assert len(explanation.left_out) == 3
@@ -123,7 +123,7 @@ def test_without_a_limit_nothing_is_left_out():
 
 
 @pytest.mark.parametrize("no_child", [True, False])
-def test_every_node_of_a_network_acts_or_moves_along(toy, no_child):
+def test_every_node_of_a_network_has_an_effect_or_depends(toy, no_child):
     """Without no_child, what depends on a dependent counts too: the paper's U(t)."""
     options = {"num_layers": 2, "num_samples": 400, "max_nodes": None, "no_child": no_child}
     explainer = PGMExplainer(toy.part, toy.x, toy.edge_index, **options)
@@ -164,7 +164,7 @@ def test_the_target_is_among_the_effects_and_not_among_the_nodes():
 
 
 @pytest.mark.parametrize("layers", [1, 10])
-def test_of_a_model_that_reads_nobody_else_nobody_else_is_found(layers):
+def test_a_model_without_neighbours_gives_no_other_causes(layers):
     """All other nodes are candidates, and any that is found is found by chance."""
 
     def reads_itself(x):
@@ -180,10 +180,10 @@ def test_of_a_model_that_reads_nobody_else_nobody_else_is_found(layers):
             dependent.append(each.ranking.significant.any())
     noise = 2 * np.sqrt(0.05 * 0.95 / len(acting))
     assert np.mean(acting) <= 0.05 + noise
-    assert np.mean(dependent) <= 1.5 * 0.05 + noise  # G is known to reject somewhat too often
+    assert np.mean(dependent) <= 1.5 * 0.05 + noise  # G rejects somewhat too often here
 
 
-def test_a_prediction_that_hardly_moves_is_told_with_numbers():
+def test_a_nearly_constant_prediction_is_reported_with_its_range():
     def hardly(x):
         score = 10 + 0.8 * np.tanh(np.roll(x[..., 0], 1, axis=-1))
         return np.stack((np.zeros_like(score), score), axis=-1)
@@ -199,7 +199,7 @@ def test_a_prediction_that_hardly_moves_is_told_with_numbers():
     assert moved.max() < 0.01
 
 
-def test_a_prediction_that_moves_by_points_is_not_told_to_hold():
+def test_a_changing_prediction_is_not_reported_as_constant():
     x = np.random.default_rng(0).normal(size=(RING, 1))
     explanation = PGMExplainer(reads_node_6, x, ring(), num_layers=6).explain(0)
     assert not any("hardly changes" in each for each in explanation.warnings)

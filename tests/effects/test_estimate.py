@@ -40,7 +40,7 @@ def test_effects_are_those_of_all_patterns(lab, exact_effects, model, size):
 
 @pytest.mark.parametrize(("model", "size"), MODELS)
 def test_intervals_cover_the_truth_in_95_of_100(lab, exact_effects, model, size):
-    """Also where effects do not add up, which intervals once took for known."""
+    """Also if effects do not add up, which intervals once ignored."""
     truth = exact_effects(model, size)
     covered = []
     for seed in range(200):
@@ -66,7 +66,7 @@ def test_order_is_by_strength_and_the_strongest_has_one(lab):
     assert (effects.effect[:4] < 0).all()
 
 
-def test_what_moves_both_ways_is_strong_without_an_effect(lab):
+def test_a_node_with_effects_in_both_directions_is_strong(lab):
     samples = lab(3, 6, 4000)
     up = np.random.default_rng(3).random(4000) < 0.5
     moved = 0.5 + samples.bits[:, 0] * np.where(up, 0.3, -0.3) + 0.05 * samples.bits[:, 1]
@@ -87,7 +87,7 @@ def test_a_node_that_is_never_or_always_perturbed_has_no_effect(lab):
         assert not effects.significant[at]
 
 
-def test_a_prediction_that_never_moves_has_no_effects(lab):
+def test_a_constant_prediction_has_no_effects(lab):
     effects = lab(5, 5).effects(lambda bits: np.full(len(bits), 0.5))
     assert not effects.significant.any()
     assert (effects.effect == 0).all()
@@ -100,7 +100,7 @@ def test_rounding_errors_are_no_changes(lab):
 
 
 @pytest.mark.parametrize("size", [6, 40])
-def test_one_columns_estimate_does_not_depend_on_what_does_nothing(lab, size):
+def test_an_estimate_does_not_depend_on_columns_without_effect(lab, size):
     samples = lab(7, 40, 2000)
     few = samples.effects(logistic_of_first)
     some = type(samples)(samples.bits[:, :size]).effects(logistic_of_first)
@@ -122,7 +122,7 @@ RATES = {
 
 
 @pytest.mark.parametrize("kind", RATES)
-def test_nothing_is_found_where_nothing_acts(lab, kind):
+def test_no_effects_are_found_if_there_are_none(lab, kind):
     """Outcomes shuffled against perturbations of 2,000 candidates: any discovery is false."""
     rng = np.random.default_rng(11)
     replicates, found = 40, 0
@@ -134,7 +134,7 @@ def test_nothing_is_found_where_nothing_acts(lab, kind):
     assert found / replicates <= most
 
 
-def test_p_values_of_nothing_are_not_too_small(lab):
+def test_p_values_without_effect_are_not_too_small(lab):
     rng = np.random.default_rng(12)
     log_p = np.concatenate(
         [
@@ -147,7 +147,7 @@ def test_p_values_of_nothing_are_not_too_small(lab):
         assert (log_p < np.log(level)).sum() <= most
 
 
-def test_a_cause_is_found_beside_thousands_that_do_nothing(lab):
+def test_a_cause_is_found_among_thousands_without_effect(lab):
     rng = np.random.default_rng(13)
     tables, false = [lab(seed, 2000) for seed in range(2)], []
     for at in range(20):

@@ -55,7 +55,7 @@ def test_the_excess_has_an_interval_that_covers_it(lab, exact_effects):
     assert 0.85 <= np.mean(covered) <= 1
 
 
-def test_where_effects_add_up_there_are_no_pairs(lab):
+def test_additive_effects_give_no_pairs(lab):
     found = 0
     for seed in range(60):
         samples = lab(seed, 8)
@@ -64,7 +64,7 @@ def test_where_effects_add_up_there_are_no_pairs(lab):
     assert found / 60 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
 
 
-def test_only_the_strongest_are_paired_and_at_most_five_told(lab):
+def test_only_the_strongest_are_paired_and_at_most_five_reported(lab):
     def all_or_nothing(bits):
         return 1 - 0.8 * bits[:, :8].any(axis=1)
 

@@ -38,6 +38,6 @@ def test_one_point_of_a_probability_is_always_precise_enough():
     assert not are_precise(effects([0.001], [0.009]), False)
 
 
-def test_nothing_to_tell_apart_is_are_precise():
+def test_equal_effects_are_precise():
     assert are_precise(effects([], []), True)
     assert are_precise(effects([0.0, 0.0], [0.0, 0.0]), False)

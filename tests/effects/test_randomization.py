@@ -24,9 +24,9 @@ def lattice_tails(values, probability):
 
 
 def one_sided(totals, chances):
-    """The chance of as much or more (or less, below the mean); half of the total's own left out.
+    """The probability of as much or more (or less, below the mean), with half of the total's own.
 
-    A smooth approximation cannot tell *at least* from *more than*; it comes between the two.
+    A smooth approximation does not distinguish *at least* from *more than*; it is between the two.
     """
     up = np.cumsum(chances[::-1])[::-1] - chances / 2
     down = np.cumsum(chances) - chances / 2
@@ -80,8 +80,8 @@ def test_twelve_coins_with_skewed_values_are_as_enumerated(probability):
 
 
 @pytest.mark.parametrize("changed", [3, 5, 8, 20])
-def test_a_few_equal_changes_are_never_judged_too_sure(changed):
-    """Twice the one-sided tail, as it is told, is never much below the exact one-sided tail."""
+def test_p_values_of_few_equal_changes_are_not_too_small(changed):
+    """Twice the one-sided tail is never much below the exact one-sided tail."""
     values = np.zeros(1000)
     values[:changed] = 1
     heads = np.arange(1 + changed // 10, changed + 1)
@@ -103,7 +103,7 @@ def test_far_tails_are_finite_and_fall():
     assert tails[150] < -100
 
 
-def test_both_signs_are_alike_and_scale_does_not_matter():
+def test_p_values_are_invariant_to_sign_and_scale():
     rng = np.random.default_rng(5)
     values, totals = rng.normal(size=100), np.array([1.0, 8.0, 15.0])
     ones = np.ones(100)
@@ -114,7 +114,7 @@ def test_both_signs_are_alike_and_scale_does_not_matter():
     np.testing.assert_allclose(each, upper, rtol=1e-12)
 
 
-def test_near_the_middle_nothing_is_unlikely():
+def test_p_values_near_the_mean_are_large():
     values = np.random.default_rng(6).normal(size=500)
     assert (log_tails(np.array([0.0, 1e-12, -1e-12]), values, np.ones(500), 0.1) > -0.2).all()
     assert log_tails(np.zeros(1), np.zeros(500), np.ones(500), 0.1).tolist() == [0.0]

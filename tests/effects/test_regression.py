@@ -18,7 +18,7 @@ def with_intercept(columns):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_where_all_stand_out_it_is_least_squares(lab, seed):
+def test_with_all_nodes_adjusted_for_it_is_least_squares(lab, seed):
     samples, rng = lab(seed, 8), np.random.default_rng(seed)
     outcome = samples.bits @ np.linspace(0.5, 1, 8) + 0.1 * rng.normal(size=1000)
     alone, _ = fitted(samples, outcome)
@@ -40,21 +40,21 @@ def test_pairs_that_stand_out_are_adjusted_for_and_leave_less(lab):
     assert alone.residual.std() > 0.15
 
 
-def test_what_adds_up_has_no_pairs(lab):
+def test_an_additive_outcome_has_no_pairs(lab):
     samples, rng = lab(10, 6, 2000), np.random.default_rng(10)
     outcome = samples.bits @ np.ones(6) + 0.1 * rng.normal(size=2000)
     alone, paired = fitted(samples, outcome)
     np.testing.assert_allclose(paired.coefficients, alone.coefficients, atol=0.02)
 
 
-def test_what_hardly_matters_is_not_adjusted_for(lab):
+def test_weak_nodes_are_not_adjusted_for(lab):
     samples, rng = lab(11, 300), np.random.default_rng(11)
     outcome = samples.bits[:, 5] + 0.3 * rng.normal(size=1000)
     alone, _ = fitted(samples, outcome)
     assert alone.active.tolist() == [5]
 
 
-def test_a_few_rare_changes_are_not_explained_by_who_happened_to_be_there(lab):
+def test_a_few_rare_changes_are_not_overfitted(lab):
     """Four of five changed samples share a node by chance in 2,000: far out for a normal law."""
     samples = lab(12, 2000)
     outcome = np.zeros(1000)

@@ -1,6 +1,6 @@
-"""Every engine answers each task once, replaces workers that die, and stops when asked to.
+"""Every engine returns one result per task, replaces dead workers, and stops on request.
 
-Tasks are Python expressions, so that a test can have a worker do anything, dying included.
+Tasks are Python expressions, so that a test can have a worker do anything, even die.
 """
 
 import math
@@ -29,13 +29,13 @@ DIE = "__import__('os').kill(__import__('os').getpid(), 9)"
 
 
 @pytest.mark.parametrize("engine", [LocalEngine(), ProcessEngine(2)], ids=str)
-def test_every_task_is_answered_once(engine):
+def test_every_task_has_one_result(engine):
     answers = engine.map(evaluating, (f"{number} ** 2" for number in range(20)))
     assert sorted(answers) == [number**2 for number in range(20)]
 
 
 @pytest.mark.parametrize("engine", [LocalEngine(), ProcessEngine(2)], ids=str)
-def test_nothing_to_do_is_done(engine):
+def test_an_empty_list_of_tasks_ends_at_once(engine):
     assert list(engine.map(evaluating, [])) == []
 
 
@@ -53,7 +53,7 @@ def test_tasks_are_taken_up_only_as_workers_become_free():
     answers.close()
 
 
-def test_a_process_killed_over_a_task_is_replaced_and_the_task_told_as_lost():
+def test_a_killed_process_is_replaced_and_its_task_is_lost():
     tasks = ["1", DIE, "2", "3", DIE]
     answers = list(ProcessEngine(1).map(evaluating, tasks))
     lost = [each for each in answers if isinstance(each, Lost)]
@@ -62,20 +62,20 @@ def test_a_process_killed_over_a_task_is_replaced_and_the_task_told_as_lost():
     assert sorted(each for each in answers if not isinstance(each, Lost)) == [1, 2, 3]
 
 
-def test_an_exit_code_is_told():
+def test_an_exit_code_is_reported():
     [lost] = ProcessEngine(1).map(evaluating, ["__import__('os')._exit(7)"])
     assert lost.reason == "by exit code 7"
 
 
-def test_processes_that_never_come_up_end_the_job(monkeypatch):
+def test_processes_that_never_start_end_the_job(monkeypatch):
     monkeypatch.setattr(processes, "_FALSE_STARTS", 2)
     never_ready = partial(os._exit, 3)
     with pytest.raises(JobError, match=r"2 processes in a row died.*exit code 3.*memory"):
         list(ProcessEngine(2).map(never_ready, [1] * 100))
 
 
-def test_a_script_without_a_main_guard_is_told_about_it(tmp_path):
-    """Each process imports the script, and would start a job of its own."""
+def test_a_missing_main_guard_is_reported(tmp_path):
+    """Each process imports the script, and would start another job."""
     script = tmp_path / "script.py"
     script.write_text(
         "from pgm_explainer.engines import ProcessEngine\n"
@@ -88,7 +88,7 @@ def test_a_script_without_a_main_guard_is_told_about_it(tmp_path):
     assert "if __name__ == '__main__'" in done.stderr
 
 
-def test_a_fault_in_the_work_itself_is_told_with_its_text():
+def test_an_exception_in_a_task_is_reported_with_its_text():
     with pytest.raises(JobError, match="ZeroDivisionError: division by zero"):
         list(ProcessEngine(1).map(evaluating, ["1 / 0"]))
     with pytest.raises(JobError, match=r"cannot be sent to another process.*module:make_explainer"):
@@ -123,7 +123,7 @@ def test_an_engine_that_is_none_is_named(choice, named):
         as_engine(choice)
 
 
-def test_an_engine_of_the_users_own_is_taken_as_it_is():
+def test_a_user_defined_engine_is_used_directly():
     class Backwards:
         def map(self, prepare, tasks):
             return map(prepare(), list(tasks)[::-1])

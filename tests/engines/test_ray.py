@@ -1,4 +1,4 @@
-"""A real Ray cluster of this machine: same rows, actors replaced, failures told."""
+"""A real Ray cluster on this machine: same rows, actors replaced, failures reported."""
 
 import filecmp
 
@@ -21,8 +21,8 @@ def cluster():
 
 
 @pytest.mark.parametrize("model", [gnn, threaded])
-def test_the_rows_are_those_of_this_process(tmp_path, model):
-    """Also of a model whose last bits tell the number of threads, which Ray changes."""
+def test_the_rows_equal_those_of_a_local_job(tmp_path, model):
+    """Also for a model whose last bits depend on the number of threads, which Ray changes."""
     made = explainer(model)
     data = explain_dataset(made, None, tmp_path / "ray", engine=ENGINE, shard_size=20)
     explain_dataset(made, None, tmp_path / "local", shard_size=20)
@@ -33,7 +33,7 @@ def test_the_rows_are_those_of_this_process(tmp_path, model):
     ) == (shards, [], [])
 
 
-def test_an_actor_that_dies_is_replaced_and_a_fault_in_the_work_is_told():
+def test_a_dead_actor_is_replaced_and_an_exception_is_reported():
     answers = RayEngine(workers=1).map(evaluating, ["1", DIE, "2", "1 / 0"])
     assert next(answers) == 1
     assert next(answers) == Lost(DIE, "with its Ray actor")
@@ -42,7 +42,7 @@ def test_an_actor_that_dies_is_replaced_and_a_fault_in_the_work_is_told():
         next(answers)
 
 
-def test_an_actor_that_cannot_be_made_ready_is_told():
+def test_an_actor_that_cannot_start_is_reported():
     from job_models import broken_factory
 
     with pytest.raises(JobError, match="weights are not there"):

@@ -1,4 +1,4 @@
-"""A Ray cluster that is not there, or no longer, is told in seconds and in words of ours."""
+"""A Ray cluster that is missing or dies is reported within seconds by a package error."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ IMPORTABLE = Path(__file__).parents[1] / "importable"
 
 @contextmanager
 def listening(answer):
-    """A server that is not Ray: says nothing, or something else."""
+    """A server that is not Ray: it sends nothing, or something else."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -41,7 +41,7 @@ def listening(answer):
 
 
 @pytest.mark.parametrize("scheme", ["", "ray://"])
-def test_a_dead_address_is_told_at_once(scheme):
+def test_a_dead_address_is_an_error_at_once(scheme):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
     started = time.monotonic()
@@ -53,7 +53,7 @@ def test_a_dead_address_is_told_at_once(scheme):
 
 
 @pytest.mark.parametrize("answer", [None, b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
-def test_what_listens_and_is_not_ray_is_told_soon(monkeypatch, answer):
+def test_a_server_that_is_not_ray_is_an_error_soon(monkeypatch, answer):
     monkeypatch.setattr(ray_head, "_PATIENCE", 1.0)
     started = time.monotonic()
     with listening(answer) as address, pytest.raises(JobError, match=r"timed out|is not Ray"):
@@ -108,7 +108,7 @@ print(time.monotonic() - started < 45)
 @pytest.mark.parametrize(
     ("part", "said"), [("gcs_server", "its head"), ("raylet", "its process on this machine")]
 )
-def test_a_cluster_that_dies_is_told_in_words_of_ours(part, said):
+def test_a_dead_cluster_is_a_job_error(part, said):
     paths = os.pathsep.join([str(IMPORTABLE), *filter(None, sys.path)])
     done = subprocess.run(
         [sys.executable, "-c", KILLED, part],

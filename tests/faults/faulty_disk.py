@@ -1,9 +1,9 @@
 """A disk that fails at a chosen moment, or a process that is killed there.
 
-Every call by which the package changes a folder is an event: making, opening, writing, syncing,
-renaming and removing. A fault happens at one of them. An error is raised once, and then the disk is
-well again; a kill raises and lets nothing more be done, as no code runs in a process that is dead.
-What a file was told but had not flushed is then lost, too.
+Every call by which the package changes a folder is an event: creating, opening, writing, syncing,
+renaming and removing. A fault happens at one of them. An error is raised once, and later calls
+succeed; a kill raises and blocks all later calls, as no code runs in a dead process. Data that was
+written but not flushed is then lost too.
 """
 
 from __future__ import annotations
@@ -128,5 +128,5 @@ class _File:
 
 
 def leftovers(folder) -> list[Path]:
-    """What is half-written under a folder."""
+    """Half-written files under a folder."""
     return [path for path in Path(folder).rglob("*") if path.suffix == ".part"]

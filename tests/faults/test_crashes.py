@@ -1,4 +1,4 @@
-"""Whatever fails, and whenever: what is there reads back right, and jobs end as they should."""
+"""After a failure at any moment, existing files are valid and jobs can be finished."""
 
 import errno
 import os
@@ -52,7 +52,7 @@ def crashed(folder, at, error, half=True):
 
 
 def check_readable(folder, right):
-    """What is there so far is right, or nothing is there yet."""
+    """Check that the existing files are valid, or that there are none yet."""
     if not (folder / "job.json").exists():
         with pytest.raises(FileError, match="is not a data set"):
             ExplanationDataset(folder)

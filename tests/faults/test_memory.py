@@ -1,4 +1,4 @@
-"""No memory, at any of many moments: an error of ours or MemoryError, and nothing half-done."""
+"""Failed allocations at many moments: a package error or MemoryError, and nothing half-done."""
 
 import sys
 from contextlib import suppress
@@ -50,7 +50,7 @@ def moments(work):
     return np.unique(np.linspace(1, counted.taken, MOMENTS).astype(int)).tolist()
 
 
-def test_an_explainer_that_had_no_memory_answers_right_when_it_has():
+def test_an_explainer_recovers_from_a_failed_allocation():
     def explain(explainer):
         return [explanation_to_dict(each) for each in explainer.explain_many([3, 7, 31])]
 
@@ -77,7 +77,7 @@ def content(folder):
 
 
 def test_a_job_that_had_no_memory_ends_with_the_same_bytes(tmp_path):
-    """What failed for want of memory is recorded as any failure, and done anew if asked."""
+    """A target that failed from lack of memory is recorded as failed, and retried on request."""
     run(tmp_path / "whole")
     right = {each.target: each for each in ExplanationDataset(tmp_path / "whole")}
     for at in moments(lambda: run(tmp_path / "counted")):

@@ -1,4 +1,4 @@
-"""What ever failed, kept: each file is refused in words of ours, soon and without much memory."""
+"""Files that once failed: each is refused by a package error, soon and without much memory."""
 
 import json
 import shutil
@@ -64,7 +64,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.parametrize("path", FOLDERS, ids=called)
-def test_a_data_set_is_refused_or_reads_what_is_sound(path, whole, tmp_path):
+def test_a_data_set_is_refused_or_read_correctly(path, whole, tmp_path):
     case = json.loads(path.read_text())
     folder = shutil.copytree(whole, tmp_path / "copy")
     file = folder / case["file"]

@@ -1,4 +1,4 @@
-"""Odd values in every place of the Python API: an answer, or an error of ours with a message.
+"""Odd values in every argument of the Python API: a result, or a package error with a message.
 
 Never a traceback of Python, NumPy or torch, and (pytest turns them into errors) no stray warning.
 """
@@ -175,7 +175,7 @@ def targets() -> Iterator[Call]:
 
 
 def hashed(ask: Call) -> Call:
-    """Ask about a mapping from the value, if it can be one."""
+    """Query a mapping made from the value, if possible."""
 
     def call(value: Any) -> Any:
         try:
@@ -298,7 +298,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_odd_values_give_an_answer_or_our_error(group, tmp_path, monkeypatch, plots):
+def test_odd_values_give_a_result_or_a_package_error(group, tmp_path, monkeypatch, plots):
     monkeypatch.chdir(tmp_path)  # whatever is written by odd names
     choice, made = random.Random(group), GROUPS[group]
     calls = list(made(tmp_path) if group == "explanations" else made())
@@ -313,7 +313,7 @@ def test_odd_values_give_an_answer_or_our_error(group, tmp_path, monkeypatch, pl
 
 
 def refusal(call: Call, value: Any) -> str | None:
-    """What our error says, if there is one."""
+    """Return the message of the package error, if there is one."""
     try:
         call(value)
     except PGMExplainerError as error:

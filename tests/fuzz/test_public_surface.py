@@ -1,4 +1,4 @@
-"""Random graphs, options and broken models: an explanation of the right shape, or our own error.
+"""Random graphs, options and broken models: an explanation of the right shape, or a package error.
 
 Never a traceback of NumPy or torch, and (pytest turns them into errors) never a stray warning.
 """
@@ -187,7 +187,7 @@ def test_any_arrays_and_any_target(x, edges, target):
 
 
 class Module(torch.nn.Module):
-    """A module that does what it was told, right or wrong."""
+    """A module with a given behaviour, right or wrong."""
 
     def __init__(self, answer):
         super().__init__()
@@ -233,7 +233,7 @@ def test_any_module_in_any_task(graph, module, task):
     ),
     st.lists(st.integers(-1, 5), max_size=4),
 )
-def test_searches_give_a_network_or_our_error(data, cardinalities):
+def test_searches_give_a_network_or_a_package_error(data, cardinalities):
     for search in (hill_climb, exact_search):
         try:
             dag = search(data, cardinalities)

@@ -1,8 +1,8 @@
-"""Mutated files of every kind that is read: refused in words of ours, or read and then of use.
+"""Mutated files of every kind: refused by a package error, or read and usable.
 
-A round of some seconds here; ``PGM_EXPLAINER_FUZZ=30000`` asks for as many mutations of all kinds
-together, and ``PGM_EXPLAINER_FUZZ_SEED`` for others. What fails is written to a file that the
-message names: it belongs into ``tests/corpus``.
+A short run by default; ``PGM_EXPLAINER_FUZZ=30000`` sets the number of mutations of all kinds
+together, and ``PGM_EXPLAINER_FUZZ_SEED`` the seed. A file that fails is written to a path given in
+the message; it belongs in ``tests/corpus``.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ FILES = {"job": "job.json", "journal": "journal.jsonl", "names": "names.json"}
 
 
 def read_data_set(kind, document, folder, place):
-    """A data set in which one file is another, and the checksums say that it should be."""
+    """A data set in which one file is replaced and the checksums are updated."""
     (place / "shards").mkdir()
     for path in folder.rglob("*.*"):
         (place / path.relative_to(folder)).write_bytes(path.read_bytes())
@@ -123,7 +123,7 @@ def _replace_shard(place, document):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore")
-def test_a_mutated_file_is_refused_or_of_use(kind, seeds, folder):
+def test_a_mutated_file_is_refused_or_usable(kind, seeds, folder):
     chance = random.Random(f"{SEED} {kind}")
     others = [document for documents in seeds.values() for document in documents]
     ways = {"npz": mutated_archive, "pt": mutated_archive, "shard": mutated_parquet}
@@ -149,7 +149,7 @@ def test_a_mutated_file_is_refused_or_of_use(kind, seeds, folder):
 
 
 @pytest.mark.parametrize("kind", ["job", "journal", "shard"])
-def test_a_job_in_a_mutated_folder_is_refused_or_ends_right(kind, seeds, folder, tmp_path):
+def test_a_job_in_a_mutated_folder_is_refused_or_correct(kind, seeds, folder, tmp_path):
     chance = random.Random(f"{SEED} going on {kind}")
     right = {path.name: path.read_bytes() for path in (folder / "shards").iterdir()}
     names = [f"account {number}" for number in range(NODES)]

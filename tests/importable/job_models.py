@@ -25,7 +25,7 @@ def evaluating():
 
 
 class Shown:
-    """Work with a large array; tells where that lies."""
+    """Work with a large array; returns its address."""
 
     def __init__(self, array):
         self.array = array
@@ -75,10 +75,10 @@ def whole_ring():
 
 
 def exact_gnn(x, edge_index):
-    """Two layers whose numbers are exact whatever adds them up: small integers, then sixteenths.
+    """Two layers with exact arithmetic in any order of summation: small integers, then sixteenths.
 
-    The last bits of a real model depend on the kernel and on what else is in the batch; what a job
-    does with them must not. A test of that needs a model without last bits.
+    The last bits of a real model depend on the kernel and on the batch, but a job must not. Testing
+    that needs a model without rounding.
     """
     time.sleep(float(os.environ.get("JOB_MODELS_SLEEP", "0")))
     adjacency = np.eye(x.shape[1])
@@ -94,7 +94,7 @@ def _long_and_thin():
 
 
 def threaded(x, edge_index):
-    """A model whose last bits tell how many threads BLAS has: it adds up a long, thin product."""
+    """A model whose last bits depend on the number of BLAS threads: a long, thin product."""
     left = _long_and_thin()
     bits = (left @ left[0])[: x.shape[2]] + (left @ left[:7].T)[: x.shape[2], 1]
     return gnn(x, edge_index) + 1e-3 * bits
@@ -106,7 +106,7 @@ def other_gnn(x, edge_index):
 
 
 def fails_near_marked(x, edge_index, nodes):
-    """Fails for every target whose surroundings hold the marked node."""
+    """Fails for every target with the marked node in its neighbourhood."""
     if MARKED in nodes:
         raise RuntimeError("no service for the marked node")
     return gnn(x, edge_index)

@@ -1,4 +1,4 @@
-"""Options of a caller's own, as other processes must know them again."""
+"""User-defined options that other processes must recognise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def no_edges(data, cardinalities, note=""):
 
 
 class Threshold:
-    """An object that is called; it holds what it is told."""
+    """A callable object that holds a value."""
 
     def __init__(self, t):
         self._t = t
@@ -43,7 +43,7 @@ class Search:
 
 
 class Locked:
-    """Has a lock, which nobody can describe."""
+    """Has a lock, which cannot be described."""
 
     def __init__(self, name=None):
         self.lock = threading.Lock()
@@ -90,5 +90,5 @@ OPTIONS = {
 
 if __name__ == "__main__":
     for name, option in OPTIONS.items():
-        told = as_search(option).describe().name
-        sys.stdout.write(f"{name}|{identity(option)}|{told}\n")
+        described = as_search(option).describe().name
+        sys.stdout.write(f"{name}|{identity(option)}|{described}\n")

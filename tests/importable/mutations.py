@@ -86,7 +86,7 @@ _WAYS = [_flip, _flip, _put, _put, _noise, _remove, _double, _splice, _number, _
 
 
 def mutated_archive(document: bytes, chance: random.Random, others: list[bytes]) -> bytes:
-    """Return a zip archive with a member changed, whose checksums are right again; or any bytes."""
+    """Return a zip archive with a changed member and updated checksums; or any bytes."""
     if chance.random() < 0.3:
         return mutated(document, chance, others)
     with zipfile.ZipFile(io.BytesIO(document)) as archive:

@@ -1,4 +1,4 @@
-"""Everything that reads a file of a stranger, and what a user does with what was read."""
+"""All readers of untrusted files, and typical uses of their results."""
 
 from __future__ import annotations
 

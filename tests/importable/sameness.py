@@ -1,6 +1,6 @@
-"""The same explanations alone, in company, in batches of any size and from a job that is killed.
+"""The same explanations alone, with other targets, in batches of any size and from a killed job.
 
-Run as a program by ``tests/kernels``, in a process of its own for each set of kernels: those of
+Run as a program by ``tests/kernels``, in a separate process for each set of kernels: those of
 OpenBLAS and of PyTorch are chosen when they are loaded.
 """
 
@@ -36,7 +36,7 @@ def gcn_explainer(**options) -> PGMExplainer:
 
 
 def mortal_explainer() -> PGMExplainer:
-    """A module that kills the first worker that asks it."""
+    """A module that kills the first worker that calls it."""
     import torch
 
     class Mortal(torch.nn.Module):
@@ -63,7 +63,7 @@ def _taken(path: str) -> bool:
 
 
 class Dies:
-    """An engine whose workers die over one target as often as told."""
+    """An engine whose workers die on one target a given number of times."""
 
     def __init__(self, target: int, times: int) -> None:
         self.target, self.times = target, times
@@ -77,8 +77,8 @@ class Dies:
                 yield from LocalEngine().map(prepare, [task])
 
 
-def told(explanation, exactly: bool):
-    """All that an explanation says; of a model that rounds, without what its answers make."""
+def compared(explanation, exactly: bool):
+    """The content of an explanation; without values from outputs for a model that rounds."""
     document = explanation_to_dict(explanation)
     if not exactly:
         for name in ("values", "probability", "effects", "warnings"):
@@ -95,13 +95,13 @@ def numbers(explanation):
 
 
 def check_explanations(make, exactly: bool) -> None:
-    """Compare each explanation alone with those in company and in other batches."""
+    """Compare each explanation alone with those from groups and from other batch sizes."""
     alone = [make().explain(target) for target in TARGETS]
     others = [make().explain_many(TARGETS)]
     others += [make(samples_per_call=size).explain_many(TARGETS[:2]) for size in BATCHES]
-    for company in others:
-        for one, other in zip(alone, company, strict=False):
-            assert told(one, exactly) == told(other, exactly), f"target {one.target}"
+    for group in others:
+        for one, other in zip(alone, group, strict=False):
+            assert compared(one, exactly) == compared(other, exactly), f"target {one.target}"
             assert one.nodes == other.nodes
             np.testing.assert_allclose(numbers(one), numbers(other), rtol=1e-5, atol=1e-5)
 

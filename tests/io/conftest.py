@@ -1,4 +1,4 @@
-"""One explanation of each kind, and a way to say that two are the same to the last bit."""
+"""One explanation of each kind, and a bitwise comparison of two."""
 
 from dataclasses import replace
 
@@ -124,7 +124,7 @@ def _identical(one, other):
 
 @pytest.fixture(scope="session")
 def mixed_network():
-    """Variables of all sorts and sizes, called all sorts of things, in no one's order."""
+    """Variables of all sizes and names, in arbitrary order."""
     rng = np.random.default_rng(3)
     names = ["Zoë", ("author", 5), 304, "graph", (2, 5), "Table", "table", ("node", 1), -3]
     variables = [Variable(name, at % 3 > 0, 2 + at % 2) for at, name in enumerate(names)]

@@ -1,4 +1,4 @@
-"""Mutated files: a clear error of ours or the right answer, never another error or a hang."""
+"""Mutated files: a package error or the right result, never another error or a hang."""
 
 import json
 from copy import deepcopy
@@ -47,7 +47,7 @@ def use(explanation):
 
 
 def attempt(read, document):
-    """What is read; None if it is refused as it should be."""
+    """Return the result of reading; None if it is refused by a package error."""
     try:
         return read(document)
     except FileError:
@@ -117,6 +117,6 @@ def test_xmlbif_with_other_bytes(mixed_network, data):
 
 @pytest.mark.parametrize("text", ["/* ", '" ', "( ", "{ ", "variable a {", "9", "//", "<a ", "[["])
 @pytest.mark.parametrize("read", [parse_explanations, network_from_bif, network_from_xmlbif])
-def test_long_nonsense_is_refused_soon(text, read):
+def test_long_invalid_files_are_refused_soon(text, read):
     with pytest.raises(FileError):
         read(text.encode() * 100_000)

@@ -1,4 +1,4 @@
-"""What is saved comes back to the last bit; what is not ours is refused, saying where."""
+"""Saved explanations are loaded with the same bits; invalid files are refused with a position."""
 
 import json
 import os
@@ -24,7 +24,7 @@ KINDS = (
 
 
 def strictly(text):
-    """Parse as strict JSON, which knows no NaN and no Infinity."""
+    """Parse as strict JSON, which has no NaN and no Infinity."""
 
     def refuse(name):
         raise AssertionError(f"{name} is not JSON")
@@ -33,7 +33,7 @@ def strictly(text):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_saved_comes_back_to_the_last_bit(explanations, identical, kind, tmp_path):
+def test_a_saved_explanation_is_loaded_with_the_same_bits(explanations, identical, kind, tmp_path):
     explanation = explanations[kind]
     explanation.save(tmp_path / "why.json")
     loaded = Explanation.load(tmp_path / "why.json")
@@ -45,7 +45,7 @@ def test_what_is_saved_comes_back_to_the_last_bit(explanations, identical, kind,
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "why.json").read_bytes()
 
 
-def test_the_test_of_sameness_can_tell(explanations, identical):
+def test_the_comparison_detects_differences(explanations, identical):
     kinds = list(explanations.values())
     assert [[identical(a, b) for b in kinds] for a in kinds] == [
         [a is b for b in kinds] for a in kinds
@@ -53,7 +53,7 @@ def test_the_test_of_sameness_can_tell(explanations, identical):
 
 
 @pytest.mark.parametrize("kind", ["node", "named", "no graph", "pair"])
-def test_a_loaded_explanation_is_drawn_as_a_fresh_one(explanations, kind, tmp_path):
+def test_a_loaded_explanation_gives_the_same_plots(explanations, kind, tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
@@ -90,7 +90,7 @@ def test_a_file_with_one_gives_a_list_of_one(explanations, identical, tmp_path):
     assert load_explanations(tmp_path / "none.json") == []
 
 
-def test_versions_are_those_it_was_made_with(explanations):
+def test_the_file_records_the_versions_used(explanations):
     document = explanation_to_dict(explanations["node"])
     document["made_with"]["numpy"] = "0.0"
     assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
@@ -135,10 +135,10 @@ WRONG = [
     (("format",), ..., "is not an explanation"),
     (
         ("version",),
-        6,
-        "has version 6, and this .* reads versions 4 and 5: install a newer",
+        7,
+        "has version 7, and this .* reads versions 4 to 6: install a newer",
     ),
-    (("version",), 3, "has version 3, and this .* reads versions 4 and 5: explain again"),
+    (("version",), 3, "has version 3, and this .* reads versions 4 to 6: explain again"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
     (("effects",), ..., "has no field 'effects': the file is incomplete"),
@@ -238,7 +238,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("place", "value", "message"), WRONG)
-def test_what_does_not_fit_is_refused(document, place, value, message, tmp_path):
+def test_an_invalid_value_is_refused(document, place, value, message, tmp_path):
     put(document, place, value)
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps(document))
@@ -271,7 +271,7 @@ def test_a_pair_that_does_not_fit_is_refused(explanations, field, value, message
 
 
 @pytest.mark.parametrize("place", [("held",), ("target",), ("settings", "change"), ("network",)])
-def test_what_is_nested_deep_is_refused(document, place):
+def test_deep_nesting_is_refused(document, place):
     deep = []
     for _ in range(800):
         deep = [deep]
@@ -289,7 +289,7 @@ def test_what_is_nested_deep_is_refused(document, place):
         ("graph", "another", "graph"),
     ],
 )
-def test_a_target_that_its_ends_and_names_deny_is_refused(explanations, kind, target, called):
+def test_a_target_that_contradicts_ends_or_names_is_refused(explanations, kind, target, called):
     document = deepcopy(explanation_to_dict(explanations[kind]))
     document["target"] = target
     document["network"] = None
@@ -321,7 +321,7 @@ def test_a_cycle_is_refused(document):
         *("[" * 100_000, '{"a":' * 100_000, "9" * 10_000, '{"format": 1, "format": 2}', "\ufeff{}"),
     ],
 )
-def test_what_is_no_explanation_is_refused(text, tmp_path):
+def test_a_file_without_an_explanation_is_refused(text, tmp_path):
     path = tmp_path / "wrong.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=r"wrong\.json"):
@@ -338,7 +338,7 @@ def test_a_file_cut_short_is_refused(explanations, tmp_path):
             Explanation.load(path)
 
 
-def test_what_is_no_readable_text_is_refused(tmp_path):
+def test_unreadable_text_is_refused(tmp_path):
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
     for name in ("bytes.json", "missing.json", ".", "nul\0.json"):
         with pytest.raises(FileError, match=r"this is not UTF-8 text|cannot be read"):
@@ -354,7 +354,7 @@ def test_a_seed_may_be_of_any_size(explanations, tmp_path, seed):
     assert Explanation.load(tmp_path / "why.json").settings.sampling.seed == seed
 
 
-def test_what_is_no_path_and_no_explanation_is_told(explanations, tmp_path):
+def test_an_invalid_path_or_explanation_is_an_error(explanations, tmp_path):
     explanation = explanations["node"]
     for call in (Explanation.load, load_explanations, explanation.save, explanation.to_html):
         with pytest.raises(InputError, match="a string or a Path, not 5"):
@@ -366,7 +366,7 @@ def test_what_is_no_path_and_no_explanation_is_told(explanations, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_write_leaves_what_was_there(explanations, tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_previous_file(explanations, tmp_path, monkeypatch):
     path = tmp_path / "why.json"
     explanations["node"].save(path)
     before = path.read_bytes()
@@ -394,7 +394,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(explanations, tmp_path, m
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_neither_read_nor_replaced(explanations, tmp_path, make):
+def test_a_path_that_is_not_a_file_is_neither_read_nor_replaced(explanations, tmp_path, make):
     path = tmp_path / "why.json"
     make(path)
     for call in (Explanation.load, explanations["node"].save):
@@ -404,7 +404,7 @@ def test_what_is_no_file_is_neither_read_nor_replaced(explanations, tmp_path, ma
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_may_be_read_by_whom_others_may_be(explanations, tmp_path):
+def test_a_new_file_has_the_default_permissions(explanations, tmp_path):
     (tmp_path / "plain").touch()
     explanations["node"].save(tmp_path / "why.json")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "why.json")]

@@ -1,4 +1,4 @@
-"""Every name has a word of its own that other packages accept, and comes back from it."""
+"""Every name has a unique identifier that other packages accept and that can be converted back."""
 
 import re
 
@@ -23,7 +23,7 @@ names = st.recursive(
 
 
 @given(names)
-def test_a_word_is_safe_and_comes_back(name):
+def test_identifiers_are_safe_and_reversible(name):
     word = word_for(name)
     assert re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", word)
     assert word not in ("network", "variable", "probability", "table", "type")
@@ -32,18 +32,18 @@ def test_a_word_is_safe_and_comes_back(name):
 
 
 @given(st.lists(names, unique=True, max_size=8))
-def test_words_differ_even_where_case_does_not_count(some):
+def test_identifiers_differ_ignoring_case(some):
     words = words_for([*some, "Some", "some"])
     assert len({word.lower() for word in words.values()}) == len(words)
     assert {name_of(word): word for word in words.values()} == words
 
 
 @given(st.text())
-def test_a_word_of_someone_else_is_some_name(word):
+def test_any_foreign_identifier_becomes_a_name(word):
     assert isinstance(name_of(word), (int, str, tuple))
 
 
-def test_states_are_words_too():
+def test_states_are_identifiers_too():
     for perturbable in (False, True):
         for levels in range(1 if perturbable else 2, 6):
             variable = Variable(7, perturbable, levels)

@@ -99,7 +99,7 @@ def network(request, explanations, mixed_network):
 
 
 @pytest.mark.parametrize("ending", ["bif", "xmlbif"])
-def test_what_we_write_we_read(network, ending, tmp_path):
+def test_written_networks_can_be_read(network, ending, tmp_path):
     network.save(tmp_path / f"network.{ending}")
     loaded = BayesianNetwork.load(tmp_path / f"network.{ending}")
     assert loaded.variables == network.variables
@@ -151,7 +151,7 @@ def test_objects_of_pgmpy_and_pyagrum_are_the_same_network(network):
     assert agree(pyagrum_rows(network.to_pyagrum(), names), rows)
 
 
-def test_words_of_other_networks_are_left_alone(explanations, tmp_path):
+def test_identifiers_of_other_networks_are_unchanged(explanations, tmp_path):
     model = explanations["node"].network.to_pgmpy()
     model.name = "theirs"
     BIFWriter(model).write(str(tmp_path / "theirs.bif"))
@@ -170,7 +170,7 @@ def test_networks_of_another_sort_are_refused(ending, tmp_path):
         BayesianNetwork.load(path)
 
 
-def test_the_ending_says_the_format(explanations, tmp_path):
+def test_the_extension_determines_the_format(explanations, tmp_path):
     network = explanations["node"].network
     for name in ("network.json", "network"):
         with pytest.raises(FileError, match=r"must be one of \.bif, \.xmlbif, \.bifxml, \.xml"):
@@ -311,7 +311,7 @@ def independent(count):
     return "".join(("network other {}\n", *variables, *tables))
 
 
-def test_a_network_may_have_only_so_many_variables(tmp_path, monkeypatch):
+def test_the_number_of_variables_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "NETWORK_VARIABLES", 20)
     path = tmp_path / "net.bif"
     path.write_text(independent(range(20)))
@@ -334,7 +334,7 @@ def test_a_network_of_many_variables_is_read_soon(tmp_path):
     assert time.process_time() - started < 6
 
 
-def test_a_network_may_have_only_so_many_bytes(tmp_path):
+def test_the_size_of_a_network_file_is_limited(tmp_path):
     path = tmp_path / "net.bif"
     path.write_bytes(b" " * (8 * 2**20 + 1))
     with pytest.raises(

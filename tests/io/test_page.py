@@ -1,4 +1,4 @@
-"""The page on files runs as it stands."""
+"""The code of the page on files runs."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""A small file cannot take much memory: what it claims is checked before memory is taken for it."""
+"""A small file cannot take much memory: its claims are checked before memory is allocated."""
 
 import io
 import json
@@ -24,7 +24,7 @@ GB = 1 << 30
 
 
 def peak(code, *arguments):
-    """Run some lines in a process of its own; return what it printed, and its peak in MB."""
+    """Run some lines in a separate process; return its output and its peak memory in MB."""
     # Not by getrusage: its peak counts from the parent that a process was forked from.
     measured = (
         "import sys\n"
@@ -36,8 +36,8 @@ def peak(code, *arguments):
     command = [sys.executable, "-c", measured, *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    *told, size = done.stdout.splitlines()
-    return " ".join(told), int(size)
+    *printed, size = done.stdout.splitlines()
+    return " ".join(printed), int(size)
 
 
 READ_GRAPH = """
@@ -64,14 +64,14 @@ def large_member(archive, name, gigabytes):
             file.write(block)
 
 
-def test_arrays_of_an_archive_that_nobody_needs_are_not_read(tmp_path):
+def test_unused_arrays_of_an_archive_are_not_read(tmp_path):
     path = tmp_path / "graph.npz"
     np.savez(path, x=np.ones((3, 1)), edge_index=np.array([[0, 1], [1, 2]]))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         large_member(archive, "unused", 1)
     assert path.stat().st_size < 8 << 20
-    told, size = peak(READ_GRAPH, path)
-    assert told == "{} (3, 1)"
+    printed, size = peak(READ_GRAPH, path)
+    assert printed == "{} (3, 1)"
     assert size < 400
 
 
@@ -144,9 +144,9 @@ def test_a_parquet_file_that_expands_is_refused_before_it_does(tmp_path, make):
     assert len(data) < 30_000
     path = tmp_path / "small.parquet"
     path.write_bytes(data)
-    told, size = peak(READ_PARQUET, path)
-    assert "FileError shard: this expands to" in told
-    assert "may expand to at most 256 MB" in told
+    printed, size = peak(READ_PARQUET, path)
+    assert "FileError shard: this expands to" in printed
+    assert "may expand to at most 256 MB" in printed
     assert size < 900, "256 MB twice, and what Python and Arrow take"
 
 
@@ -156,14 +156,14 @@ def test_rows_are_counted_before_they_are_read(monkeypatch):
         read_table(parquet_of(pa.array(["a"] * 11), 11), "shard")
 
 
-def test_texts_that_are_none_are_refused():
+def test_invalid_text_arrays_are_refused():
     bytes_of = pa.array([b"\xc3("]).buffers()
     text = pa.StringArray.from_buffers(1, bytes_of[1], bytes_of[2])
     with pytest.raises(FileError, match=r"not a Parquet file of a data set.*UTF8"):
         read_table(parquet_of(text, 1), "shard")
 
 
-def test_what_is_read_by_and_by_is_the_same(monkeypatch):
+def test_incremental_reading_gives_the_same_data(monkeypatch):
     table = pa.table({"a": list(range(100)), "b": [["x"] * (at % 3) for at in range(100)]})
     data = parquet_bytes(table)
     assert read_table(data, "here").equals(table)

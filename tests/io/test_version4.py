@@ -1,4 +1,4 @@
-"""Files of version 4, whose settings are texts, are still read."""
+"""Files of version 4, in which settings are texts, can still be read."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_a_file_of_version_4_is_read_and_saved_in_the_present_one(path, tmp_path
     explanation = Explanation.load(path)
     assert "held" in str(explanation)
     explanation.save(tmp_path / "new.json")
-    assert json.loads((tmp_path / "new.json").read_text())["version"] == 5
+    assert json.loads((tmp_path / "new.json").read_text())["version"] == 6
     again = Explanation.load(tmp_path / "new.json")
     assert again == explanation
     assert again.settings == explanation.settings
@@ -70,7 +70,7 @@ def test_choices_become_objects_again():
     assert (own.change, own.perturbation) == (Recorded("above"), Recorded("shifted"))
 
 
-def test_a_perturbation_that_was_chosen_for_some_nodes_is_known():
+def test_a_perturbation_for_some_nodes_is_recognised():
     document = json.loads(FILES[0].read_text())
     document["settings"] |= {"perturbation": "permute and random", "features": [0]}
     made = explanation_from_dict(document).settings.sampling.perturbation

@@ -1,7 +1,7 @@
-"""What is the same here is the same on other processors: their kernels, one after the other.
+"""Results are the same with the kernels of other processors.
 
-A process chooses its kernels when it starts, so each set of them has a process of its own. Those of
-OpenBLAS (NumPy), PyTorch and MKL go together as they do on a processor of that age.
+A process chooses its kernels when it starts, so each set of kernels needs a separate process. Those
+of OpenBLAS (NumPy), PyTorch and MKL are combined as on a processor of that generation.
 """
 
 import os

@@ -81,7 +81,7 @@ def test_the_score_is_that_of_the_structure(name):
     assert chain(score=name).score == pytest.approx(expected)
 
 
-# --- what it says of itself
+# --- description
 
 
 def test_relatives_are_given_by_id():
@@ -152,11 +152,11 @@ def test_evidence_on_part_of_a_variable_equals_summing_the_joint(random_network,
         assert network.probability(evidence) == pytest.approx(total)
 
 
-def test_evidence_on_the_variable_asked_for_narrows_its_answer(random_network):
+def test_evidence_on_the_query_variable_is_used(random_network):
     network = random_network(3, 3, two_part=True)
     states = network.variable(0).matching("perturbed")
-    free, told = network.query(0), network.query(0, {0: "perturbed"})
-    np.testing.assert_allclose(told, np.where(states, free, 0) / free[states].sum())
+    free, conditional = network.query(0), network.query(0, {0: "perturbed"})
+    np.testing.assert_allclose(conditional, np.where(states, free, 0) / free[states].sum())
 
 
 def test_no_evidence_has_probability_one(random_network):
@@ -173,7 +173,7 @@ def test_the_papers_kind_of_question():
     assert network.query("graph", {7: "perturbed"})[0] == pytest.approx(0.2)
 
 
-def test_a_network_of_many_variables_can_be_asked():
+def test_a_network_of_many_variables_can_be_queried():
     variables = [Variable(v, False, 2) for v in range(80)]
     codes = np.random.default_rng(0).integers(0, 2, (50, 80))
     network = BayesianNetwork.fit(variables, DAG(80), codes)
@@ -195,7 +195,7 @@ def test_a_network_of_many_variables_can_be_asked():
         lambda network: network.probability({"z": 0}),
     ],
 )
-def test_questions_without_an_answer_are_refused(ask):
+def test_impossible_queries_are_refused(ask):
     with pytest.raises(QueryError):
         ask(chain())
 
@@ -207,7 +207,7 @@ def test_impossible_evidence_has_probability_zero():
 # --- samples and likelihood
 
 
-def test_samples_come_with_the_networks_frequencies(random_network, joint_of):
+def test_samples_have_the_frequencies_of_the_network(random_network, joint_of):
     network = random_network(5, 4, density=0.6)
     joint, count = joint_of(network), 100_000
     codes = network.sample(count, seed=2)
@@ -292,7 +292,7 @@ def test_a_table_can_be_fitted_alone():
 
 
 @pytest.mark.parametrize("nodes", [None, [None], 1.5, np.array(1), "a", [[0]], int], ids=repr)
-def test_what_is_no_variable_is_refused(nodes, random_network):
+def test_an_unknown_variable_is_refused(nodes, random_network):
     with pytest.raises(QueryError, match="is not in the network; its nodes are 0, 1, 2"):
         random_network(0, 3).query(nodes)
 

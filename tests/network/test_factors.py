@@ -37,19 +37,19 @@ def test_equals_summing_the_whole_product(keep, evidence):
     np.testing.assert_allclose(answer, expected, rtol=1e-12)
 
 
-def test_axes_come_in_the_order_asked_for():
+def test_axes_have_the_requested_order():
     factors = random_factors(1)
     one, other = eliminate(factors, [1, 3], {}), eliminate(factors, [3, 1], {})
     np.testing.assert_allclose(one, other.T, rtol=1e-12)
 
 
-def test_weights_count_once_though_many_factors_mention_the_variable():
+def test_weights_count_once_for_variables_in_many_factors():
     factors = random_factors(2)
     half = eliminate(factors, [], {0: np.array([0.5, 0.5])})
     assert half == pytest.approx(eliminate(factors, [], {}) / 2)
 
 
-def test_weighing_a_factor_leaves_the_original_alone():
+def test_weighting_a_factor_does_not_change_the_original():
     factor = Factor((4, 7), np.ones((2, 3)))
     weighted = factor.weighted(7, np.array([1.0, 0.0, 2.0]))
     assert weighted.values.tolist() == [[1, 0, 2], [1, 0, 2]]

@@ -1,4 +1,4 @@
-"""The noisy-or: learnt from samples, and asked as part of a network."""
+"""The noisy-or: fitted to samples, and queried as part of a network."""
 
 import time
 from itertools import product
@@ -22,7 +22,7 @@ def parents(count):
 
 
 def draw(rng, num_samples, chances, leak, own, probability=0.1):
-    """States of four-state parents, by whose perturbations a target changes; its own are last."""
+    """States of four-state parents whose perturbations change the target, and its states last."""
     count = len(chances)
     perturbed = rng.random((num_samples, count + 1)) < probability
     holds = (1 - leak) * np.prod(1 - perturbed * np.array([*chances, own]), axis=1)
@@ -86,7 +86,7 @@ def test_known_chances_are_found():
         assert found[2] == pytest.approx(chance, abs=0.05)
 
 
-def test_a_target_that_cannot_be_perturbed_has_no_chance_of_its_own():
+def test_a_target_that_cannot_be_perturbed_has_no_own_chance():
     codes = draw(np.random.default_rng(1), 2000, [0.5], 0.1, 0.0)
     codes[:, -1] %= 2
     graph = Variable("graph", False, 2)
@@ -147,7 +147,7 @@ def test_the_likelihood_is_never_below_what_scipy_finds(block):
 
 
 @pytest.mark.parametrize("changed", [1, 3, 20])
-def test_a_few_changes_are_the_work_of_who_is_there(changed):
+def test_a_few_changes_are_attributed_to_perturbed_parents(changed):
     codes = np.zeros((1000, 2), dtype=np.uint8)
     codes[:100, 0] = 2
     codes[:changed, 1] = 1
@@ -156,7 +156,7 @@ def test_a_few_changes_are_the_work_of_who_is_there(changed):
     assert table.chances[0][2] == pytest.approx(changed / 100, abs=1e-4)
 
 
-def test_a_parent_that_steadies_acts_by_being_left_alone():
+def test_a_stabilising_parent_acts_when_it_is_original():
     """Fewer changes where it is perturbed: its other states are those that change the target."""
     rng = np.random.default_rng(3)
     perturbed = rng.random(5000) < 0.5
@@ -176,8 +176,8 @@ def test_smoothing_pulls_towards_a_half_and_the_likelihood_stays_that_of_the_sam
     assert smooth.log_likelihood < plain.log_likelihood
     for table in (plain, smooth):
         rows = table.rows(codes[:, :-1])
-        told = np.log(np.maximum(rows[np.arange(300), codes[:, -1]], 1e-300)).sum()
-        assert table.log_likelihood == pytest.approx(told, abs=1e-3)
+        log_likelihood = np.log(np.maximum(rows[np.arange(300), codes[:, -1]], 1e-300)).sum()
+        assert table.log_likelihood == pytest.approx(log_likelihood, abs=1e-3)
 
 
 @pytest.mark.parametrize(("name", "price"), [("bic", np.log(500) / 2), ("aic", 1.0)])
@@ -188,10 +188,10 @@ def test_a_score_pays_for_every_number(name, price):
     assert table.score(SCORES["bdeu"]) == table.score(SCORES["bic"])
 
 
-# --- asking
+# --- queries
 
 
-def test_the_whole_table_is_what_the_causes_do_one_by_one():
+def test_the_full_table_is_the_product_of_the_causes():
     table = fit(draw(np.random.default_rng(6), 400, [0.6, 0.2], 0.1, 0.3))
     values = table.values
     assert values.shape == (4, 4, 4)
@@ -210,10 +210,10 @@ def test_inference_is_that_of_the_full_table(seed):
     sparse, full = random_pair(seed, perturbable=seed % 3 > 0)
     rng = np.random.default_rng(seed)
     for _ in range(10):
-        asked, known = rng.permutation(6)[:2].tolist(), rng.permutation(6)[:3].tolist()
+        wanted, known = rng.permutation(6)[:2].tolist(), rng.permutation(6)[:3].tolist()
         evidence = {node: int(rng.integers(0, sparse.variable(node).cardinality)) for node in known}
         np.testing.assert_allclose(
-            sparse.query(asked, evidence), full.query(asked, evidence), rtol=0, atol=1e-12
+            sparse.query(wanted, evidence), full.query(wanted, evidence), rtol=0, atol=1e-12
         )
         assert sparse.probability(evidence) == pytest.approx(full.probability(evidence), abs=1e-12)
     codes = full.sample(500, seed)
@@ -221,7 +221,7 @@ def test_inference_is_that_of_the_full_table(seed):
     assert sparse.log_likelihood(codes) == pytest.approx(full.log_likelihood(codes), abs=1e-9)
 
 
-def test_samples_come_with_the_networks_frequencies():
+def test_samples_have_the_frequencies_of_the_network():
     network, _ = random_pair(3)
     drawn = network.sample(40_000, 1)[:, -1]
     shares = np.bincount(drawn, minlength=4) / len(drawn)
@@ -249,7 +249,7 @@ def test_what_cannot_happen_is_refused_as_with_a_full_table(seed):
         network.query(0, impossible)
 
 
-def test_thirty_parents_are_learnt_and_asked_in_no_time():
+def test_thirty_parents_are_fitted_and_queried_fast():
     rng = np.random.default_rng(7)
     chances = rng.random(30) * 0.5
     codes = draw(rng, 1000, chances, 0.02, 0.3)
@@ -277,7 +277,7 @@ def test_names_and_equality():
     assert table != dense(table)
 
 
-def test_many_are_fitted_at_once_with_the_bits_of_each_alone():
+def test_fits_of_many_give_the_same_bits_as_each_alone():
     rng = np.random.default_rng(7)
     data = []
     for size in (1, 1, 2, 3, 3, 5, 12):

@@ -31,14 +31,14 @@ def _random_network(seed, size, *, states=None, density=0.4, max_parents=4, shar
     return BayesianNetwork(variables, dag, tables)
 
 
-def _random_question(network, rng):
-    """One or two variables to ask for, and states of none to all of the others."""
+def _random_query(network, rng):
+    """One or two query variables, and states of none to all of the others."""
     size = len(network.variables)
     order = rng.permutation(size).tolist()
-    asked = order[: 1 + int(size > 2 and rng.random() < 0.3)]
-    known = order[len(asked) :][: rng.integers(0, size)]
+    variables = order[: 1 + int(size > 2 and rng.random() < 0.3)]
+    known = order[len(variables) :][: rng.integers(0, size)]
     evidence = {v: int(rng.integers(network.variables[v].cardinality)) for v in known}
-    return asked, evidence
+    return variables, evidence
 
 
 @pytest.fixture(scope="session")
@@ -47,5 +47,5 @@ def random_network():
 
 
 @pytest.fixture(scope="session")
-def random_question():
-    return _random_question
+def random_query():
+    return _random_query

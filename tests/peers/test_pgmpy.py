@@ -13,7 +13,7 @@ from pgm_explainer.structure import DAG, add_leaf, hill_climb, network_score
 
 pandas = pytest.importorskip("pandas")
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # pgmpy warns of its own future while it is imported
+    warnings.simplefilter("ignore")  # pgmpy emits a FutureWarning on import
     pytest.importorskip("pgmpy")
     from pgmpy.estimators import HillClimbSearch
     from pgmpy.factors.discrete import TabularCPD
@@ -38,7 +38,7 @@ def as_pgmpy(network):
 
 
 def frame(data, cards):
-    """Columns that know all their states, those never seen too."""
+    """Columns with all their states, including those that never occur."""
     return pandas.DataFrame(
         {v: pandas.Categorical(data[:, v], categories=range(c)) for v, c in enumerate(cards)}
     )
@@ -51,23 +51,23 @@ def as_graph(dag):
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_inference_agrees_on_200_random_networks(random_network, random_question, block):
+def test_inference_agrees_on_200_random_networks(random_network, random_query, block):
     several = 0
     for seed in range(20 * block, 20 * (block + 1)):
         network = random_network(seed, 2 + seed % 7)
-        asked, evidence = random_question(network, np.random.default_rng(seed))
+        wanted, evidence = random_query(network, np.random.default_rng(seed))
         several += len(evidence) > 1
         answer = VariableElimination(as_pgmpy(network)).query(
-            asked, evidence=evidence, show_progress=False
+            wanted, evidence=evidence, show_progress=False
         )
-        order = [answer.variables.index(node) for node in asked]
+        order = [answer.variables.index(node) for node in wanted]
         expected = answer.values.transpose(order)
-        np.testing.assert_allclose(network.query(asked, evidence), expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(network.query(wanted, evidence), expected, rtol=0, atol=1e-9)
     assert several >= 3
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_inference_with_a_noisy_or_agrees_on_its_full_table(random_network, random_question, seed):
+def test_inference_with_a_noisy_or_agrees_on_its_full_table(random_network, random_query, seed):
     network = random_network(seed, 4)
     rng = np.random.default_rng(seed)
     target = Variable(4, True, 2)
@@ -79,12 +79,12 @@ def test_inference_with_a_noisy_or_agrees_on_its_full_table(random_network, rand
         [*(network.cpt(node) for node in network.nodes), leaf],
     )
     for _ in range(5):
-        asked, evidence = random_question(larger, rng)
+        wanted, evidence = random_query(larger, rng)
         answer = VariableElimination(as_pgmpy(larger)).query(
-            asked, evidence=evidence, show_progress=False
+            wanted, evidence=evidence, show_progress=False
         )
-        expected = answer.values.transpose([answer.variables.index(node) for node in asked])
-        np.testing.assert_allclose(larger.query(asked, evidence), expected, rtol=0, atol=1e-9)
+        expected = answer.values.transpose([answer.variables.index(node) for node in wanted])
+        np.testing.assert_allclose(larger.query(wanted, evidence), expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

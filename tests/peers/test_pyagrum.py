@@ -26,9 +26,9 @@ def as_pyagrum(network):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_posteriors_agree(random_network, random_question, seed):
+def test_posteriors_agree(random_network, random_query, seed):
     network = random_network(1000 + seed, 3 + seed % 6)
-    _, evidence = random_question(network, np.random.default_rng(seed))
+    _, evidence = random_query(network, np.random.default_rng(seed))
     engine = gum.LazyPropagation(as_pyagrum(network))
     engine.setEvidence({f"v{node}": state for node, state in evidence.items()})
     engine.makeInference()

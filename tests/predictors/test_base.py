@@ -1,4 +1,4 @@
-"""What a predictor declares, and what is assumed of one that declares nothing."""
+"""Declared capabilities of predictors, and their defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Plain(Predictor):
 
 
 class Own:
-    """Not a subclass; known by what it declares."""
+    """Not a subclass; recognised by what it declares."""
 
     accepts_subgraph = True
     num_layers = 2
@@ -46,7 +46,7 @@ def test_a_predictor_is_taken_as_it_is():
     assert as_predictor(own) is own
 
 
-def test_what_an_object_declares_is_read_once_and_the_rest_has_the_default():
+def test_declared_capabilities_are_read_once_with_defaults():
     predictor = as_predictor(Own())
     assert isinstance(predictor, AdaptedPredictor)
     declared = {**DEFAULTS, "accepts_subgraph": True, "num_layers": 2}
@@ -65,7 +65,7 @@ def test_what_an_object_declares_is_read_once_and_the_rest_has_the_default():
     ],
 )
 @pytest.mark.parametrize("kind", [Plain, Own])
-def test_what_cannot_be_is_an_error_that_names_the_value(kind, name, bad):
+def test_an_invalid_capability_is_an_error_that_names_it(kind, name, bad):
     predictor = kind()
     setattr(predictor, name, bad)
     with pytest.raises(InputError, match=f"(?s){name}.*{bad}"):

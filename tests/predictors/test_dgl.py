@@ -81,7 +81,7 @@ def one_by_one(model: nn.Module, x: np.ndarray, edge_index: np.ndarray) -> np.nd
 
 @needs_dgl
 @pytest.mark.parametrize("kind", ["GCN", "right", "left", "none", "GAT"])
-def test_the_batched_answers_of_node_models_are_those_of_asking_one_by_one(kind, graph, batch):
+def test_batched_outputs_of_node_models_equal_single_ones(kind, graph, batch):
     model = make(kind)
     predictor = DglPredictor(model)
     scores = predictor(batch, graph.whole)
@@ -93,7 +93,7 @@ def test_the_batched_answers_of_node_models_are_those_of_asking_one_by_one(kind,
 
 @needs_dgl
 @pytest.mark.parametrize("pool", ["sum", "mean", "max"])
-def test_the_batched_answers_of_graph_models_are_those_of_asking_one_by_one(pool, graph, batch):
+def test_batched_outputs_of_graph_models_equal_single_ones(pool, graph, batch):
     model = make(pool)
     predictor = DglPredictor(model, "graph")
     scores = predictor(batch, graph.whole)
@@ -124,7 +124,7 @@ def test_a_part_of_a_directed_graph_is_predicted_as_the_whole(kind):
 
 @needs_dgl
 @pytest.mark.parametrize(("kind", "task"), [("GAT", "node"), ("sum", "graph")])
-def test_a_model_that_refuses_the_whole_graph_is_not_given_another(kind, task, batch):
+def test_a_model_that_fails_on_the_whole_graph_is_an_error(kind, task, batch):
     part = Graph(np.array([[0, 1], [1, 2]]), NODES).whole
     with pytest.raises(dgl.DGLError, match="0-in-degree"):
         DglPredictor(make(kind), task)(batch, part)
@@ -132,7 +132,7 @@ def test_a_model_that_refuses_the_whole_graph_is_not_given_another(kind, task, b
 
 @needs_dgl
 @pytest.mark.parametrize("task", ["node", "graph"])
-def test_a_model_that_mixes_rows_is_asked_one_by_one(task, graph, batch):
+def test_a_model_that_mixes_rows_is_called_one_by_one(task, graph, batch):
     class Centred(nn.Module):
         def forward(self, graph, x):
             x = x - x.mean(dim=0)  # over all nodes, those of other samples too
@@ -176,7 +176,7 @@ def test_features_that_are_indices_into_a_table_are_batched(graph):
 
 
 @needs_dgl
-def test_every_submodule_gets_its_mode_back(graph, batch):
+def test_the_mode_of_every_submodule_is_restored(graph, batch):
     model = make("GCN").train()
     model.norm.eval()  # frozen, as in fine-tuning
     modes = [part.training for part in model.modules()]
@@ -195,7 +195,7 @@ def test_every_submodule_gets_its_mode_back(graph, batch):
 
 
 @needs_dgl
-def test_the_callers_features_stay_as_they_were(graph, batch):
+def test_the_callers_features_are_unchanged(graph, batch):
     class Overwriting(nn.Module):
         def forward(self, graph, x):
             return x.mul_(2)
@@ -214,7 +214,7 @@ def test_the_type_of_the_parameters_is_used(graph, batch):
 
 
 @needs_dgl
-def test_a_model_may_look_up_what_it_needs_by_the_ids_in_the_graph(graph):
+def test_a_model_may_look_up_data_by_ids(graph):
     weight = torch.rand(graph.edge_index.shape[1])
 
     class Weighted(nn.Module):
@@ -267,7 +267,7 @@ def test_a_predictor_can_be_sent_to_another_process(graph, batch):
 @pytest.mark.parametrize("task", ["node", "graph"])
 def test_a_planted_node_is_found(task, graph):
     class Sum(nn.Module):
-        """The sum of the neighbours' features tells the class."""
+        """The class is given by the sum of the neighbours' features."""
 
         def __init__(self):
             super().__init__()

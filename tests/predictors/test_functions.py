@@ -64,7 +64,7 @@ class Model:
     ],
     ids=["function", "lambda", "method", "args", "nodes and edges", "options"],
 )
-def test_a_function_of_features_alone_is_asked_about_the_whole_graph(model):
+def test_a_function_of_features_is_called_on_the_whole_graph(model):
     predictor = as_predictor(model)
     assert isinstance(predictor, WholeGraphFunction)
     assert not predictor.accepts_subgraph
@@ -76,7 +76,7 @@ def test_a_function_of_features_alone_is_asked_about_the_whole_graph(model):
     [of_edges, Model(), lambda h, edge_index: (h, edge_index), partial(of_everything_but, nodes=3)],
     ids=["function", "object", "lambda", "partial"],
 )
-def test_a_function_with_an_edge_index_is_asked_about_parts(model):
+def test_a_function_with_an_edge_index_is_called_on_subgraphs(model):
     predictor = as_predictor(model)
     assert isinstance(predictor, SubgraphFunction)
     assert predictor.accepts_subgraph
@@ -85,7 +85,7 @@ def test_a_function_with_an_edge_index_is_asked_about_parts(model):
     np.testing.assert_array_equal(edge_index, PART.edge_index)
 
 
-def test_a_function_may_ask_where_the_part_comes_from():
+def test_a_function_may_get_the_ids_of_the_subgraph():
     nodes, edges, edge_index = as_predictor(of_everything)(X, PART)
     assert nodes.tolist() == [4, 6]
     assert edges.tolist() == [10, 12]
@@ -99,7 +99,7 @@ def test_an_edge_index_that_the_user_has_bound_is_not_replaced():
     assert predictor(X, PART)[1] is mine
 
 
-def test_what_the_user_has_bound_is_not_asked_for():
+def test_bound_arguments_are_not_passed():
     predictor = as_predictor(partial(of_everything, nodes="mine"))
     assert predictor.accepts_subgraph
     nodes, edges, edge_index = predictor(X, PART)
@@ -108,7 +108,7 @@ def test_what_the_user_has_bound_is_not_asked_for():
     np.testing.assert_array_equal(edge_index, PART.edge_index)
 
 
-def test_a_function_of_pairs_is_given_them():
+def test_a_function_of_pairs_gets_the_pairs():
     whole = as_predictor(of_pairs, "edge")
     assert not whole.accepts_subgraph
     np.testing.assert_array_equal(whole(X, PART, PAIRS)[1], PAIRS)
@@ -145,7 +145,7 @@ def test_inputs_are_for_modules(model):
         as_predictor(model, "node", {"edge_weight": np.ones(3)})
 
 
-def test_a_builtin_that_does_not_tell_its_arguments_is_a_function_of_features():
+def test_a_builtin_without_signature_is_a_function_of_features():
     assert not as_predictor(max).accepts_subgraph
 
 
@@ -165,6 +165,6 @@ def test_a_predictor_is_taken_as_it_is():
     ],
     ids=["none", "text", "array", "class", "predictor class"],
 )
-def test_what_cannot_be_called_is_named(bad, named):
+def test_an_object_that_is_not_callable_is_named(bad, named):
     with pytest.raises(InputError, match=f"model must be callable.*{named}"):
         as_predictor(bad)

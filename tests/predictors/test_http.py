@@ -117,7 +117,7 @@ def ask(service: Service, **options):
 
 
 @pytest.mark.parametrize("task", ["node", "graph"])
-def test_the_explanation_is_that_of_the_function_itself(toy, task):
+def test_the_explanation_equals_that_of_the_local_function(toy, task):
     function, target = (toy.whole, 3) if task == "node" else (toy.graph_level, None)
     options = {"task": task, "num_layers": toy.num_layers, "num_samples": 2000}
     local = PGMExplainer(function, toy.x, toy.edge_index, **options).explain(target)
@@ -134,7 +134,7 @@ def test_the_explanation_is_that_of_the_function_itself(toy, task):
     assert len(service.connections) == 1
 
 
-def test_a_server_that_is_sent_the_graph_is_asked_about_a_part_of_it(toy):
+def test_a_server_gets_only_the_subgraph(toy):
     def answer(body: bytes) -> bytes:
         with np.load(BytesIO(body), allow_pickle=False) as sent:
             assert sent["nodes"].shape == sent["x"].shape[1:2]
@@ -165,7 +165,7 @@ def test_features_arrive_as_they_are(dtype):
     assert service.headers[0]["Authorization"] == "Bearer key"
 
 
-def test_the_pairs_of_an_edge_task_are_sent_along():
+def test_the_pairs_of_an_edge_task_are_sent():
     def answer(body: bytes) -> bytes:
         with np.load(BytesIO(body), allow_pickle=False) as sent:
             assert set(sent) == {"x", "pairs"}
@@ -180,7 +180,7 @@ def test_the_pairs_of_an_edge_task_are_sent_along():
 
 
 @pytest.mark.parametrize("trouble", ["drop", "cut", "unavailable"])
-def test_a_server_that_comes_back_is_asked_again(trouble):
+def test_a_server_that_recovers_is_retried(trouble):
     with running(Service(serving(lambda x: 2 * x), **{trouble: 3})) as service:
         np.testing.assert_array_equal(ask(service), 2 * X)
     assert len(service.bodies) == 4
@@ -200,7 +200,7 @@ def test_a_connection_dropped_between_two_questions_is_opened_again():
     ("trouble", "cause"),
     [({"drop": 9}, "RemoteDisconnected"), ({"unavailable": 9}, "503 Service Unavailable")],
 )
-def test_a_server_that_stays_away_is_an_error_that_says_so(trouble, cause):
+def test_an_unavailable_server_is_an_error(trouble, cause):
     with (
         running(Service(serving(lambda x: x), **trouble)) as service,
         pytest.raises(ModelError, match=f"{service.url} is unavailable after 3 attempts.*{cause}"),
@@ -209,7 +209,7 @@ def test_a_server_that_stays_away_is_an_error_that_says_so(trouble, cause):
     assert len(service.bodies) == 3
 
 
-def test_a_port_where_nobody_listens_is_an_error_that_says_so():
+def test_a_closed_port_is_an_error():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
@@ -217,7 +217,7 @@ def test_a_port_where_nobody_listens_is_an_error_that_says_so():
             quick(url, retries=0)(X, PART)
 
 
-def test_a_silent_server_is_waited_for_no_longer_than_said():
+def test_a_silent_server_ends_at_the_timeout():
     started = time.monotonic()
     with (
         running(Service(serving(lambda x: x), delay=0.5)) as service,
@@ -284,7 +284,7 @@ def go_on_slowly(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("behave", [drip, drip_body, drip_chunks, go_on_for_ever, go_on_slowly])
-def test_a_server_that_is_never_silent_and_never_done_is_given_up_at_the_deadline(behave):
+def test_a_slow_response_ends_at_the_deadline(behave):
     started = time.monotonic()
     with (
         scripted(behave) as url,
@@ -340,7 +340,7 @@ def test_a_server_that_is_down_is_waited_for_once(toy, send_graph):
     assert len(tries) == 2
 
 
-def test_a_server_that_was_down_at_first_changes_nothing_later(toy):
+def test_an_early_outage_does_not_change_the_explanation(toy):
     """What the model's scores are is not settled by its silence."""
     predicted = toy.whole(toy.x[None])[0]
     probabilities = np.exp(predicted) / np.exp(predicted).sum(axis=-1, keepdims=True)
@@ -366,7 +366,7 @@ def test_pauses_between_tries_grow(monkeypatch):
 
 
 @pytest.mark.parametrize("status", [302, 400, 404, 413, 500])
-def test_a_refusal_is_an_error_at_once_with_what_the_server_said(status):
+def test_a_refusal_is_an_error_with_the_servers_message(status):
     with (
         running(Service(lambda body: b"wrong number of features", status=status)) as service,
         pytest.raises(ModelError, match=f"rejected the request: {status} .*wrong number"),

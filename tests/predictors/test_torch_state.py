@@ -60,7 +60,7 @@ class Normalised(nn.Module):
 
 
 def trained_model():
-    """A model in training mode, but for one frozen layer, with statistics of its own."""
+    """A model in training mode, except for one frozen layer, with batch statistics."""
     model = Normalised()
     with torch.no_grad():
         for _ in range(3):
@@ -100,7 +100,7 @@ def switching():
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
-def test_threads_get_what_one_after_another_gets(switching):
+def test_threads_give_the_same_results_as_sequential_calls(switching):
     """Two explainers share one module; six threads share the explainers."""
     model, targets = trained_model(), list(range(0, NODES, 6))
     explainers = [PGMExplainer(model, X, EDGES, num_samples=40, seed=seed) for seed in (0, 1)]
@@ -144,7 +144,7 @@ def test_two_modules_that_share_a_layer_wait_for_each_other(switching):
     assert_as_before(shared, before)
 
 
-def test_threads_that_look_at_different_parts_try_each_part_once():
+def test_threads_check_each_subgraph_once():
     model, graph = trained_model().eval(), Graph(EDGES.numpy(), NODES)
     predictor = TorchModulePredictor(model)
     parts = [graph.cut(np.array([node]), 1) for node in (0, 20, 40)]
@@ -270,7 +270,7 @@ def interrupted_at(call, place):
     return False
 
 
-def test_an_interrupt_before_any_line_leaves_the_model_as_it_was():
+def test_an_interrupt_at_any_line_leaves_the_model_unchanged():
     model, call = one_call()
     before, random = state(model), torch.get_rng_state()
     place = 1
@@ -284,7 +284,7 @@ def test_an_interrupt_before_any_line_leaves_the_model_as_it_was():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
-def test_signals_at_any_time_leave_the_model_as_it_was():
+def test_signals_at_any_time_leave_the_model_unchanged():
     model, call = one_call()
     before = state(model)
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -310,7 +310,7 @@ def test_signals_at_any_time_leave_the_model_as_it_was():
 
 
 class Merging(Normalised):
-    """Changes more than its mode when told to evaluate, as modules with adapters do."""
+    """Overrides ``eval``, as modules with adapters do."""
 
     merged = 0
 
@@ -320,7 +320,7 @@ class Merging(Normalised):
         return super().train(mode)
 
 
-def test_a_module_is_not_told_to_evaluate_where_that_changes_more_than_the_mode():
+def test_eval_is_not_called_if_it_is_overridden():
     model = Merging()
     PGMExplainer(model, X, EDGES, num_samples=20).explain(0)
     assert model.merged == 0
@@ -368,8 +368,8 @@ def test_a_lazy_module_is_refused_and_stays_lazy(kind):
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
 @pytest.mark.parametrize("usable", [True, False])
-def test_the_random_state_of_torch_does_not_move(usable):
-    """A model that draws noise in evaluation mode, by a seed of its own or not."""
+def test_the_random_state_of_torch_is_restored(usable):
+    """A model that draws noise in evaluation mode, with its own seed or not."""
 
     class Noisy(Normalised):
         def forward(self, x, edge_index):
@@ -390,7 +390,7 @@ def test_the_random_state_of_torch_does_not_move(usable):
 
 
 def test_the_random_states_of_devices_are_put_back(monkeypatch):
-    """There may be no device here, so what torch is told is looked at."""
+    """There may be no device here, so the calls to torch are inspected."""
     put_back = []
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: ["first", "second"])

@@ -139,7 +139,7 @@ class Example:
 
     @property
     def surroundings(self) -> np.ndarray:
-        """The nodes whose predictions an explanation by a model of two layers records."""
+        """The nodes whose predictions are recorded for an explanation of a model of two layers."""
         return self.graph.within_hops(np.array([self.target]), 2)
 
 
@@ -218,7 +218,7 @@ def samples() -> Callable[..., np.ndarray]:
 
 @pytest.fixture(scope="session")
 def one_by_one() -> Callable[..., Tensor]:
-    """What a model says of the whole graph, one version of its features at a time."""
+    """Return the outputs of a model on the whole graph, one sample at a time."""
 
     @torch.no_grad()
     def ask(model: nn.Module, samples: np.ndarray, edge_index: Tensor, **inputs: Tensor) -> Tensor:
@@ -229,7 +229,7 @@ def one_by_one() -> Callable[..., Tensor]:
 
 @pytest.fixture(scope="session")
 def slowly(one_by_one) -> Callable[..., Callable]:
-    """A model as a function that is asked the slow and sure way: explanations must not differ."""
+    """A model as a function with slow, exact calls: explanations must not differ."""
 
     def make(model: nn.Module, edge_index: Tensor, **inputs: Tensor) -> Callable:
         return lambda x: one_by_one(model, x, edge_index, **inputs)

@@ -52,7 +52,7 @@ def seeded():
 
 @pytest.fixture
 def assert_explained_as(a_graph):
-    """Check that a model is explained as a slow and sure form of it is."""
+    """Check that a model is explained like a slow, exact form of it."""
 
     def check(model, slow, *, inputs=None, **settings):
         x, edges, target = a_graph.x, a_graph.edge_index, a_graph.target
@@ -117,7 +117,7 @@ def test_edge_weights_are_cut_and_repeated_rightly(
     assert assert_batches_exactly(model, a_graph, edge_weight=weight) == "stacked"
     unweighted = slowly(model, a_graph.edge_index, edge_weight=torch.ones_like(weight))
     other = PGMExplainer(unweighted, a_graph.x, a_graph.edge_index, **SETTINGS)
-    assert other.explain(a_graph.target) != found  # or this test would tell nothing
+    assert other.explain(a_graph.target) != found  # otherwise this test would not be conclusive
 
 
 @pytest.mark.parametrize("layer", [GATv2Conv, TransformerConv])
@@ -140,7 +140,7 @@ def test_inputs_with_a_row_for_each_node_are_cut_and_repeated_rightly(
     assert_explained_as(predictor, slowly(model, a_graph.edge_index, pos=pos))
 
 
-def test_a_name_tells_edges_from_nodes_where_there_are_as_many(a_graph, seeded):
+def test_the_name_of_an_input_resolves_equal_numbers_of_edges_and_nodes(a_graph, seeded):
     """A ring has as many edges as nodes."""
 
     class Both(nn.Module):
@@ -163,7 +163,7 @@ def test_a_name_tells_edges_from_nodes_where_there_are_as_many(a_graph, seeded):
 
 
 def test_a_given_batch_vector_is_used(a_graph, slowly, assert_explained_as, seeded):
-    """Two graphs side by side: a node hears the mean of its own graph too."""
+    """Two graphs side by side: a node also depends on the mean of its own graph."""
 
     class WithContext(nn.Module):
         def __init__(self):
@@ -227,7 +227,7 @@ def test_an_input_that_the_model_does_not_take_is_refused_not_ignored(a_graph, n
         PGMExplainer(node_model(), a_graph.x, a_graph.edge_index, inputs=inputs)
 
 
-def test_an_input_that_the_model_needs_is_asked_for(a_graph):
+def test_a_missing_input_is_named(a_graph):
     with pytest.raises(InputError, match=r"also needs \['edge_weight'\]"):
         PGMExplainer(Weighted(), a_graph.x, a_graph.edge_index)
 
@@ -252,7 +252,7 @@ class OfData(nn.Module):
 
 
 @pytest.mark.parametrize("wrap", [OfData, Weighted], ids=["model(data)", "model(x, ...)"])
-def test_weights_are_taken_along_from_a_data_object(wrap, a_graph, slowly, seeded):
+def test_weights_of_a_data_object_are_passed(wrap, a_graph, slowly, seeded):
     model, weight = wrap(), weights(a_graph.edge_index)
     data = Data(
         x=a_graph.x,
@@ -326,7 +326,7 @@ def test_edges_may_be_any_numpy_array(kind, task, a_graph, node_model, graph_mod
     assert found == truth
 
 
-def test_features_that_are_indices_stay_within_their_table(a_graph, seeded):
+def test_index_features_stay_in_range(a_graph, seeded):
     class Embedded(nn.Module):
         def __init__(self):
             super().__init__()
@@ -497,7 +497,7 @@ def test_no_gradients_are_recorded(a_graph, node_model, samples):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_the_model_is_asked_in_its_own_precision(dtype, a_graph, node_model):
+def test_the_model_is_called_in_its_own_precision(dtype, a_graph, node_model):
     model = node_model(GraphConv).to(dtype)
     seen = []
     model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].dtype))
@@ -556,7 +556,7 @@ def cached_layers():
 
 @pytest.mark.parametrize("used_before", [True, False])
 @pytest.mark.parametrize("make", cached_layers().values(), ids=cached_layers())
-def test_layers_that_cache_are_asked_afresh(make, used_before, a_graph, slowly, seeded):
+def test_cached_layers_are_recomputed(make, used_before, a_graph, slowly, seeded):
     """With ``cached=True`` a layer remembers the graph, or even the features, of its first call."""
     model = make().eval()
     fresh = make().eval()
@@ -616,18 +616,18 @@ def test_layers_and_their_steps_are_counted(module, hops):
     assert count_hops(module) == hops
 
 
-def test_counted_layers_decide_who_may_explain_unless_told(node_model):
+def test_counted_layers_determine_the_candidates_by_default(node_model):
     path = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
     x = torch.randn(5, FEATURES, generator=torch.Generator().manual_seed(0))
     counted = PGMExplainer(node_model(), x, path, num_samples=20)
-    told = PGMExplainer(node_model(), x, path, num_samples=20, num_layers=4)
-    assert (counted.num_layers, told.num_layers) == (2, 4)
+    given = PGMExplainer(node_model(), x, path, num_samples=20, num_layers=4)
+    assert (counted.num_layers, given.num_layers) == (2, 4)
     assert sorted(each.node for each in counted.explain(4).ranking) == [2, 3]
-    assert sorted(each.node for each in told.explain(4).ranking) == [0, 1, 2, 3]
+    assert sorted(each.node for each in given.explain(4).ranking) == [0, 1, 2, 3]
 
 
 class Thrice(nn.Module):
-    """One layer used three times: nothing tells but its answers."""
+    """One layer used three times, which only its outputs reveal."""
 
     def __init__(self):
         super().__init__()
@@ -639,9 +639,7 @@ class Thrice(nn.Module):
         return x
 
 
-def test_a_model_that_sees_further_than_counted_is_told_and_asked_about_everything(
-    a_graph, slowly, seeded
-):
+def test_a_larger_receptive_field_gives_a_warning_and_the_whole_graph(a_graph, slowly, seeded):
     model = Thrice()
     assert count_hops(model) == 1
     with pytest.warns(PGMExplainerWarning, match="receptive field is larger than num_layers=1"):
@@ -652,7 +650,7 @@ def test_a_model_that_sees_further_than_counted_is_told_and_asked_about_everythi
     assert found == truth
 
 
-def test_that_it_sees_further_is_noticed_where_only_edges_are_left_out(slowly, seeded):
+def test_a_larger_receptive_field_is_detected_by_missing_edges(slowly, seeded):
     """All nodes are in the part around node 0, but not the edges between 3 and 4."""
     edges = torch.tensor([[1, 2, 3, 4, 3, 4], [0, 1, 2, 2, 4, 3]])
     x, model = 3 * torch.randn(5, FEATURES), Thrice()
@@ -677,7 +675,7 @@ def mixing_norms():
 
 @pytest.fixture(params=mixing_norms().values(), ids=mixing_norms())
 def mixing(request, seeded):
-    """A model whose norm looks at all rows it is given, whatever graph they belong to."""
+    """A model whose norm uses all rows it is given, of any graph."""
     return Stack(GCNConv(FEATURES, 6), request.param(), nn.Tanh(), GCNConv(6, 3)).eval()
 
 
@@ -685,7 +683,7 @@ def test_samples_are_not_mixed(mixing, a_graph, assert_batches_exactly):
     assert assert_batches_exactly(mixing, a_graph) == "single"
 
 
-def test_nodes_that_are_mixed_are_asked_about_in_the_whole_graph(mixing, a_graph, slowly):
+def test_models_that_mix_nodes_are_called_on_the_whole_graph(mixing, a_graph, slowly):
     with pytest.warns(PGMExplainerWarning, match="an operation over all nodes"):
         found = PGMExplainer(mixing, a_graph.x, a_graph.edge_index, **SETTINGS).explain(
             a_graph.target
@@ -697,7 +695,7 @@ def test_nodes_that_are_mixed_are_asked_about_in_the_whole_graph(mixing, a_graph
 
 
 def test_nodes_that_are_mixed_across_components_are_noticed_too(mixing):
-    """The part around the target is a component of its own: nothing wider is connected to it."""
+    """The subgraph around the target is a separate component: no wider one is connected to it."""
     edges = torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3]])
     x = torch.randn(6, FEATURES, generator=torch.Generator().manual_seed(0))
     x[3:] *= 5
@@ -707,7 +705,7 @@ def test_nodes_that_are_mixed_across_components_are_noticed_too(mixing):
 
 
 def test_samples_of_empty_features_are_not_mixed(mixing, a_graph, one_by_one):
-    """With nothing but zeros, trying out the ways of batching must still tell them apart."""
+    """With only zeros, the check of batching must still find a difference."""
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, size=(4, *a_graph.x.shape)).astype(np.float32)
     x[0] = 0

@@ -1,4 +1,4 @@
-"""Layers that pass messages from target to source are explained by the nodes that they hear."""
+"""Layers that pass messages from target to source are explained by the nodes that send them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def model(kind, *flows):
 
 @pytest.mark.parametrize("kind", [GraphConv, GCNConv, SAGEConv])
 def test_the_neighbours_that_send_are_found(kind):
-    """The same weights on the reversed graph, with the usual flow, say the same."""
+    """The same weights on the reversed graph, with the usual flow, give the same outputs."""
     explainer = PGMExplainer(model(kind, BACK, BACK), X, EDGES, num_samples=300)
     assert explainer.candidates(20).tolist() == [21, 22]
     found = explainer.explain(20)
@@ -56,7 +56,7 @@ def test_the_model_is_given_the_edges_of_the_caller():
         assert (edges[1] - edges[0] == 1).all()
 
 
-def test_it_is_asked_about_a_part_of_the_graph():
+def test_it_is_called_on_a_subgraph():
     backwards = model(GraphConv, BACK)
     PGMExplainer(backwards, X, EDGES, num_samples=20).explain(20)
     assert max(edges.shape[1] for edges in backwards.seen) < 20
@@ -81,7 +81,7 @@ def test_layers_of_both_flows_have_neighbours_on_both_sides(both, slowly):
 
 
 class Bought(MessagePassing):
-    """A user hears of the items that it buys, against the edges from users to items."""
+    """Users depend on the items that they buy, against the edges from users to items."""
 
     def __init__(self):
         super().__init__(aggr="sum", flow=BACK)
@@ -101,7 +101,7 @@ def test_graphs_with_several_kinds_of_nodes_too():
     assert explainer.explain(3).nodes == [("item", 3)]
 
 
-def test_a_flow_that_is_none_is_refused():
+def test_an_unknown_flow_is_refused():
     class Sideways:
         accepts_subgraph = False
         flow = "sideways"

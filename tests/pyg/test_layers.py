@@ -47,9 +47,9 @@ def test_any_way_may_be_forced(way, a_graph, node_model, samples, one_by_one):
 
 @st.composite
 def graphs(draw):
-    """Deep directed graphs: node 0 hears of the others over many steps, some of them twice.
+    """Deep directed graphs: node 0 depends on the others over many hops, on some of them twice.
 
-    There are duplicate edges, self-loops, ways back, and nodes that nobody hears.
+    There are duplicate edges, self-loops, cycles, and nodes without outgoing edges.
     """
     nodes = draw(st.integers(2, 20))
     chain = [(node, max(0, node - draw(st.integers(1, 2)))) for node in range(1, nodes)]
@@ -74,7 +74,7 @@ def test_predictions_on_the_cut_are_those_of_the_whole_graph(layer, node_model, 
 
 
 def test_the_plain_neighbourhood_would_change_predictions(layer, a_graph, node_model):
-    """What others cut out: the test above can tell, whatever the layer."""
+    """A common mistake in cutting subgraphs: the test above detects it for any layer."""
     predictor = TorchModulePredictor(node_model(layer.make))
     x, recorded = a_graph.x.numpy()[None], a_graph.surroundings
     truth = predictor(x.copy(), a_graph.graph.whole)[:, recorded]
@@ -82,7 +82,7 @@ def test_the_plain_neighbourhood_would_change_predictions(layer, a_graph, node_m
     assert (found - truth).abs().max() > 0.01
 
 
-def test_explanations_are_those_of_asking_the_whole_graph_one_by_one(
+def test_explanations_equal_those_of_single_calls_on_the_whole_graph(
     layer, any_graph, node_model, slowly
 ):
     model, x, edges = node_model(layer.make), any_graph.x, any_graph.edge_index
@@ -95,7 +95,7 @@ def test_explanations_are_those_of_asking_the_whole_graph_one_by_one(
     assert fast.network is not None
 
 
-def test_explanations_of_graphs_are_those_of_asking_one_by_one(pool, a_graph, graph_model):
+def test_explanations_of_graphs_equal_those_of_single_calls(pool, a_graph, graph_model):
     model, x, edges = graph_model(pool=pool), a_graph.x, a_graph.edge_index
 
     @torch.no_grad()
@@ -118,9 +118,9 @@ def test_a_trained_model_is_explained_by_the_neighbour_that_decides(layer, node_
     x = 0.1 * torch.randn(80, FEATURES, generator=generator)
     marked = torch.rand(80, generator=generator) < 0.15
     x[:, 0] = marked.float()
-    heard = torch.zeros(80).index_add(0, edges[1], marked[edges[0]].float())
-    model = trained(node_model(layer.make, 2), x, edges, (heard > 0).long())
-    target = int(torch.nonzero((heard == 1) & ~marked)[0])
+    received = torch.zeros(80).index_add(0, edges[1], marked[edges[0]].float())
+    model = trained(node_model(layer.make, 2), x, edges, (received > 0).long())
+    target = int(torch.nonzero((received == 1) & ~marked)[0])
     neighbours = edges[0, edges[1] == target]
     planted = int(neighbours[marked[neighbours]])
 

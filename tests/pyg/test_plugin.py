@@ -81,10 +81,10 @@ def test_a_phenomenon_is_about_the_class_that_is_given(graph):
     explanation = explainer(kind="phenomenon", change="flip")(*graph, index=0, target=target)
     ours = explanation.pgm[0]
     assert (ours.explained_class, ours.predicted_class) == (0, 1)
-    assert ours.held < 1  # at times the model does say class 0
+    assert ours.held < 1  # the model sometimes predicts class 0
 
 
-def test_our_whole_explanation_rides_along(graph):
+def test_the_full_explanation_is_attached(graph):
     x, edge_index = graph
     model = Planted()
     explanation = explainer(model)(x, edge_index, index=0)
@@ -104,7 +104,7 @@ def test_many_nodes_are_explained_at_once(graph, index):
     assert marked(explanation) == {0, 1, 2, 5}
 
 
-def test_features_have_marks_of_their_own(graph):
+def test_features_have_their_own_mask(graph):
     explanation = explainer(mask="attributes")(*graph, index=0)
     assert explanation.node_mask.shape == (NODES, 3)
     assert (explanation.node_mask[1:3].argmax(dim=1) == 0).all()  # only feature 0 is ever read
@@ -142,7 +142,7 @@ def test_metrics_of_pyg_work(graph):
     assert 0 <= unfaithfulness(made, explanation) <= 0.5
 
 
-def test_what_the_explainer_knows_is_not_said_twice():
+def test_options_known_from_the_explainer_are_refused():
     with pytest.raises(InputError, match="task"):
         PGMExplainerAlgorithm(task="node")
 
@@ -205,7 +205,7 @@ def test_the_mask_holds_the_strengths_of_significant_effects():
     assert differs, "or this test could not fail"
 
 
-def test_a_prediction_that_never_changes_marks_nobody_else():
+def test_a_constant_prediction_marks_only_the_target():
     class Constant(torch.nn.Module):
         """Node 0 has always the same score; the others depend on their neighbours."""
 

@@ -26,7 +26,7 @@ def seeded():
 
 
 class LinkModel(nn.Module):
-    """How alike two nodes are, after two layers."""
+    """The similarity of two nodes after two layers."""
 
     def __init__(self, layer=GCNConv):
         super().__init__()
@@ -37,7 +37,7 @@ class LinkModel(nn.Module):
         return (z[edge_label_index[0]] * z[edge_label_index[1]]).sum(dim=-1)
 
 
-def test_a_link_is_explained_as_by_asking_the_whole_graph(a_graph):
+def test_a_link_is_explained_as_on_the_whole_graph(a_graph):
     model, x, edges = LinkModel(), a_graph.x, a_graph.edge_index
     targets = [(a_graph.target, 0), (1, 2), (0, a_graph.target)]
     settings = {"task": "edge", "num_layers": 2, "num_samples": 100, "change": Fall(0.01)}
@@ -55,7 +55,7 @@ def test_a_link_is_explained_as_by_asking_the_whole_graph(a_graph):
     assert found[0].network is not None
 
 
-def test_a_link_is_explained_by_the_node_that_both_ends_hear():
+def test_a_link_is_explained_by_the_common_neighbour():
     class Common(nn.Module):
         def __init__(self):
             super().__init__()
@@ -78,8 +78,8 @@ def test_a_link_is_explained_by_the_node_that_both_ends_hear():
     assert explanation.query({2: "perturbed"}) < 0.05 < 0.95 < explanation.query({2: "original"})
 
 
-def test_links_of_a_data_object_with_labels_of_its_own(a_graph):
-    """As RandomLinkSplit leaves it: the pairs that are asked about are ours."""
+def test_links_of_a_data_object_with_labels(a_graph):
+    """As RandomLinkSplit returns it; the pairs to explain are given by the test."""
     labels = torch.randint(len(a_graph.x), (2, 7))
     data = Data(
         x=a_graph.x,
@@ -117,7 +117,7 @@ STAR = torch.tensor([[1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0]])
 
 @pytest.mark.parametrize("flat", [False, True], ids=["[n, 1]", "[n]"])
 @pytest.mark.parametrize("change", ["auto", Deviation(2.0)], ids=["auto", "beyond a tolerance"])
-def test_a_regression_is_explained_by_the_node_that_moves_the_value(flat, change):
+def test_a_regression_is_explained_by_the_node_that_changes_the_value(flat, change):
     x = torch.tensor([[0.0], [0.1], [0.2], [30.0], [0.2], [0.1], [0.0]])
     explainer = PGMExplainer(
         Sum(1, flat),
@@ -230,11 +230,11 @@ def test_the_planted_node_of_another_kind_explains(hetero_model, library):
     assert explanation.query({PLANTED: "original"}) > 0.7
 
 
-def test_the_ranking_tells_kinds_and_keeps_to_what_the_target_sees(hetero_model, library):
+def test_the_ranking_has_types_and_only_reachable_nodes(hetero_model, library):
     ranked = {each.node for each in explain_library(hetero_model, library).ranking}
     # One step: its authors, the paper that cites it, its venue; two: what reaches those.
     assert {("author", 1), ("author", 3), ("author", 6), ("paper", 1), ("venue", 0)} <= ranked
-    assert ("author", 0) in ranked  # writes paper 1, which paper 0 hears
+    assert ("author", 0) in ranked  # writes paper 1, which has an edge to paper 0
     assert ("author", 5) not in ranked
     assert ("paper", 0) not in ranked
 
@@ -247,14 +247,14 @@ def test_a_target_is_named_by_kind_and_number_or_number_alone(target, hetero_mod
     np.testing.assert_allclose(explanation.values, truth.tolist(), atol=1e-5)
 
 
-def test_samples_in_blocks_are_those_asked_one_by_one(hetero_model, library):
+def test_batched_samples_equal_single_ones(hetero_model, library):
     together = explain_library(hetero_model, library, num_samples=60)
     alone = explain_library(hetero_model, library, num_samples=60, samples_per_call=1)
     assert together == alone
     assert together.network is not None
 
 
-def test_samples_of_a_model_that_mixes_rows_are_asked_one_by_one_in_the_whole_graph(library):
+def test_a_model_that_mixes_rows_is_called_singly_on_the_whole_graph(library):
     class Mixing(OfRelations):
         def forward(self, x_dict, edge_index_dict):
             x_dict = {
@@ -294,7 +294,7 @@ def test_every_kind_of_node_is_perturbed_by_its_own_statistics(library):
         assert (distance.argmin(dim=1) == len(x)).any()
 
 
-def test_words_and_pictures_call_nodes_by_kind_and_number(hetero_model, library):
+def test_text_and_plots_name_nodes_by_type_and_number(hetero_model, library):
     explanation = explain_library(hetero_model, library)
     assert str(explanation).startswith("Node ('paper', 0) is predicted")
     assert "('author', 3)" in str(explanation)
@@ -305,7 +305,7 @@ def test_words_and_pictures_call_nodes_by_kind_and_number(hetero_model, library)
     assert {"paper 0", "author 3"} <= neighbourhood
 
 
-def test_a_kind_without_predictions_has_no_prediction_to_explain_or_to_know(hetero_model, library):
+def test_a_type_without_predictions_has_no_targets_or_states(hetero_model, library):
     with pytest.raises(InputError, match="no prediction to explain"):
         PGMExplainer(hetero_model, library, target_type="paper").explain(("author", 3))
     explanation = explain_library(hetero_model, library)

@@ -27,11 +27,11 @@ def explain(**options):
 
 
 @pytest.mark.parametrize(
-    ("asked", "explained", "cause"), [(None, 0, 1), (0, 0, 1), (1, 1, 6), (np.int8(1), 1, 6)]
+    ("chosen", "explained", "cause"), [(None, 0, 1), (0, 0, 1), (1, 1, 6), (np.int8(1), 1, 6)]
 )
 @pytest.mark.parametrize("change", ["fall", "levels", "absolute"])
-def test_each_class_has_its_own_cause(asked, explained, cause, change):
-    explanation = explain(explained_class=asked, change=change)
+def test_each_class_has_its_own_cause(chosen, explained, cause, change):
+    explanation = explain(explained_class=chosen, change=change)
     assert explanation.nodes == [cause]
     assert explanation.explained_class == explained
     assert explanation.predicted_class == 0
@@ -49,7 +49,7 @@ def test_a_class_that_only_rises_never_falls():
     assert sorted(explain(explained_class=2, change="absolute").nodes) == [1, 6]
 
 
-def test_the_text_tells_the_explained_class_from_the_predicted_one():
+def test_the_text_distinguishes_explained_and_predicted_class():
     other = " ".join(str(explain(explained_class=1)).split())
     expected = "could be of class 1 with probability 0.350, but is predicted to be of class 0."
     assert other.startswith(f"Node 4 {expected}")
@@ -81,22 +81,22 @@ def test_the_classes_of_many_targets_are_those_given_for_them():
         assert each == explainer.explain(each.target)
 
 
-@pytest.mark.parametrize(("asked", "cause"), [(0, 1), (1, 6)])
-def test_a_graphs_class_may_be_asked_for(asked, cause):
+@pytest.mark.parametrize(("chosen", "cause"), [(0, 1), (1, 6)])
+def test_the_explained_class_of_a_graph_may_be_chosen(chosen, cause):
     explainer = PGMExplainer(
         lambda x: probabilities(x)[:, TARGET],
         X,
         STAR,
         task="graph",
-        explained_class=asked,
+        explained_class=chosen,
         **OPTIONS,
     )
     explanation = explainer.explain()
     assert explanation.nodes == [cause]
-    assert explanation.explained_class == asked
+    assert explanation.explained_class == chosen
 
 
-def test_a_pairs_class_may_be_asked_for():
+def test_the_explained_class_of_a_pair_may_be_chosen():
     def model(x, pairs):
         return probabilities(x)[:, pairs[0]]
 
@@ -145,7 +145,7 @@ def test_labels_of_graphs_and_pairs_are_explained_too(task):
     assert explainer.explain(target).nodes == LABEL_CAUSES[1]
 
 
-def test_that_a_label_is_absent_may_be_asked_for():
+def test_the_absence_of_a_label_may_be_explained():
     explainer = PGMExplainer(labels, X, STAR, output=0, explained_class=0, **OPTIONS)
     explanation = explainer.explain(TARGET)
     assert explanation.explained_class == 0

@@ -94,7 +94,7 @@ def test_a_model_with_a_data_object_is_a_source():
         (X[0], EDGES, {}, "x must be a matrix"),
     ],
 )
-def test_what_cannot_be_read_is_said(x, edge_index, options, named):
+def test_unreadable_input_is_an_error(x, edge_index, options, named):
     given = {"inputs": None, "target_type": None, **options}
     with pytest.raises(InputError, match=named):
         read_inputs(model, x, edge_index, "node", **given)

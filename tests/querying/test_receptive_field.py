@@ -1,4 +1,4 @@
-"""A subgraph function that sees further than ``num_layers`` is asked about the whole graph."""
+"""A subgraph function that uses more than ``num_layers`` hops is called on the whole graph."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explainers(model, edge_index=PATH, x=X, **options):
 
 
 @pytest.mark.parametrize("model", [layers(4), layers(6), normalised], ids=["4", "6", "normalised"])
-def test_a_model_that_sees_further_is_asked_about_the_whole_graph_and_that_is_said(model):
+def test_a_model_that_sees_further_is_called_on_the_whole_graph_with_a_warning(model):
     part, whole = explainers(model)
     with pytest.warns(PGMExplainerWarning, match=f"{NOTE}=1"):
         explanation = part.explain(TARGET)
@@ -57,11 +57,11 @@ def test_a_model_that_sees_further_is_asked_about_the_whole_graph_and_that_is_sa
 
 
 @pytest.mark.parametrize(("deep", "stated"), [(0, 0), (1, 1), (2, 2), (1, 3), (3, 3)])
-def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
+def test_a_model_that_does_not_is_called_on_a_subgraph(deep, stated):
     sizes = set()
 
     def watched(x, edge_index):
-        if len(x) > 5:  # the samples; checks ask here and there
+        if len(x) > 5:  # the samples; the checks use other targets too
             sizes.add(x.shape[1])
         return layers(deep)(x, edge_index)
 
@@ -74,23 +74,23 @@ def test_a_model_that_does_not_is_asked_about_a_part(deep, stated):
 
 
 def test_the_receptive_field_is_checked_in_five_queries_the_first_time_and_then_three():
-    """Two find out about the model, once; one of them also tells the kind of scores."""
-    asked = []
+    """Two calls examine the model once; one of them also detects the kind of scores."""
+    calls = []
 
     def watched(x, edge_index):
-        asked.append(x.shape[:2])
+        calls.append(x.shape[:2])
         return layers(1)(x, edge_index)
 
     explainer = explainers(watched, samples_per_call=100)[0]
     explainer.explain(TARGET)
-    small, wide = asked[-1][1], asked[-4][1]
+    small, wide = calls[-1][1], calls[-4][1]
     assert small < wide < NUM_NODES
     expected = [(1, small), (7, small), (5, wide), *[(100, small)] * 3]
-    assert asked[-6:] == expected
-    assert [count for count, _ in asked[:-6]] == [5, 5]
-    asked.clear()
+    assert calls[-6:] == expected
+    assert [count for count, _ in calls[:-6]] == [5, 5]
+    calls.clear()
     explainer.explain(TARGET)
-    assert asked == expected
+    assert calls == expected
 
 
 def test_a_graph_task_is_about_the_whole_graph_in_any_case():
@@ -103,7 +103,7 @@ def test_a_graph_task_is_about_the_whole_graph_in_any_case():
 
 
 @pytest.mark.parametrize("deep", [5, 7])
-def test_pairs_are_looked_at_in_the_same_way(deep):
+def test_pairs_are_checked_in_the_same_way(deep):
     def part_model(x, edge_index, pairs):
         scores = layers(deep)(x, edge_index)
         return scores[:, pairs[0]] + scores[:, pairs[1]]
@@ -118,7 +118,7 @@ def test_pairs_are_looked_at_in_the_same_way(deep):
     assert NOTE in part.warnings[0]
 
 
-def test_many_targets_are_asked_about_as_each_alone():
+def test_many_targets_are_checked_as_each_alone():
     part, whole = explainers(layers(4))
     assert part.explain_many(range(NUM_NODES)) == whole.explain_many(range(NUM_NODES))
 
@@ -129,7 +129,7 @@ def test_values_that_depend_on_more_are_noticed():
     assert NOTE in part.explain(TARGET).warnings[0]
 
 
-def test_a_model_sure_of_its_prediction_is_noticed_too():
+def test_a_saturated_model_is_detected_too():
     """All probabilities are 0 or 1 on the unperturbed features; what counts is what moves them."""
 
     def model(x, edge_index):
@@ -161,7 +161,7 @@ def test_edges_among_the_outermost_nodes_are_noticed_too():
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
 def test_a_function_that_sends_against_the_edges_is_noticed():
-    """Its neighbours are not among the candidates, which is said."""
+    """Its neighbours are not among the candidates, which is reported."""
 
     def backwards(x, edge_index):
         return layers(1)(x, edge_index[::-1])
@@ -174,7 +174,7 @@ def test_a_function_that_sends_against_the_edges_is_noticed():
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
 @pytest.mark.parametrize("size", [4, 30])
-def test_one_layer_more_than_stated_is_noticed(size):
+def test_one_layer_more_than_stated_is_detected(size):
     """Also where the part around a node is the whole graph."""
     path = np.array([np.arange(size - 1), np.arange(1, size)])
     x = np.random.default_rng(0).normal(size=(size, 2))

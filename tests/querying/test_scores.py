@@ -41,7 +41,7 @@ def test_each_kind_is_recognised_and_becomes_the_same_probabilities(kind, dtype)
         ([[-0.3]], "logits"),
     ],
 )
-def test_what_is_not_surely_a_probability_is_a_logit(scores, kind):
+def test_ambiguous_scores_are_logits(scores, kind):
     assert detect_score_kind(np.array(scores)) == kind
 
 
@@ -68,7 +68,7 @@ def test_auto_becomes_what_the_scores_look_like(kind):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SCORE_KINDS if kind != "auto"])
-def test_what_is_stated_is_not_looked_for(kind):
+def test_a_stated_kind_is_not_detected_again(kind):
     assert ScoreReader.of(kind, None, LOGITS) == ScoreReader(kind)
 
 
@@ -90,12 +90,12 @@ def test_values_are_left_alone():
         ("log_probabilities", [[0.0, 0.0]]),
     ],
 )
-def test_probabilities_that_are_none_are_an_error_that_says_what_to_state(kind, scores):
+def test_invalid_probabilities_are_an_error_that_suggests_scores(kind, scores):
     with pytest.raises(ModelError, match=f"{kind.replace('_', '-')}.*scores='logits'"):
         ScoreReader(kind)(np.array(scores))
 
 
-def test_one_output_is_a_yes_or_no_question_of_its_own():
+def test_one_output_is_a_binary_label():
     labels = np.array([[0.9, 0.2, 0.7], [0.1, 0.3, 0.5]])  # independent: they need not add up
     for output in range(3):
         reader = ScoreReader.of("auto", output, labels)
@@ -104,7 +104,7 @@ def test_one_output_is_a_yes_or_no_question_of_its_own():
         np.testing.assert_allclose(reader(labels), expected)
 
 
-def test_the_kind_of_one_output_is_looked_for_in_that_output():
+def test_the_kind_of_one_output_is_detected_from_it():
     scores = np.array([[0.9, 5.0], [0.1, -5.0]])
     assert ScoreReader.of("auto", 0, scores).kind == "probabilities"
     assert ScoreReader.of("auto", 1, scores).kind == "logits"

@@ -45,7 +45,7 @@ def test_a_graphs_prediction_is_one_row():
     np.testing.assert_allclose(model(batch), softmax(batch.sum(axis=1), axis=-1)[:, None])
 
 
-def test_a_stated_kind_is_believed():
+def test_a_stated_kind_is_used():
     found = observe(lambda x: abs(x) / abs(x).sum(-1, keepdims=True))
     assert found.reader.kind == "probabilities"
     stated = observe(lambda x: abs(x) / abs(x).sum(-1, keepdims=True), kind="logits")
@@ -63,7 +63,7 @@ def test_a_stated_kind_is_believed():
     ],
     ids=["tensor", "list", "bfloat16", "float16"],
 )
-def test_an_answer_of_any_numeric_type_will_do(answer):
+def test_an_output_of_any_numeric_type_is_accepted(answer):
     np.testing.assert_allclose(observe(answer).before, observe(nodes).before, atol=0.02)
 
 
@@ -83,7 +83,7 @@ def test_an_answer_about_pairs_of_the_wrong_shape_is_named_with_the_right_one():
         observe(lambda x, pairs: x, PairOutputs(PAIRS))
 
 
-def test_what_scores_are_is_told_by_all_nodes_not_only_the_recorded_ones():
+def test_the_kind_of_scores_is_detected_from_all_nodes():
     def logit(x):  # near the recorded nodes it looks like a probability
         scores = 1 / (1 + x[..., :1] ** 2)
         scores[:, 0] = 7.0
@@ -102,7 +102,7 @@ def test_values_are_left_as_they_are():
 
 @pytest.mark.parametrize("kind", ["auto", "logits"])
 @pytest.mark.parametrize("output", [0, 1, 2])
-def test_one_output_of_several_is_a_yes_or_no_question(kind, output):
+def test_one_output_of_several_is_a_binary_label(kind, output):
     model = observe(nodes, kind=kind, output=output)
     second = 1 / (1 + np.exp(-2 * CLEAN[ROWS, output]))
     np.testing.assert_allclose(model.before, np.stack([1 - second, second], axis=-1))
@@ -144,7 +144,7 @@ LAST = np.array([5])
 
 
 def holds(model, hops, graph=PATH, targets=LAST, further=1, kind="auto"):
-    """Whether what is said of the cut of so many hops is said of a wider one too."""
+    """Return whether the outputs on a cut of so many hops equal those on a wider one."""
     x = np.random.default_rng(4).normal(size=(graph.num_nodes, 2))
     part, wider = graph.cut(targets, hops), graph.cut(targets, hops + further)
     local = SubgraphModel.observe(
@@ -174,11 +174,11 @@ def test_a_part_as_deep_as_the_model_holds(deep, hops, kind):
 
 @pytest.mark.parametrize("kind", ["auto", "values"])
 @pytest.mark.parametrize(("deep", "hops"), [(2, 0), (3, 1), (4, 2), (5, 1)])
-def test_a_part_that_hides_what_the_model_sees_does_not_hold(deep, hops, kind):
+def test_a_subgraph_that_is_too_small_is_rejected(deep, hops, kind):
     assert not holds(layers(deep), hops, kind=kind)
 
 
-def test_a_model_sure_of_its_prediction_does_not_hide_what_it_sees():
+def test_a_saturated_model_does_not_hide_its_receptive_field():
     # Its probabilities are 0 and 1 on either part, but its scores are not the same.
     assert not holds(layers(5, scale=20), 1)
 
@@ -191,7 +191,7 @@ def test_a_part_that_is_the_whole_graph_holds_whatever_the_model_does():
     assert holds(lambda x, edge_index: x - x.mean(axis=1, keepdims=True), 9)
 
 
-def test_a_wider_part_with_the_same_nodes_but_more_edges_is_asked_about():
+def test_a_wider_subgraph_with_only_more_edges_is_checked():
     # 3 <- 2 <- 1 and 3 <- 2 <- 0: all four are in the cut of one hop, the edge 0 -> 1 is not.
     graph = Graph(np.array([[2, 1, 0, 0], [3, 2, 2, 1]]), 4)
     targets = np.array([3])
@@ -253,7 +253,7 @@ def test_a_score_that_is_not_finite_is_noticed_later_too():
         model(np.zeros((2, 5, 3)))
 
 
-def test_what_is_said_of_nodes_that_are_not_recorded_does_not_matter():
+def test_scores_of_nodes_that_are_not_recorded_do_not_matter():
     def broken_elsewhere(x):
         scores = x * 2
         scores[:, 0] = np.nan
@@ -303,7 +303,7 @@ def test_a_model_that_mixes_the_samples_of_a_batch_is_an_error(mixing):
     ],
     ids=["mean of the others", "whether others differ", "largest of the batch"],
 )
-def test_a_model_that_minds_only_different_company_is_an_error_too(mixing):
+def test_a_model_that_mixes_different_samples_is_an_error_too(mixing):
     with pytest.raises(ModelError, match="batch"):
         observe(mixing)
 
@@ -318,7 +318,7 @@ def test_rounding_between_two_answers_is_forgiven():
     np.testing.assert_allclose(observe(rounding).before, softmax(CLEAN[ROWS], axis=-1), atol=1e-5)
 
 
-def test_a_model_that_reuses_the_memory_of_its_answers_does_not_change_what_it_said_before():
+def test_a_model_that_reuses_its_output_buffer_does_no_harm():
     buffer = np.zeros((10, 2))
 
     def reusing(x):
@@ -333,6 +333,6 @@ def test_a_model_that_reuses_the_memory_of_its_answers_does_not_change_what_it_s
 
 
 @pytest.mark.parametrize("kind", ["probabilities", "log_probabilities"])
-def test_scores_that_cannot_be_what_they_are_said_to_be_are_an_error(kind):
+def test_scores_that_contradict_the_stated_kind_are_an_error(kind):
     with pytest.raises(ModelError, match=kind.replace("_", "-")):
         observe(nodes, kind=kind)

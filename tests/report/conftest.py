@@ -41,7 +41,7 @@ def explain(toy):
 
 @pytest.fixture(scope="session")
 def kinds(toy, explain):
-    """One explanation of each kind, by a name for it."""
+    """One explanation of each kind, by name."""
 
     def link(x, pairs):
         score = (toy.whole(x)[:, pairs[0]] * toy.whole(x)[:, pairs[1]]).sum(-1, keepdims=True)

@@ -59,7 +59,7 @@ def said(sentence):
     return plain(sentence, str)
 
 
-def test_a_node_that_only_moves_along_is_not_taken_for_a_cause():
+def test_a_dependent_node_is_not_reported_as_a_cause():
     explanation = explain(common_cause)
     assert set(explanation.nodes) == {CAUSE, SIBLING}
     assert [each.number for each in shown_effects(explanation)] == [CAUSE]
@@ -72,7 +72,7 @@ def test_a_node_that_only_moves_along_is_not_taken_for_a_cause():
     assert Mention(SIBLING) in dependence_sentence(explanation)
 
 
-def test_where_nodes_have_no_predictions_nothing_moves():
+def test_tasks_without_node_predictions_have_no_dependents():
     explanation = explain(common_cause)
     settings = explanation.settings
     model = replace(settings.model, task="graph", hops=None)
@@ -82,7 +82,7 @@ def test_where_nodes_have_no_predictions_nothing_moves():
     )
 
 
-def test_what_moves_along_is_significant_in_the_ranking_and_not_in_the_effects(kinds):
+def test_dependents_are_significant_only_in_the_ranking(kinds):
     for explanation in kinds.values():
         causes = {each.node for each in explanation.effects if each.significant}
         dependent = [each.node for each in explanation.ranking if each.significant]
@@ -90,7 +90,7 @@ def test_what_moves_along_is_significant_in_the_ranking_and_not_in_the_effects(k
         assert dependent_nodes(explanation).tolist() == expected
 
 
-def test_that_nothing_moves_along_is_said():
+def test_the_absence_of_dependents_is_stated():
     assert said(dependence_sentence(explain(sums(0, 8, 0, 0)))) == (
         "No other node depends significantly on the prediction."
     )
@@ -98,7 +98,7 @@ def test_that_nothing_moves_along_is_said():
     assert said(dependence_sentence(idle)) == "No node depends significantly on the prediction."
 
 
-def test_a_fall_and_a_rise_are_said_with_their_sizes_and_intervals():
+def test_falls_and_rises_are_described_with_sizes_and_intervals():
     explanation = explain(sums(1, 3, 0, -3), perturb_probability=0.5)
     measure = measure_of(explanation)
     by_node = {each.number: each for each in shown_effects(explanation)}
@@ -116,7 +116,7 @@ def test_a_fall_and_a_rise_are_said_with_their_sizes_and_intervals():
         )
 
 
-def test_a_node_that_moves_it_both_ways_has_no_direction():
+def test_a_node_with_effects_in_both_directions_has_no_direction():
     """Its sign decides, and the features of other nodes are as often positive as negative."""
     x = np.concatenate(([[1.0], [0.0]], np.tile([[-1.0], [1.0]], (20, 1))))
     edges = np.array([[1], [0]])
@@ -137,7 +137,7 @@ def test_a_node_that_moves_it_both_ways_has_no_direction():
     assert row.endswith("both directions")
 
 
-def test_the_lead_is_the_strongest_effect_and_says_of_how_many():
+def test_the_lead_is_the_strongest_effect_with_the_number_of_effects():
     explanation = explain(sums(0, 4, 0, 1))
     lead = said(lead_sentence(explanation))
     assert lead.startswith("Perturbing node 1 lowers the probability of class 1 by ")
@@ -149,7 +149,7 @@ def test_the_lead_is_the_strongest_effect_and_says_of_how_many():
     )
 
 
-def test_that_nothing_changes_it_is_said():
+def test_the_absence_of_effects_is_stated():
     explanation = explain(lambda x: np.ones((*x.shape[:2], 2)), correction="none")
     assert said(lead_sentence(explanation)) == (
         "No node has a significant effect on the prediction."
@@ -178,7 +178,7 @@ def test_both_ends_of_a_pair_are_its_target(kinds):
     assert sorted(own) == [2, 14]
 
 
-def test_strong_causes_that_the_network_has_no_room_for_are_named(crowd):
+def test_the_text_names_strong_causes_outside_the_network(crowd):
     explanation = crowd(30, 9, max_nodes=2, num_samples=3000)
     assert len(explanation.left_out) == 7
     (sentence,) = left_out_sentences(explanation)
@@ -212,7 +212,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("kind", MEASURED)
-def test_what_effects_are_on(kinds, kind):
+def test_effects_have_the_right_measure(kinds, kind):
     measure = measure_of(kinds[kind])
     what, falls = MEASURED[kind]
     assert measure.what == what
@@ -221,7 +221,7 @@ def test_what_effects_are_on(kinds, kind):
     assert (measure.unit, measure.factor) == (("percentage points", 100) if points else ("", 1))
 
 
-def test_classes_and_values_go_by_the_names_given_to_them():
+def test_classes_and_values_have_their_given_names():
     names = {"class_names": ["cold", "warm"]}
     explanation = explain(sums(0, 1, 0, 0), **names)
     assert measure_of(explanation).what == "the probability of class warm"

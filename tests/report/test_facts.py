@@ -1,4 +1,4 @@
-"""The telling facts are those that asking the network about everything would find."""
+"""The informative facts are those that an exhaustive search of the network finds."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_they_are_the_best_of_all_facts_and_pairs(kinds, kind):
 
 
 @pytest.mark.parametrize("kind", WITH_NETWORK)
-def test_what_follows_from_a_fact_is_what_the_network_answers(kinds, kind):
+def test_facts_have_the_probabilities_of_the_network(kinds, kind):
     explanation = kinds[kind]
     facts = informative_facts(explanation)
     assert facts
@@ -73,7 +73,7 @@ def test_what_follows_from_a_fact_is_what_the_network_answers(kinds, kind):
         assert fact.likelihood == pytest.approx(likelihood, abs=1e-12)
 
 
-def test_two_facts_may_tell_what_neither_does_alone():
+def test_two_facts_may_be_informative_only_together():
     """The prediction holds if both or neither of two nodes are perturbed: an exclusive or."""
     edges = np.array([[1, 2], [0, 0]])
 
@@ -100,12 +100,12 @@ def test_without_a_network_there_are_none(kinds, kind):
     assert informative_facts(kinds[kind]) == []
 
 
-def test_few_samples_tell_nothing(explain):
+def test_facts_with_few_samples_are_left_out(explain):
     few = explain(num_samples=20)
     assert all(fact.likelihood == 1 for fact in informative_facts(few))
 
 
-def test_how_likely_a_variable_is_as_it_was(kinds):
+def test_the_probability_that_a_variable_is_kept(kinds):
     node, graph = kinds["node"], kinds["graph"]
     assert own_chance(node, 14) == (node.query(), "holds")
     first = node.nodes[0]

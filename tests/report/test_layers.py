@@ -22,7 +22,7 @@ def dags(draw):
 
 
 @given(dags())
-def test_arrows_point_down_and_nothing_is_on_anything_else(dag):
+def test_edges_point_down_and_nothing_overlaps(dag):
     found = layer_dag(dag)
     for parent, child in dag.edges:
         assert found.layer[parent] < found.layer[child]

@@ -26,7 +26,7 @@ def test_every_kind_of_explanation_can_be_shown(kinds):
         assert (tree.find(".//svg") is None) == (explanation.network is None)
 
 
-def test_it_says_what_the_words_say(kinds):
+def test_it_contains_the_text(kinds):
     explanation = kinds["node"]
     text = " ".join("".join(parsed(explanation).itertext()).split())
     assert "Node 14 is predicted to be of class 2" in text
@@ -36,7 +36,7 @@ def test_it_says_what_the_words_say(kinds):
     assert f"holds {explanation.query():.0%}" in text
 
 
-def test_names_are_text_and_nothing_else(explain):
+def test_names_are_shown_as_plain_text(explain):
     explanation = explain(class_names=["a", "b", "<img src=x onerror=alert(1)>"])
     named = explanation.named([f"{HOSTILE}{number}" for number in range(16)])
     tree = parsed(named)
@@ -62,12 +62,12 @@ def test_colours_come_from_the_page(kinds):
     assert "white" not in shown
 
 
-def test_it_is_small_and_is_what_a_notebook_asks_for(kinds):
+def test_it_is_small_and_used_by_notebooks(kinds):
     assert kinds["node"]._repr_html_() == to_notebook_html(kinds["node"])
     assert all(len(to_notebook_html(each)) < 20_000 for each in kinds.values())
 
 
-def test_it_shows_what_changes_the_prediction_and_what_moves_along(kinds):
+def test_it_shows_effects_and_dependents(kinds):
     explanation = kinds["node"]
     effects, pairs, _ = parsed(explanation).iter("table")
     assert "What changes the prediction:" in "".join(effects.find("caption").itertext())
@@ -81,7 +81,7 @@ def test_it_shows_what_changes_the_prediction_and_what_moves_along(kinds):
     assert "What else depends on it: No other node" in text
 
 
-def test_where_nothing_changes_it_there_are_words_only(kinds):
+def test_without_effects_there_is_only_text(kinds):
     tree = parsed(kinds["constant"])
     assert {each.tag for each in tree} == {"p"}
     assert "None of 9 nodes has a significant effect" in "".join(tree.itertext())

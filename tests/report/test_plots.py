@@ -1,4 +1,4 @@
-"""The plots show what the explanation says, and can be read."""
+"""The plots show the explanation and are readable."""
 
 from __future__ import annotations
 
@@ -171,6 +171,10 @@ def test_no_class_looks_like_kept_or_changed_and_these_differ_in_grey_print_too(
     assert hatched == {KEPT: False, CHANGED: True}
 
 
+def test_no_class_has_the_colour_of_an_effect():
+    assert not {FALLS, RISES}.intersection(CLASSES)
+
+
 def test_colours_differ_in_grey_print_too():
     def lightness(colour):
         linear = [
@@ -286,7 +290,7 @@ def test_a_ranking_says_what_depends_on_what(crowd):
     assert title == "How strongly the prediction of 0 depends on each node"
 
 
-def test_a_picture_of_nothing_learnt_says_why(kinds):
+def test_a_plot_without_a_network_states_why(kinds):
     assert "the prediction never changed" in texts(kinds["constant"].plot("network").axes[0])[0]
     assert "structure is None" in texts(kinds["no network"].plot("network").axes[0])[0]
 

@@ -26,7 +26,7 @@ def explain(**options):
     return explainer.explain(TARGET)
 
 
-def test_a_node_that_the_network_ties_to_nothing_adds_nothing():
+def test_an_isolated_node_adds_nothing():
     def first_into_last(data, cardinalities):
         return DAG(len(cardinalities), [(0, len(cardinalities) - 1)])
 
@@ -39,7 +39,7 @@ def test_a_node_that_the_network_ties_to_nothing_adds_nothing():
     )
 
 
-def test_nothing_is_said_where_no_node_is_tied_at_all():
+def test_no_statement_if_all_nodes_are_isolated():
     explanation = explain(structure=lambda data, sizes: DAG(len(sizes), []), no_child=False)
     assert set(idle_nodes(explanation)) == {CAUSE, SIBLING}
     words = " ".join(str(explanation).split())
@@ -50,12 +50,12 @@ def test_nothing_is_said_where_no_node_is_tied_at_all():
 def answer(explanation, node, word):
     try:
         return explanation.query({node: word})
-    except QueryError:  # it cannot be said, or never happens
+    except QueryError:  # invalid evidence, or evidence of probability 0
         return explanation.query()
 
 
 @pytest.mark.parametrize("kind", ["node", "children", "levels", "graph", "edge", "values", "alone"])
-def test_they_are_those_whose_facts_change_no_answer(kinds, kind):
+def test_idle_nodes_change_no_probability(kinds, kind):
     explanation = kinds[kind]
     base, idle = explanation.query(), idle_nodes(explanation)
     for node in explanation.nodes:

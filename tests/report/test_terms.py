@@ -1,4 +1,4 @@
-"""What held and perturbed mean is said, for every change and perturbation, and truly."""
+"""The definitions of held and perturbed are correct for every change and perturbation."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_when_a_prediction_held(change, said):
     assert describe_held(settings("graph", change=change)) == f"The prediction held if {said}."
 
 
-def test_every_change_has_words_of_its_own():
+def test_every_change_has_a_description():
     said = [describe_held(settings(change=change)) for change in CHANGES.values()]
     assert not any("reports no change" in each for each in said)
     assert len(set(said)) == len(CHANGES)
 
 
-def test_a_large_fall_is_what_is_said_of_it():
+def test_a_large_fall_matches_its_description():
     falls = np.random.default_rng(0).random((2000, 2)) * [0.2, 0.6]
     large = np.quantile(falls, 0.95, axis=0)
     held = (falls <= 0.15) & (falls <= 0.4 * large)
@@ -86,7 +86,7 @@ def test_a_large_fall_is_what_is_said_of_it():
     np.testing.assert_array_equal(CHANGES["large_fall"].grade(falls) == 0, held)
 
 
-def test_the_class_is_the_explained_one_where_another_was_asked_for():
+def test_descriptions_name_the_explained_class():
     said = describe_held(settings(change="flip", explained_class=2))
     assert said == "A prediction held (kept) if the explained class was the most likely class."
 
@@ -111,13 +111,13 @@ def test_what_perturbing_does(how, said):
     assert chosen == expected.replace("its features", "its chosen features")
 
 
-def test_every_perturbation_has_words_of_its_own():
+def test_every_perturbation_has_a_description():
     said = {describe_perturbed(settings(perturbation=name)) for name in PERTURBATIONS}
     assert len(said) == len(PERTURBATIONS)
     assert not any("the result of" in each for each in said)
 
 
-def test_an_explanation_says_both(kinds):
+def test_an_explanation_describes_change_and_perturbation(kinds):
     for kind in ("node", "graph", "values", "constant", "no network"):
         made, words = kinds[kind].settings, " ".join(str(kinds[kind]).split())
         assert f"{describe_held(made)} {describe_perturbed(made)}" in words

@@ -1,4 +1,4 @@
-"""The words say what the explanation says, for every kind of explanation."""
+"""The text matches the explanation, for every kind of explanation."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def effect_lines(explanation) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", BEGINNINGS)
-def test_they_begin_with_what_was_predicted(kinds, kind):
+def test_the_text_begins_with_the_prediction(kinds, kind):
     assert summarise(kinds[kind]).startswith(BEGINNINGS[kind])
 
 
-def test_they_fit_a_screen(kinds, crowd):
+def test_the_text_fits_in_a_terminal(kinds, crowd):
     for explanation in [*kinds.values(), crowd(30, 9, max_nodes=9, num_samples=3000)]:
         lines = str(explanation).splitlines()
         assert len(lines) <= 60
         assert max(width(line) for line in lines) <= 88
 
 
-def test_the_table_holds_what_the_network_answers(kinds):
+def test_the_table_has_the_probabilities_of_the_network(kinds):
     explanation = kinds["node"]
     words = str(explanation)
     assert f"({explanation.query():.1%} without evidence)" in " ".join(words.split())
@@ -72,13 +72,13 @@ def test_the_columns_of_the_table_are_explained_below_it(kinds):
     assert "in percentage points" in lines[last]
 
 
-def test_tasks_without_predictions_of_nodes_know_of_perturbations_only(kinds):
+def test_tasks_without_node_predictions_have_only_perturbations(kinds):
     for kind in ("graph", "edge"):
         assert "if perturbed" in str(kinds[kind])
         assert "if kept" not in str(kinds[kind])
 
 
-def test_what_weakens_the_answer_is_said(kinds):
+def test_warnings_are_printed(kinds):
     warned = replace(kinds["node"], warnings=("the tables are thin",))
     assert str(warned).endswith("Warning: the tables are thin.")
 
@@ -167,7 +167,7 @@ def test_at_most_eight_effects_have_a_line(kinds):
     assert f"… and {found - 8} more: see explanation.effects" in str(explanation)
 
 
-def test_pairs_have_lines_of_their_own(kinds):
+def test_pairs_have_separate_lines(kinds):
     explanation = kinds["node"]
     assert explanation.effects.pairs
     lines = str(explanation).splitlines()

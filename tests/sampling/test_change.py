@@ -155,7 +155,7 @@ def test_only_falls_count_even_if_fewer_than_the_fraction():
     assert grades[:, 0].tolist() == [1, 0, 0, 0, 0, 0]
 
 
-def test_each_prediction_has_a_top_fraction_of_its_own():
+def test_the_top_fraction_is_computed_per_prediction():
     severity = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]])
     assert TopFraction(0.25).grade(severity).tolist() == [[0, 1], [0, 0], [0, 0], [1, 0]]
 
@@ -253,12 +253,12 @@ def test_a_bad_threshold_is_refused(bad):
         as_change(bad, "auto")
 
 
-def test_auto_is_a_large_fall_and_for_values_the_half_that_moved_most():
+def test_auto_is_a_large_fall_or_for_values_a_top_half():
     assert as_change("auto", "auto") == LargeFall()
     assert as_change("auto", "values") == TopDeviation(0.5)
 
 
-def test_a_large_fall_is_so_by_the_standard_of_the_predictions_own_falls():
+def test_a_large_fall_is_relative_to_the_predictions_own_falls():
     falls = np.linspace(0, 1, 101)[:, None] * [0.01, 0.1, 1.0]
     graded = LargeFall(share=0.5, most=0.2).grade(falls)
     # Of falls up to m the 95th percentile is 0.95 m, half of which is the threshold, at most 0.2.
@@ -347,7 +347,7 @@ def test_a_class_instead_of_an_instance_is_refused_at_once(forgotten):
         as_change(forgotten, "auto")
 
 
-def test_a_function_grades_for_itself():
+def test_a_function_may_grade_changes():
     def second_class_wins(before, after):
         return after.argmax(axis=-1) == 1
 
@@ -399,7 +399,7 @@ def test_a_description_gives_the_indicator_back(change):
     assert CHANGE_TYPES[described.name](**described.parameters) == change
 
 
-def test_a_subclass_of_ones_own_is_described_as_such():
+def test_a_user_defined_subclass_is_described_as_such():
     class Steep(Fall):
         def grade(self, severity):
             return super().grade(severity * 2)

@@ -23,10 +23,10 @@ from pgm_explainer.sampling import (
     SamplingConfig,
     TopFraction,
     draw_samples,
-    generate,
     record,
 )
 from pgm_explainer.sampling.generate import batch_size
+from pgm_explainer.sampling.parts import cells
 from pgm_explainer.sampling.randomness import Draws
 
 NUM_SAMPLES, PROBABILITY, SEED = 60, 0.3, 11
@@ -66,7 +66,7 @@ def recorded_codes(*arguments, **options):
 
 
 def slow_samples(model, x, perturbation, columns):
-    """Perturb one sample at a time, node by node, and ask the model about it alone."""
+    """Perturb one sample at a time, node by node, and call the model on it."""
     for sample in range(NUM_SAMPLES):
         draws = Draws.grid(SEED, np.array([sample]), np.arange(len(x)))
         perturbed = draws.coins("perturbed", PROBABILITY)[0]
@@ -144,13 +144,13 @@ def test_the_table_of_pairs_is_what_a_slow_loop_records(toy):
     assert table.cardinalities.tolist() == [2] * 19
 
 
-def test_the_table_is_about_the_classes_asked_for(toy):
+def test_the_table_is_about_the_explained_classes(toy):
     recorded, classes = np.array([2, 3, 5, 11]), [2, 0, 1, 1]
     before = softmax(toy.whole(toy.x[None])[0], axis=-1)
     expected = [
         [
-            2 * perturbed[node] + (before[node, asked] - after[node, asked] > 0.1)
-            for node, asked in zip(recorded, classes, strict=True)
+            2 * perturbed[node] + (before[node, used] - after[node, used] > 0.1)
+            for node, used in zip(recorded, classes, strict=True)
         ]
         for perturbed, after in slow_samples(toy.whole, toy.x, "permute", (0, 1, 2))
     ]
@@ -185,13 +185,13 @@ def test_the_table_does_not_depend_on_the_batches_nor_on_where_it_is_kept(
 def test_new_features_are_the_same_made_a_few_at_a_time(toy, perturbation, columns, monkeypatch):
     arguments = (toy.whole, toy.x, toy.edge_index, np.arange(16))
     codes, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
-    monkeypatch.setattr(generate, "_FLOATS_AT_ONCE", 7)
+    monkeypatch.setattr(cells, "_FLOATS_AT_ONCE", 7)
     again, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
     np.testing.assert_array_equal(again, codes)
 
 
 def test_a_users_own_perturbation_is_called_once_a_sample(toy, monkeypatch):
-    monkeypatch.setattr(generate, "_FLOATS_AT_ONCE", 1)
+    monkeypatch.setattr(cells, "_FLOATS_AT_ONCE", 1)
     called = []
 
     def shifted(x, rng):
@@ -212,12 +212,12 @@ def test_features_that_are_not_chosen_are_left_alone(toy):
         return toy.whole(x)
 
     recorded_codes(watched, toy.x, toy.edge_index, np.arange(16), plan("random", columns=(1,)))
-    asked = np.concatenate(seen)[-NUM_SAMPLES:]  # checks before ask about other features too
-    assert (asked[..., [0, 2]] == toy.x[:, [0, 2]]).all()
-    assert (asked[..., 1] != toy.x[:, 1]).any()
+    used = np.concatenate(seen)[-NUM_SAMPLES:]  # earlier checks use other features too
+    assert (used[..., [0, 2]] == toy.x[:, [0, 2]]).all()
+    assert (used[..., 1] != toy.x[:, 1]).any()
 
 
-def test_all_samples_are_asked_about_once_in_batches_of_the_given_size(toy):
+def test_each_sample_is_computed_once_in_batches_of_the_given_size(toy):
     sizes = []
 
     def watched(x):
@@ -252,17 +252,17 @@ def test_many_features_and_many_classes_count():
     wide = size_of(how, *observed(nodes=100, edges=0, features=640))
     scored = size_of(how, *observed(nodes=100, edges=0, features=3, classes=640))
     assert narrow >= 9 * wide
-    assert wide >= 1.5 * scored  # scores are copied, as they are made probabilities
+    assert wide >= 1.5 * scored  # scores are copied when they are converted to probabilities
 
 
-def test_a_sample_beyond_the_bound_is_told(caplog):
+def test_a_sample_larger_than_the_memory_limit_is_reported(caplog):
     how = plan(max_memory=1, samples_per_call=None)
     with caplog.at_level("INFO", "pgm_explainer"):
         assert size_of(how, *observed(nodes=10, edges=4, features=3)) == 1
     assert "a single sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
 
 
-def test_what_the_model_said_before_is_kept(toy):
+def test_earlier_outputs_are_kept(toy):
     recorded = np.array([4, 9])
     samples = sampled(toy.whole, toy.x, toy.edge_index, recorded, plan())
     np.testing.assert_allclose(
@@ -302,7 +302,7 @@ def test_a_prediction_is_found_by_its_variable(toy):
 
 @pytest.mark.parametrize("perturbation", ["mean", "random", "permute", "uniform"])
 def test_sampling_stays_near_the_memory_bound(perturbation):
-    x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB a sample
+    x = np.ones((40_000, 40)) * np.arange(40_000)[:, None]  # 13 MB per sample
     recorded = np.arange(len(x))
     part = Graph(np.zeros((2, 0), dtype=np.int64), len(x)).whole
     outputs = NodeOutputs(recorded)

@@ -82,7 +82,7 @@ def test_new_features_keep_the_type_and_the_population(name, dtype):
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
-def test_new_features_do_not_depend_on_which_samples_and_nodes_are_asked_for(name):
+def test_new_features_do_not_depend_on_the_requested_samples_and_nodes(name):
     alone = PERTURBATIONS[name](POPULATION, Draws.grid(0, np.arange(700, 705), np.array([3])))
     alone = np.broadcast_to(alone, (5, 1, 2))
     np.testing.assert_array_equal(alone, new_features(name)[700:705, 1:])
@@ -118,7 +118,7 @@ MIXED = np.array([[0.0, 2.0], [7.0, 7.0], [4.0, 2.0], [7.0, 7.0], [7.0, 7.0]])
     ("columns", "name"),
     [([0], "permute and random"), ([1], "random"), ([0, 1], "permute and random")],
 )
-def test_auto_is_settled_for_each_kind_of_node_by_itself(columns, name):
+def test_auto_is_chosen_for_each_node_type_separately(columns, name):
     population = Population(MIXED, KINDS)
     auto = as_perturbation("auto", population, np.array(columns), "node")
     assert auto.name == name
@@ -181,7 +181,7 @@ def test_a_function_gets_a_fresh_copy_and_a_generator_for_each_sample():
     np.testing.assert_array_equal(later, new[1500:1510])
 
 
-def test_a_function_gets_all_nodes_so_that_its_answer_does_not_depend_on_those_asked_for():
+def test_a_function_gets_all_nodes():
     seen = []
 
     def centred(x, rng):
@@ -215,7 +215,7 @@ def test_a_function_with_a_bad_answer_is_an_error(answer, named):
     assert "'mine'" in str(error.value)
 
 
-def test_a_function_that_answers_with_nothing_is_an_error():
+def test_a_function_that_returns_none_is_an_error():
     with pytest.raises(InputError, match="the output of the perturbation"):
         as_perturbation(lambda x, rng: None, POPULATION, ALL, "node")(POPULATION, DRAWS)
 

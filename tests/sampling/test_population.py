@@ -43,9 +43,7 @@ def test_each_kind_has_a_mean_and_a_range_of_its_own(what, first, second):
         ([0], np.array([0, 1, 0, 1, 2]), [True, True, True, True, False]),
     ],
 )
-def test_whether_nodes_differ_is_asked_within_a_kind_and_the_chosen_columns(
-    columns, kinds, expected
-):
+def test_varying_features_are_detected_by_type_and_columns(columns, kinds, expected):
     assert Population(X, kinds).varies(EVERYONE, np.array(columns)).tolist() == expected
 
 
@@ -94,7 +92,7 @@ def test_one_kind_is_as_good_as_none():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_usual_keeps_the_type_and_the_mean_stays_in_the_range(dtype):
+def test_replacement_values_keep_type_and_range(dtype):
     x = np.full((1000, 1), 0.1, dtype=dtype)
     population = Population(x, np.arange(1000) % 3)
     mean = population.mean(np.arange(1000))

@@ -25,7 +25,7 @@ def batches(draw):
 
 @pytest.mark.parametrize("in_file", [False, True])
 @given(batches(), st.integers(1, 900))
-def test_what_is_written_by_rows_is_read_by_columns(in_file, written, cells):
+def test_rows_that_are_written_are_read_by_columns(in_file, written, cells):
     numbers, ranges = written
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "_CELLS_AT_ONCE", cells)

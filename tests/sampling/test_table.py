@@ -32,7 +32,7 @@ def blocks(draw):
 
 @pytest.mark.parametrize("in_file", [False, True])
 @given(blocks())
-def test_what_is_written_in_any_blocks_is_read_back(in_file, written):
+def test_blocks_that_are_written_are_read_back(in_file, written):
     variables, codes, ranges = written
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scratch, "_SMALL", 0)
@@ -45,7 +45,7 @@ def test_what_is_written_in_any_blocks_is_read_back(in_file, written):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).codes([0]), codes[:, :1])
 
 
-def test_columns_come_in_the_order_asked_for_and_more_than_once():
+def test_columns_have_the_requested_order_with_duplicates():
     codes = np.array([[0, 1, 2], [3, 2, 1]], dtype=np.uint8)
     table = SampleTable([Variable(node, True, 2) for node in (5, 8, 9)], 2)
     table.write(0, codes)

@@ -1,4 +1,4 @@
-"""Which nodes a network holds: causes first, then what moves along."""
+"""The nodes of a network: causes first, then dependent nodes."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_strong_causes_go_first_then_dependents_then_weak_causes():
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, [4]), (2, [4, 2]), (4, [4, 2, 3, 1])])
-def test_the_limit_cuts_weak_causes_and_what_moves_along_first(most, expected):
+def test_the_limit_drops_weak_causes_and_dependents_first(most, expected):
     assert chosen(most) == expected
 
 

@@ -221,9 +221,9 @@ def test_a_common_cause_is_conditioned_away(name):
 
 @pytest.mark.parametrize(("name", "most"), [("chi_square", 0.075), ("g", 0.13)])
 def test_conditional_false_positives_come_near_the_level(name, most):
-    """The promise of the sparse-strata rule, on four-state data at the paper's sample size.
+    """The sparse-strata rule, on four-state data at the paper's sample size.
 
-    G is known to reject too often where cells are few; chi-square holds its level.
+    G rejects too often if there are few cells; chi-square keeps its level.
     """
     rng = np.random.default_rng(13)
     tables = []

@@ -67,7 +67,7 @@ def test_an_unknown_correction_is_refused():
         significant(np.zeros(2), 0.05, "bonferroni")
 
 
-def test_the_significant_go_before_the_others():
+def test_significant_nodes_come_first():
     passed = [False, True, False, True]
     ranking = ranked([-40, -20, -8, -30], passed=passed)
     assert ranking.nodes.tolist() == [3, 1, 0, 2]
@@ -85,7 +85,7 @@ def test_the_share_of_false_discoveries_is_held():
     assert 0.07 < np.mean(shares) < 0.1
 
 
-def test_what_is_critical_separates_those_that_passed():
+def test_the_critical_value_separates_significant_nodes():
     log_p = np.log(np.random.default_rng(6).random(80) ** 5)
     for correction in CORRECTIONS:
         passed = significant(log_p, 0.05, correction)

@@ -138,7 +138,7 @@ def test_a_target_without_candidates_has_an_empty_ranking(no_child):
 
 
 @pytest.mark.parametrize("no_child", [True, False])
-def test_a_target_without_candidates_among_others_disturbs_no_one(no_child):
+def test_a_target_without_candidates_does_not_affect_others(no_child):
     table, choices = make_table(chains(3)), plan(no_child=no_child)
     lonely = Neighbourhood(0, np.zeros(0, dtype=np.int64))
     near = [lonely, everyone_but(1, 12), lonely]

@@ -1,4 +1,4 @@
-"""The shrink step of grow-shrink: what is left of the candidates are the target's parents."""
+"""The shrink step of grow-shrink keeps only the parents of the target."""
 
 import time
 
@@ -25,8 +25,8 @@ def kept(columns, target, name="chi_square", states=2, significance=0.01):
 
 @both_tests
 @pytest.mark.parametrize("seed", range(5))
-def test_what_a_parent_screens_off_is_dropped(name, seed):
-    """far -> near -> target: once near is known, far tells nothing."""
+def test_a_variable_screened_off_by_a_parent_is_dropped(name, seed):
+    """far -> near -> target: given near, far is independent of the target."""
     rng = np.random.default_rng(seed)
     far = rng.integers(0, 2, 4000)
     near = noisy(rng, far)
@@ -44,7 +44,7 @@ def test_a_sibling_is_dropped_and_all_parents_are_kept(name):
 
 
 @both_tests
-def test_parents_that_tell_only_together_are_kept(name):
+def test_parents_that_matter_only_jointly_are_kept(name):
     rng = np.random.default_rng(4)
     a, b, other = rng.integers(0, 2, (3, 2000))
     assert kept([a, other, b], noisy(rng, a ^ b), name, significance=1e-3) == [0, 2]
@@ -60,7 +60,7 @@ def test_the_published_failure_four_states_on_both_sides(name):
     assert kept([far, near], target, name, states=4, significance=1e-3) == [1]
 
 
-def test_nothing_is_kept_of_what_is_independent():
+def test_independent_variables_are_dropped():
     rng = np.random.default_rng(6)
     columns, target = rng.integers(0, 4, (3, 2000)), rng.integers(0, 4, 2000)
     assert kept(columns, target, states=4, significance=1e-3) == []
@@ -85,24 +85,24 @@ def test_constants_are_dropped():
     assert kept([cause], np.ones(500)) == []
 
 
-def test_of_two_copies_the_one_further_back_leaves():
+def test_the_later_of_two_copies_is_dropped():
     rng = np.random.default_rng(9)
     cause = rng.integers(0, 2, 500)
     assert kept([cause, cause], noisy(rng, cause)) == [0]
 
 
 def test_with_too_few_samples_variables_leave_from_the_back():
-    """Given the other four, no stratum holds five a cell: the least dependent go first."""
+    """Given the other four, no stratum has five samples per cell: the least dependent go first."""
     rng = np.random.default_rng(10)
     cause = rng.integers(0, 4, 400)
     others = rng.integers(0, 4, (4, 400))
     assert kept([cause, *others], noisy(rng, cause, 0.2, 4), states=4, significance=1e-3) == [0]
 
 
-def test_what_cannot_be_tested_does_not_leave_before_what_is_tested_independent():
-    """Evidence first: for want of samples p = 1, and that is no evidence of independence.
+def test_untestable_variables_are_dropped_last():
+    """A p-value of 1 from a lack of samples is no evidence of independence.
 
-    Given ``noise`` no stratum holds 20 samples, so ``cause`` cannot be tested; given ``cause``
+    Given ``noise`` no stratum has 20 samples, so ``cause`` cannot be tested; given ``cause``
     the larger stratum is enough to see that ``noise`` is independent.
     """
     noise = np.arange(72) % 4

@@ -39,12 +39,12 @@ def test_numpy_numbers_become_plain_ones():
     assert all(type(end) is int for end in edge)
 
 
-def test_an_iterator_of_edges_will_do():
+def test_an_iterator_of_edges_is_accepted():
     assert DAG(3, iter([(0, 1), (1, 2)])).edges == ((0, 1), (1, 2))
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])
-def test_without_edges_no_one_has_relatives(size):
+def test_without_edges_there_are_no_relatives(size):
     dag = DAG(size)
     assert dag.edges == ()
     assert dag.order == tuple(range(size))
@@ -60,7 +60,7 @@ def test_cycles_are_refused(edges):
 
 
 @pytest.mark.parametrize("edge", [(0, 4), (-1, 0), (0,), (), (0, 1, 2), (0.5, 1), (True, 2)])
-def test_what_is_no_edge_is_refused(edge):
+def test_an_invalid_edge_is_refused(edge):
     with pytest.raises(InputError):
         DAG(4, [edge])
 
@@ -120,17 +120,17 @@ def test_a_graph_cannot_be_changed():
         lambda: DAG(3).markov_blanket(None),
     ],
 )
-def test_what_is_no_number_and_no_list_is_refused(make):
+def test_an_invalid_number_or_list_is_refused(make):
     with pytest.raises(InputError):
         make()
 
 
-def test_ordering_many_variables_takes_no_time_to_speak_of():
+def test_ordering_many_variables_is_fast():
     started = time.perf_counter()
     assert DAG(50_000, [(1, 0)]).order[:3] == (1, 0, 2)
     assert time.perf_counter() - started < 5, "by looking for the smallest each time it is 30 s"
 
 
-def test_a_cycle_through_many_is_told_in_short():
+def test_a_long_cycle_is_abbreviated():
     with pytest.raises(InputError, match=r"variables \[0, 1, .* 19, …\]$"):
         DAG(1000, [(at, (at + 1) % 1000) for at in range(1000)])

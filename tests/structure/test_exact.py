@@ -140,7 +140,7 @@ def test_too_few_variables_for_an_edge(size):
     assert dag == DAG(size)
 
 
-def test_too_many_variables_are_refused_with_a_way_out():
+def test_too_many_variables_are_refused_with_a_suggestion():
     size = MAX_EXACT_VARIABLES + 1
     with pytest.raises(InputError, match=f"{size}.*hill_climb"):
         exact_search(np.zeros((5, size), dtype=int), [2] * size)

@@ -103,7 +103,7 @@ def test_scores_from_bulk_counts_are_those_counted_one_by_one(
 
 @both_ways
 @every_score
-def test_families_may_be_asked_for_in_any_order(random_data, slow_family, name, form):
+def test_families_may_be_requested_in_any_order(random_data, slow_family, name, form):
     data, cards = random_data(5, 4)
     families = families_of(form, data, cards, name)
     families.toggled(0, ())

@@ -1,15 +1,15 @@
-"""Random networks that are perfect maps of their distribution, and much data from them.
+"""Random networks that are perfect maps of their distribution, and large samples of them.
 
-The theorems assume a perfect map. It is ensured, not hoped for: from the exact joint distribution
-of each candidate every conditional mutual information I(u; v | S) is computed, over all pairs and
-all sets S of others. A network is taken only if
+The theorems assume a perfect map. This is ensured: from the exact joint distribution of each
+candidate, every conditional mutual information I(u; v | S) is computed, over all pairs and all sets
+S of others. A network is accepted only if
 
 * I(u; v | S) is at least WEAKEST wherever u and v are d-connected given S (faithful, with a
   margin that the samples can show), and
 * at least WEAKEST_EDGE between neighbours, whatever S is.
 
 Where they are d-separated it is 0 by construction. Seeds are counted up from 0 and none is left
-out; each goes on drawing until it has such a network.
+out; each seed draws until it has such a network.
 """
 
 from itertools import chain, combinations

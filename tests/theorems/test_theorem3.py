@@ -29,7 +29,7 @@ def plan(search, significance, test="chi_square", no_child=True):
 
 
 def renamed(network, size):
-    """A learnt network's graph with variables numbered as in the truth."""
+    """The graph of a learned network with variables numbered as in the truth."""
     return DAG(size, network.edges)
 
 
@@ -81,7 +81,7 @@ def test_hill_climbing_finds_the_truth_too_most_of_the_time(
 def test_the_whole_of_algorithm_2_finds_the_leafs_parents(
     faithful_network, table_of, dependents_of, significance, seed, size
 ):
-    """Selection, then learning: strangers and what is screened off never become parents."""
+    """Selection, then learning: unrelated and screened-off nodes never become parents."""
     truth = faithful_network(seed, size)
     table = table_of(truth, seed)
     for target in (node for node in truth.nodes if not truth.children(node)):

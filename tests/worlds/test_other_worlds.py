@@ -1,6 +1,7 @@
-"""Models that are no torch modules on a graph, each explained as it is: examples for users.
+"""Models that are not torch modules on a graph: examples for users.
 
-The same question in every world: node 0 listens to nodes 1 to 6, and only node 4 says something.
+The same graph in every example: node 0 has edges from nodes 1 to 6, and only node 4 has a large
+feature.
 """
 
 from __future__ import annotations
@@ -45,18 +46,18 @@ def explain(model, x, num_layers=1):
 
 def test_a_plain_numpy_function(x, adjacency):
     def model(x):  # [B, N, F] -> [B, N, C]
-        heard = (adjacency @ x)[..., :1]
-        return np.concatenate((1 - heard, heard), axis=-1)
+        received = (adjacency @ x)[..., :1]
+        return np.concatenate((1 - received, received), axis=-1)
 
     assert explain(model, x).nodes[0] == PLANTED
 
 
 def test_a_numpy_function_of_any_part_of_the_graph(x):
-    def model(x, edge_index):  # asked about the neighbourhood of node 0 only
-        heard = np.zeros_like(x[..., :1])
+    def model(x, edge_index):  # called on the neighbourhood of node 0 only
+        received = np.zeros_like(x[..., :1])
         for source, target in edge_index.T:
-            heard[:, target] += x[:, source, :1]
-        return np.concatenate((1 - heard, heard), axis=-1)
+            received[:, target] += x[:, source, :1]
+        return np.concatenate((1 - received, received), axis=-1)
 
     assert explain(model, x).nodes[0] == PLANTED
 
@@ -81,7 +82,7 @@ def test_a_dense_adjacency_torch_model(x, adjacency):
 
 
 def trained(gcn: nn.Module, adjacency: torch.Tensor) -> nn.Module:
-    """Fit whether a node hears more than 1 from its neighbours and their neighbours."""
+    """Fit whether the features of the neighbours, and of theirs, sum to more than 1."""
     torch.manual_seed(0)
     for layer in gcn.children():
         layer.reset_parameters()
@@ -101,7 +102,7 @@ def trained(gcn: nn.Module, adjacency: torch.Tensor) -> nn.Module:
     ids=["logistic regression", "random forest"],
 )
 def test_a_scikit_learn_pipeline_over_aggregated_features(x, adjacency, classifier):
-    def rows(x):  # what a row of the table says: the node's own features and its neighbours' sum
+    def rows(x):  # a row of the table: the node's own features and the sum of its neighbours'
         return np.concatenate((x, adjacency @ x), axis=-1).reshape(-1, 4)
 
     training = np.random.default_rng(1).normal(size=(100, 10, 2))
@@ -117,7 +118,7 @@ def test_a_scikit_learn_pipeline_over_aggregated_features(x, adjacency, classifi
 def loads(package: str) -> bool:
     try:
         import_module(package)
-    except Exception:  # not there, or made for another torch
+    except Exception:  # not installed, or built for another torch
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Types of arrays, and checks of the arguments that data sets share."""
+"""Array types, and checks of arguments that data sets share."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def seeded(seed: Any) -> np.random.Generator:
 
 
 def choose(name: Any, what: str, known: Mapping[str, Chosen]) -> Chosen:
-    """Return what is known by a name.
+    """Return the entry with a name.
 
     Raises:
-        InputError: nothing is; the error lists the names that are known.
+        InputError: there is none; the error lists the valid names.
 
     Examples:
         >>> choose("b", "letter", {"a": 1, "b": 2})

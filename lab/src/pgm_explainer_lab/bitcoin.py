@@ -1,8 +1,8 @@
-"""Bitcoin-Alpha and Bitcoin-OTC: who is trustworthy, by the ratings that accounts give each other.
+"""Bitcoin-Alpha and Bitcoin-OTC: trust networks in which accounts rate each other.
 
-An account's class is what others say of it; its features are what it says of others. So a model
-must listen to those who rated the account, and an explanation is right if it names accounts that
-rated it well.
+The class of an account is determined by the ratings it receives; its features describe the ratings
+it gives. A model must therefore use the accounts that rated a target, and an explanation is right
+if it names accounts that rated the target positively.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FEW_NEIGHBOURS = 2
 
 @dataclass(frozen=True)
 class _Ratings:
-    """Who rated whom and how, in -10 to 10; accounts are numbered by first appearance."""
+    """Ratings from -10 to 10 between accounts, which are numbered by first appearance."""
 
     giver: IntArray
     receiver: IntArray
@@ -49,7 +49,7 @@ class _Ratings:
     accounts: int
 
     def per(self, account: IntArray, values: FloatArray) -> FloatArray:
-        """Add up values by account."""
+        """Sum values by account."""
         return np.bincount(account, values, self.accounts).astype(np.float64)
 
 
@@ -62,17 +62,17 @@ def load_bitcoin(
     """Return one of the two trust networks as the paper used it, on an undirected copy.
 
     An account is trustworthy (class 1) if it received three ratings or more whose signs average to
-    0.3 or more. The true explanation of an account is those who rated it positively. Accounts with
-    more than two neighbours are explained.
+    0.3 or more. The true explanation of an account is the set of accounts that rated it positively.
+    Accounts with more than two neighbours are explained.
 
     Args:
         name: ``alpha`` or ``otc``.
-        seed: which accounts are trained on.
+        seed: determines the accounts to train on.
         train_share: share of accounts to train on.
         folder: the data folder; see :func:`~.data.data_folder`.
 
     Raises:
-        DataError: the file is not there and cannot be had.
+        DataError: the file is missing and cannot be downloaded.
     """
     file = choose(name, "Bitcoin data set", BITCOIN)
     rng = seeded(seed)
@@ -108,7 +108,7 @@ def _trustworthy(ratings: _Ratings) -> IntArray:
 
 
 def _features(ratings: _Ratings) -> NDArray[np.float32]:
-    """Return what each account's own ratings of others say, in eight numbers within [0, 1]."""
+    """Return eight numbers in [0, 1] that describe each account's ratings of others."""
     giver, value = ratings.giver, ratings.value / 10
     given = np.bincount(giver, minlength=ratings.accounts)
     received = np.bincount(ratings.receiver, minlength=ratings.accounts)

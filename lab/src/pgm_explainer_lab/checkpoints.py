@@ -1,4 +1,4 @@
-"""The authors' own trained models, for Syn 6 with its graph and for superpixels."""
+"""The authors' trained models: Syn 6 with its graph, and superpixels."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def load_author_superpixel_gcn(folder: str | os.PathLike[str] | None = None) -> 
         DataError: the file is not there; see :func:`~.data.read_data`.
     """
     model = SuperpixelGCN()
-    state = {"centre": torch.zeros(3), "spread": torch.ones(3)}  # they learnt from plain features
+    state = {
+        "centre": torch.zeros(3),
+        "spread": torch.ones(3),
+    }  # trained without normalisation
     for name, value in _weights(_SUPERPIXELS, folder).items():
         for theirs, ours in _SUPERPIXEL_NAMES.items():
             name = name.replace(theirs, ours)

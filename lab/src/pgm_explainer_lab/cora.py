@@ -1,4 +1,4 @@
-"""Cora: papers that cite each other, to be classified by their words."""
+"""Cora: papers that cite each other, classified by their words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where real data is found: a folder that the user names, never inside the package.
+"""Data files: read from a folder that the user names, never from inside the package.
 
-What is not in that folder is fetched from its public source; either way it must have the right
-checksum before it is read.
+Files that are missing there are downloaded from their public source. The checksum of every file is
+verified before it is read.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _PATIENCE = 30  # seconds without an answer
 
 
 class DataError(PGMExplainerError, FileNotFoundError):
-    """A data file is not there, or is not the file it should be."""
+    """A data file is missing or has the wrong contents."""
 
 
 class MissingDataError(DataError):
-    """A data file is not there, and is not public either."""
+    """A data file is missing and cannot be downloaded."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class DataFile:
     """A file that the experiments read.
 
     Attributes:
-        path: where it is within the data folder, such as ``mnist/train-labels-idx1-ubyte.gz``.
-        sha256: what its contents, uncompressed, must hash to.
-        url: where it is public: as it is, compressed by gzip, or in a zip archive.
-        member: which file of the archive it is.
+        path: its path within the data folder, such as ``mnist/train-labels-idx1-ubyte.gz``.
+        sha256: checksum of its uncompressed contents.
+        url: its public address; the file there may be compressed by gzip or in a zip archive.
+        member: its name within the archive.
     """
 
     path: str
@@ -56,12 +56,12 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
 
 def read_data(file: DataFile, folder: str | os.PathLike[str] | None = None) -> bytes:
-    """Return the contents of a data file, uncompressed, after checking that they are right.
+    """Return the contents of a data file, uncompressed, after verifying its checksum.
 
-    A file that is not in the data folder is downloaded into it if it is public.
+    A file that is missing in the data folder is downloaded if it is public.
 
     Raises:
-        DataError: it is not there and cannot be had, or it has other contents.
+        DataError: it is missing and cannot be downloaded, or has the wrong contents.
     """
     path = data_folder(folder) / file.path
     if not path.is_file():
@@ -70,7 +70,7 @@ def read_data(file: DataFile, folder: str | os.PathLike[str] | None = None) -> b
 
 
 def _checked(data: bytes, file: DataFile, origin: str) -> bytes:
-    """Return what some bytes hold, or say that it is not the file."""
+    """Return the uncompressed contents of some bytes; raise an error if the checksum differs."""
     try:
         if file.member is not None and zipfile.is_zipfile(io.BytesIO(data)):
             data = zipfile.ZipFile(io.BytesIO(data)).read(file.member)
@@ -80,23 +80,23 @@ def _checked(data: bytes, file: DataFile, origin: str) -> bytes:
     found = hashlib.sha256(contents).hexdigest()
     if found != file.sha256:
         raise DataError(
-            f"{origin} holds something with sha256 {found}, not {file.sha256}: it is damaged or "
-            f"another file; remove it, or name another folder by {VARIABLE}"
+            f"{origin} has sha256 {found}, not {file.sha256}: it is damaged or a different file; "
+            f"remove it, or set {VARIABLE} to another folder"
         )
     return contents
 
 
 def _download(file: DataFile, path: Path) -> bytes:
-    """Fetch a file; it appears at its path whole and right, or not at all."""
+    """Download a file; it appears at its path only when complete and verified."""
     if file.url is None:
-        raise MissingDataError(f"{path} is not there; name the folder that has it by {VARIABLE}")
+        raise MissingDataError(f"{path} is missing; set {VARIABLE} to the folder that has it")
     try:
         with urllib.request.urlopen(file.url, timeout=_PATIENCE) as answer:
             data = answer.read()
     except OSError as error:
         raise DataError(
-            f"{path} is not there and could not be downloaded from {file.url} ({error}); download "
-            f"it by hand, or name the folder that has it by {VARIABLE}"
+            f"{path} is missing and could not be downloaded from {file.url} ({error}); download "
+            f"it by hand, or set {VARIABLE} to the folder that has it"
         ) from error
     contents = _checked(data, file, file.url)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,13 @@ from pgm_explainer import PGMExplainer
 __all__ = ["DEFAULTS", "DEFAULT_SAMPLES"]
 
 _NOT_OPTIONS = ("model", "x", "edge_index", "inputs", "target_type", "progress")
-"""What is explained, and what changes no explanation."""
+"""Parameters that define what is explained, or that cannot change an explanation."""
 
 DEFAULTS: dict[str, Any] = {
     name: parameter.default
     for name, parameter in inspect.signature(PGMExplainer).parameters.items()
     if name not in _NOT_OPTIONS
 }
-"""Every option that an explanation may depend on."""
+"""All options that an explanation may depend on."""
 
 DEFAULT_SAMPLES: int = DEFAULTS["num_samples"]

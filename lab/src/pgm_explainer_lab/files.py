@@ -1,4 +1,4 @@
-"""Results in files, which are written whole or not at all."""
+"""Atomic writes of result files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_figure(path: Path, figure: Figure, dpi: int) -> None:
-    """Write a figure in the format that the name of the file ends with."""
+    """Write a figure in the format given by the file's extension."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix.removeprefix("."), dpi=dpi)
     _write(path, drawn.getvalue())

@@ -1,4 +1,4 @@
-"""Mutagenicity: molecules, and the groups of atoms that are known to make them mutagenic."""
+"""Mutagenicity: molecules, with the groups of atoms that are known to make them mutagenic."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Molecule:
     """A molecule as a graph.
 
     Attributes:
-        x: which of :data:`ATOMS` each node is, one-hot.
+        x: one-hot encoded :data:`ATOMS` of the nodes.
         edge_index: both directions of every bond.
         label: 0 for mutagenic, 1 for not.
-        motif: the atoms of its NO2 and NH2 groups, which are what makes molecules mutagenic.
+        motif: the atoms of its NO2 and NH2 groups, which make molecules mutagenic.
     """
 
     x: NDArray[np.float32]
@@ -48,7 +48,7 @@ def load_mutagenicity(folder: str | os.PathLike[str] | None = None) -> list[Mole
     """Return the 4,337 molecules.
 
     Raises:
-        DataError: the files are not there and cannot be had; see :func:`~.data.read_data`.
+        DataError: the files are missing and cannot be downloaded; see :func:`~.data.read_data`.
     """
     columns = {name: _column(name, digest, folder) for name, digest in _CONTENTS.items()}
     ends, graph_of = columns["A"].reshape(-1, 2).T - 1, columns["graph_indicator"] - 1

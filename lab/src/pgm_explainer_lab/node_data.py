@@ -1,4 +1,4 @@
-"""A graph whose nodes are classified, with what is known of the true explanations."""
+"""A graph for node classification, with the true explanations that are known."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["NodeDataset"]
 
 @dataclass(frozen=True)
 class NodeDataset:
-    """A graph whose nodes are classified, with the true explanations.
+    """A graph for node classification, with the true explanations.
 
     Attributes:
         x: features ``[N, F]``.
         edge_index: both directions of every edge, ``[2, E]``.
         y: classes.
-        train: which nodes are trained on; the others test.
-        truth: for each node that can be judged, the nodes that may explain it, itself included.
+        train: mask of the nodes to train on; the others are for testing.
+        truth: for each node with a true explanation, the nodes of the explanation and itself.
     """
 
     name: str
@@ -40,7 +40,7 @@ class NodeDataset:
 
     @property
     def targets(self) -> IntArray:
-        """The nodes that can be judged, in ascending order."""
+        """The nodes with a true explanation, in ascending order."""
         return np.array(sorted(self.truth))
 
     def explanation(self, node: int) -> IntArray:

@@ -14,7 +14,7 @@ _WEIGHTS = "superpixel_gcn.safetensors"
 
 
 class MeanLayer(nn.Module):
-    """``h + ReLU(BN(W mean(neighbours) / sqrt(N)))``, N the number of nodes of the graph."""
+    """``h + ReLU(BN(W mean(neighbours) / sqrt(N)))``, where the graph has N nodes."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -27,14 +27,14 @@ class MeanLayer(nn.Module):
 
 
 class SuperpixelGCN(nn.Module):
-    """An embedding, four layers, the sum of all nodes, and three linear layers that read it."""
+    """An embedding, four layers, the sum over all nodes, and three linear layers."""
 
     centre: Tensor
     spread: Tensor
 
     def __init__(self, num_classes: int = 10, width: int = 146, depth: int = 4) -> None:
         super().__init__()
-        # About the mean and spread of the features: training goes nowhere without.
+        # Approximate mean and spread of the features; training fails without normalisation.
         self.register_buffer("centre", torch.tensor((0.2, 0.5, 0.5)))
         self.register_buffer("spread", torch.tensor((0.3, 0.28, 0.28)))
         self.embedding = nn.Linear(3, width)
@@ -49,7 +49,7 @@ class SuperpixelGCN(nn.Module):
         )
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
-        """Score the classes of each graph: ``[graphs, classes]``; without ``batch`` of the one."""
+        """Return class scores ``[graphs, classes]``; without ``batch`` all nodes form one graph."""
         if batch is None:
             batch = torch.zeros(len(x), dtype=torch.long)
         sizes = torch.bincount(batch)
@@ -62,7 +62,7 @@ class SuperpixelGCN(nn.Module):
 
 
 def _mean_matrix(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
-    """The sparse matrix that averages what arrives at each node."""
+    """The sparse matrix that averages the messages at each node."""
     source, target = edge_index
     arriving = torch.bincount(target, minlength=num_nodes).to(dtype)
     shape = (num_nodes, num_nodes)
@@ -74,7 +74,7 @@ def _mean_matrix(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tens
 def load_superpixel_gcn() -> SuperpixelGCN:
     """Return the network with the weights that come with the package.
 
-    They were made by ``pgm-explainer reproduce mnist --train``.
+    They were produced by ``pgm-explainer reproduce mnist --train``.
     """
     model = SuperpixelGCN()
     model.load_state_dict(load((files(__package__) / _WEIGHTS).read_bytes()))

@@ -1,9 +1,9 @@
 """Images as graphs of superpixels: the paper's MNIST task, and a small set that needs no download.
 
-A superpixel is a node; its features are its mean intensity and the place of its centre. It speaks
-to the eight superpixels nearest to it. The authors' own trained network tells that theirs do: on
-graphs made so it predicts 92 % of the test digits rightly, on graphs whose superpixels hear their
-nearest ones 79 %, and if they hear those nearest by place and intensity, 25 %.
+A node is a superpixel; its features are the mean intensity and the position of the centre. Each
+superpixel has edges to the eight superpixels nearest to it. The authors seem to have built their
+graphs this way: on such graphs their trained network has an accuracy of 92 %, with the edges
+reversed 79 %, and with neighbours chosen by position and intensity 25 %.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class SuperpixelGraph:
         image: intensities in [0, 1].
         segments: for each pixel the number of its superpixel, which is its node.
         x: features ``[N, 3]``: mean intensity, and the centre's row and column over the size.
-        edge_index: from each superpixel to those nearest to it.
-        label: what the image shows.
+        edge_index: edges from each superpixel to those nearest to it.
+        label: the digit in the image.
     """
 
     image: NDArray[np.float32]
@@ -77,7 +77,7 @@ def mnist_images(
     """Return images ``[n, 28, 28]`` and labels of the ``train`` or ``test`` part of MNIST.
 
     Raises:
-        DataError: the files are not there and cannot be had; see :func:`~.data.read_data`.
+        DataError: the files are missing and cannot be downloaded; see :func:`~.data.read_data`.
     """
     images = _read_idx(read_data(_MNIST[part, "images"], folder))
     labels = _read_idx(read_data(_MNIST[part, "labels"], folder))
@@ -85,7 +85,7 @@ def mnist_images(
 
 
 def _read_idx(data: bytes) -> NDArray[np.uint8]:
-    """Read MNIST's own format: a magic number that ends in the number of sizes, sizes, bytes."""
+    """Read the IDX format: a magic number that ends in the number of dimensions, sizes, bytes."""
     sizes = np.frombuffer(data, ">u4", data[3], offset=4)
     return np.frombuffer(data, np.uint8, offset=4 + 4 * len(sizes)).reshape(sizes)
 
@@ -104,9 +104,9 @@ def mnist_graphs(
 
 
 def digit_graphs() -> list[SuperpixelGraph]:
-    """Return scikit-learn's 1,797 bundled digits of 8x8 pixels, a node for each pixel.
+    """Return scikit-learn's 1,797 bundled digits of 8x8 pixels, with a node for each pixel.
 
-    They need no download, so that graph classification can be tried anywhere.
+    They need no download, so graph classification can be tried offline.
     """
     from sklearn.datasets import load_digits
 
@@ -136,9 +136,9 @@ def superpixel_graph(image: NDArray[np.float32], label: int) -> SuperpixelGraph:
 
 
 def _merged(image: NDArray[np.float32], segments: IntArray) -> IntArray:
-    """Merge the neighbouring superpixels most alike in intensity until there are few enough.
+    """Merge the neighbouring superpixels with the most similar intensity until few enough are left.
 
-    SLIC starts from a grid, of 49 or of 81 and more cells on these images and nothing between.
+    SLIC starts from a grid, which on these images has 49 cells, or 81 and more.
     """
     _, numbers = np.unique(segments, return_inverse=True)
     segments = numbers.reshape(image.shape)
@@ -177,7 +177,7 @@ def _graph(image: NDArray[np.float32], segments: IntArray, label: int) -> Superp
 
 
 def _to_the_nearest(centre: NDArray[np.float64]) -> IntArray:
-    """Return edges from each node to the few nearest, by distances on the scale of both ends."""
+    """Return edges from each node to its nearest nodes, by distances scaled at both ends."""
     apart = cdist(centre, centre)
     near = np.exp(-((apart / _scale(apart)) ** 2))
     near = (near + near.T) / 2
@@ -188,6 +188,6 @@ def _to_the_nearest(centre: NDArray[np.float64]) -> IntArray:
 
 
 def _scale(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each node's own scale: its mean distance to its nearest few."""
+    """Return the scale of each node: its mean distance to its nearest nodes."""
     nearest = np.sort(distance, axis=1)[:, : _NEIGHBOURS + 1]
     return nearest.sum(axis=1, keepdims=True) / _NEIGHBOURS + 1e-8

@@ -1,8 +1,8 @@
 """The paper's synthetic node-classification sets, Syn 1 to 6, generated from a seed.
 
-A base graph carries motifs; a node's class is its role. The node's motif is the true explanation
-of its class. How the published sets were really made, where the paper's text is silent, is in the
-docstrings below.
+Motifs are attached to a base graph; the class of a node is its role. The motif of a node is the
+true explanation of its class. The docstrings below describe how the published sets were built
+where the paper does not say.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ SYNTHETIC: dict[str, _Recipe] = {
 def make_synthetic(name: str, seed: int = 0, train_share: float = 0.8) -> NodeDataset:
     """Generate one of the paper's synthetic sets.
 
-    Motif i hangs on base node ``i * (base // motifs)`` by its first node; then random edges are
-    added, 1 % of the edges there are (10 % for Syn 5). Syn 2 joins two such graphs by 350 random
-    edges and draws features around a mean of its own for each.
+    The first node of motif i is attached to base node ``i * (base // motifs)``; then random edges
+    are added, 1 % of the number of edges (10 % for Syn 5). Syn 2 joins two such graphs by 350
+    random edges; the features of each have a different mean.
 
     Args:
         name: ``syn1`` to ``syn6``.
@@ -106,7 +106,7 @@ def make_synthetic(name: str, seed: int = 0, train_share: float = 0.8) -> NodeDa
 
 
 def motif_truth(motif: IntArray) -> dict[int, frozenset[int]]:
-    """Return the true explanations: each motif node's motif. The base graph's nodes have -1.
+    """Return the true explanations: each motif node's motif. Nodes of the base graph have -1.
 
     Examples:
         >>> motif_truth(np.array([-1, 0, 0]))
@@ -153,7 +153,7 @@ def _join(graph: nx.Graph, first_size: int, count: int, rng: np.random.Generator
 def _community_features(
     total: int, first_size: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Normal features, two of which tell the community; rescaled to [0, 1]."""
+    """Return normal features, two of which depend on the community, rescaled to [0, 1]."""
     x = rng.normal(size=(total, _NUM_FEATURES))
     side = np.where(np.arange(total) < first_size, -1.0, 1.0)
     x[:, :2] = x[:, :2] * np.sqrt(0.5) + side[:, None]

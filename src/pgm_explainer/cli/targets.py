@@ -20,7 +20,7 @@ __all__ = ["add_targets", "named_targets"]
 
 
 def add_targets(parser: argparse.ArgumentParser, without: str) -> None:
-    """Add the options for targets; ``without`` tells what happens if none is given."""
+    """Add the options for targets; ``without`` describes what happens if none is given."""
     group = parser.add_argument_group("targets")
     group.add_argument(
         "--target",

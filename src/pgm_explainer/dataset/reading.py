@@ -235,10 +235,10 @@ class ExplanationDataset:
         return f"ExplanationDataset({str(self.path)!r}): {len(self)} of {self.num_targets} targets"
 
 
-def _checked_columns(asked: Any, known: Sequence[str]) -> list[str]:
-    names = None if isinstance(asked, str) else as_list(asked)
+def _checked_columns(columns: Any, known: Sequence[str]) -> list[str]:
+    names = None if isinstance(columns, str) else as_list(columns)
     if names is None:
-        raise InputError(f"columns must be a list of their names, not {asked!r}")
+        raise InputError(f"columns must be a list of their names, not {columns!r}")
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise InputError(f"there is no column {name!r}; there are {', '.join(known)}")

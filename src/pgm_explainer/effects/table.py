@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import IntArray, as_array, is_number
 from ..errors import InputError
 from ..node_names import NodeNames
-from ..node_table import NodeTable
+from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 
 __all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
@@ -22,7 +22,7 @@ _ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(TestedRow):
     """The effect of perturbing one node; see :class:`Effects` for the fields."""
 
     node: VariableId
@@ -32,11 +32,6 @@ class Effect:
     strength: float
     log_p: float
     significant: bool
-
-    @property
-    def p(self) -> float:
-        """The p-value; 0 if it underflows, unlike ``log_p``."""
-        return float(np.exp(self.log_p))
 
 
 @dataclass(frozen=True)
@@ -122,7 +117,7 @@ class Effects(NodeTable[Effect]):
         left = set(self.nodes[kept].tolist())
         return replace(
             self,
-            **{name: getattr(self, name)[kept] for name in EFFECT_COLUMNS},
+            **self._rows(kept),
             pairs=tuple(pair for pair in self.pairs if left.issuperset(pair.nodes)),
             left_out=self.left_out + int((~kept).sum()),
         )
@@ -147,12 +142,8 @@ class Effects(NodeTable[Effect]):
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Effects)
-            and (self.pairs, self.parts, self.left_out)
-            == (other.pairs, other.parts, other.left_out)
-            and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in EFFECT_COLUMNS[1:]
-            )
+            and (self.pairs, self.left_out) == (other.pairs, other.left_out)
+            and super().__eq__(other)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None

@@ -1,4 +1,4 @@
-"""The colour-blind-safe palette of Okabe and Ito."""
+"""A colour-blind-safe palette: the colours of Okabe and Ito, and two darker ones for classes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,18 @@ __all__ = [
 BLUE, ORANGE, YELLOW = "#0072B2", "#E69F00", "#F0E442"
 GREEN, SKY, VERMILLION = "#009E73", "#56B4E9", "#D55E00"
 PURPLE = "#E5A9CB"  # lighter than theirs, which is as dark as their green
+WINE, BROWN = "#882255", "#7A4B1E"
 INK, GREY = "#333333", "#D0D0D0"
 
 KEPT, CHANGED = SKY, ORANGE
 """Colours of a prediction's state; classes use them only if there are many."""
 FALLS, RISES = VERMILLION, BLUE
 """Colours of effects below and above 0."""
-CLASSES = (BLUE, YELLOW, GREEN, PURPLE, VERMILLION, INK, SKY, ORANGE)
-"""Ordered so that the first few differ most in lightness, also in greyscale print."""
+CLASSES = (YELLOW, PURPLE, GREEN, WINE, INK, BROWN, SKY, ORANGE)
+"""Ordered so that the first few differ most in lightness, also in greyscale print.
+
+The colours of effects are not among them: a plot may fill a node by class and outline it by effect.
+"""
 
 _DARK = 100
 """Luminance (of 255) below which white text is more readable than black."""

@@ -21,23 +21,23 @@ __all__ = ["Positions", "edges_among", "place_nodes", "visible_nodes"]
 Positions = NDArray[np.float64]
 
 _STEPS = 80
-"""Steps of stress majorisation; pictures of up to a hundred nodes stand still long before."""
+"""Steps of stress majorisation; layouts of up to a hundred nodes converge much earlier."""
 _APART = 0.1
-"""How far nodes with the same distances to all others start from each other."""
+"""Initial distance of nodes that have the same distances to all others."""
 _ROOM = 2.0
-"""The length of an edge between nodes that need room, where others have 1."""
+"""The length of an edge between nodes that need space; other edges have length 1."""
 _CLEAR = 0.14
-"""How far nodes that need room stand apart at least, as a share of the picture's longer side."""
+"""Minimal distance of nodes that need space, as a share of the longer side of the picture."""
 _CROWD = 0.6
-"""The same for many, times the root of their number: so many must fit into the picture."""
+"""The same for many nodes, times the root of their number, so that all fit into the picture."""
 _PUSHES, _TOLERANCE = 300, 1e-3
 
 
 def visible_nodes(explanation: Explanation, most: int) -> IntArray:
-    """Return, ascending, the numbers of the nodes worth drawing.
+    """Return, ascending, the numbers of the nodes to draw.
 
-    The target, the nodes of the network and the shortest ways between them always show. The
-    remaining places up to ``most`` go to the nodes nearest to those, the higher-ranked first.
+    The target, the nodes of the network and the shortest paths between them are always drawn. The
+    remaining places up to ``most`` go to the nodes nearest to those, higher-ranked ones first.
     """
     ranking, ends = explanation.ranking, explanation.ends
     chosen, ranked = ranking.nodes[ranking.selected], ranking.nodes
@@ -91,14 +91,14 @@ def edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
 def _links(size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None) -> csr_array:
     """The lengths of edges (1 by default) as a matrix, in both directions, without self-loops."""
     proper = edges[0] != edges[1]
-    source, target = edges[:, proper].astype(np.int32)  # all that SciPy 1.11 finds ways along
+    source, target = edges[:, proper].astype(np.int32)  # SciPy 1.11 needs this type
     both = (np.append(source, target), np.append(target, source))
     one_way = np.ones(len(source)) if lengths is None else lengths[proper]
     return csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
 def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
-    """Add the nodes on a shortest way from each end to each chosen node."""
+    """Add the nodes on a shortest path from each end to each chosen node."""
     shown = set(chosen.tolist())
     for end in ends.tolist():
         before = shortest_path(links, indices=end, unweighted=True, return_predecessors=True)[1]
@@ -110,14 +110,14 @@ def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
 
 
 def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positions:
-    """Return positions ``[size, 2]`` in which distances are as in the graph, as far as may be.
+    """Return positions ``[size, 2]`` whose distances approximate those in the graph.
 
     The picture is wider than high, and the same for the same graph.
 
     Args:
-        size: how many nodes there are.
-        edges: ``[2, e]``, the pairs of nodes that belong together, each once.
-        roomy: nodes that need more room: edges among them are drawn longer, and no two of them
+        size: the number of nodes.
+        edges: ``[2, e]``, the pairs of connected nodes, each once.
+        roomy: nodes that need more space: edges among them are drawn longer, and no two of them
             touch.
     """
     angle = 2 * np.pi * np.arange(size) / max(size, 1)
@@ -127,7 +127,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     lengths = np.where(np.isin(edges, roomy).all(axis=0), _ROOM, 1.0)
     wanted = shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
-    wanted[~finite] = wanted[finite].max() + 1  # parts that are not connected keep clear
+    wanted[~finite] = wanted[finite].max() + 1  # separate components do not overlap
     starts = (circle * wanted.max() / 2, _scaled(wanted) + _APART * circle)
     tried = [_settle(start, wanted) for start in starts]
     at = min(tried, key=lambda each: _stress(each, wanted))
@@ -137,13 +137,13 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
 
 
 def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
-    """Move nodes until they are as far apart as wanted, as far as may be.
+    """Move nodes towards the wanted distances.
 
-    This is stress majorisation (Gansner, Koren and North, 2004): no step makes it worse.
+    This is stress majorisation (Gansner, Koren and North, 2004): no step increases the stress.
     """
     off_diagonal = ~np.eye(len(at), dtype=bool)
     weights = np.divide(1.0, wanted**2, where=off_diagonal, out=np.zeros_like(wanted))
-    # The Laplacian has constants as its kernel: filling that makes it invertible.
+    # The kernel of the Laplacian contains the constants; adding them makes it invertible.
     inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / len(at))
     for _ in range(_STEPS):
         apart = cdist(at, at)
@@ -153,14 +153,14 @@ def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
 
 
 def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
-    """Push nodes that need room apart until they have it; others make way for them."""
+    """Push nodes apart that need space; the others give way."""
     if not len(roomy):
         return at
     is_roomy = np.isin(np.arange(len(at)), roomy)
-    # Full room between two that need it, half between one of them and another, else none.
+    # Full space between two that need it, half if only one does, otherwise none.
     room = min(_CLEAR, _CROWD / np.sqrt(len(roomy))) * (is_roomy[:, None] + is_roomy * 1.0) / 2
     np.fill_diagonal(room, 0.0)
-    # How much of a push each of a pair takes: one that needs room yields to its like alone.
+    # The share of a push that each of a pair takes: a node that needs space yields only to another.
     share = np.where(is_roomy[:, None], 0.5 * is_roomy, 1.0)
     for _ in range(_PUSHES):
         apart = cdist(at, at)
@@ -179,7 +179,7 @@ def _stress(at: Positions, wanted: NDArray[np.float64]) -> float:
 
 
 def _scaled(distances: NDArray[np.float64]) -> Positions:
-    """Classical multidimensional scaling: a start from which no fold has to be undone."""
+    """Classical multidimensional scaling: an initial layout without folds."""
     squares = distances**2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
     sizes, axes = np.linalg.eigh(-centred / 2)

@@ -1,4 +1,4 @@
-"""The neighbourhood of a prediction as it is drawn, by plots and page alike."""
+"""The drawn neighbourhood of a prediction, shared by plots and page."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ..scratch import Scratch
 from ..variables import Variable
 from .config import SamplingConfig
 from .parts import Batch, Parts
-from .parts.cells import replace_features
+from .parts.cells import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
 from .record import Record
@@ -68,11 +68,11 @@ def batch_size(
 
 def draw_samples(
     query: Query,
-    parts: Parts,
-    recorded: IntArray,
     population: Population,
     config: SamplingConfig,
     execution: ExecutionConfig,
+    parts: Parts | None = None,
+    recorded: IntArray | None = None,
 ) -> Samples:
     """Record the variables of a query in ``config.num_samples`` perturbed graphs.
 
@@ -80,8 +80,11 @@ def draw_samples(
     ``config.perturb_probability``.
 
     Args:
-        recorded: the parts whose variables are recorded, ascending.
+        parts: what is perturbed; None for the nodes.
+        recorded: the parts whose variables are recorded, ascending; None for those of the query.
     """
+    parts = parts or NodeParts(population, config)
+    recorded = query.recorded if recorded is None else recorded
     classes, seed = query.classes, config.seed
     scratch = Scratch(execution.memory // 4, "samples")
     every = parts.within(query.model.subgraph)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..effects import EffectProblem, Effects, are_precise, estimate_effects
+from ..memory import in_blocks
 from ..sampling import Outcome, Samples
 from ..significance import SignificanceConfig
 from .choice import causes, choose_nodes
@@ -82,12 +83,14 @@ def select_nodes(
     """
     for_tests, for_effects = tee(neighbourhoods)
     dependents = select_variables(samples.table, for_tests, config, significance, cells)
-    targets = zip(for_effects, dependents, strict=True)
-    for block in _blocks(targets, samples.table.num_samples):
+    found = zip(for_effects, dependents, strict=True)
+    sized = ((each, len(each[0].candidates)) for each in found)
+    at_once = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // samples.table.num_samples))
+    for block in in_blocks(sized, at_once, _EFFECT_CANDIDATES):
         problems = [EffectProblem(each.around, samples.outcome(each.target)) for each, _ in block]
         effects = estimate_effects(samples.table, problems, perturb_probability, significance)
-        for (each, its), problem, found in zip(block, problems, effects, strict=True):
-            yield _select(each, samples, its, found, problem.outcome, config)
+        for (each, its), problem, own in zip(block, problems, effects, strict=True):
+            yield _select(each, samples, its, own, problem.outcome, config)
 
 
 def _select(
@@ -107,20 +110,3 @@ def _select(
     precise = are_precise(effects, samples.values.are_probabilities)
     selected = ranking.with_selected(chosen)
     return SelectionResult(neighbourhood, selected, effects, chosen, levels, outcome, precise)
-
-
-def _blocks(
-    targets: Iterable[tuple[Neighbourhood, Dependents]], num_samples: int
-) -> Iterator[list[tuple[Neighbourhood, Dependents]]]:
-    """Group targets into blocks whose effects are estimated at once."""
-    most = max(1, min(_EFFECT_TARGETS, _EFFECT_VALUES // num_samples))
-    block: list[tuple[Neighbourhood, Dependents]] = []
-    size = 0
-    for each in targets:
-        block.append(each)
-        size += len(each[0].candidates)
-        if size >= _EFFECT_CANDIDATES or len(block) == most:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray, as_array
 from ..node_names import NodeNames
-from ..node_table import NodeTable
+from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 from .independence import PairwiseTests
 
@@ -28,7 +28,7 @@ RANKING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class RankedNode:
+class RankedNode(TestedRow):
     """One candidate's evidence of dependence with the target."""
 
     node: VariableId
@@ -38,11 +38,6 @@ class RankedNode:
     effect_size: float
     significant: bool
     selected: bool
-
-    @property
-    def p(self) -> float:
-        """The p-value; 0 if it underflows, unlike ``log_p``."""
-        return float(np.exp(self.log_p))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,17 +89,10 @@ class Ranking(NodeTable[RankedNode]):
     def keeping(self, nodes: IntArray) -> Ranking:
         """Return the ranking reduced to these candidates and the selected ones."""
         kept = self.selected | np.isin(self.nodes, as_array(nodes, "nodes"))
-        columns = {name: getattr(self, name)[kept] for name in RANKING_COLUMNS}
-        return replace(self, **columns, left_out=self.left_out + int((~kept).sum()))
+        return replace(self, **self._rows(kept), left_out=self.left_out + int((~kept).sum()))
 
     def __repr__(self) -> str:
         return f"Ranking of {len(self)} nodes, {int(self.selected.sum())} selected"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ranking) and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
-        )
 
 
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:

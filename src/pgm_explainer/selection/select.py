@@ -24,16 +24,23 @@ _SHARED = 32.0
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A target, its candidates (the nodes that may influence it) and its own nodes (the ends)."""
+    """A target and its candidates.
+
+    Attributes:
+        candidates: the parts that may influence the target, ascending.
+        ends: the nodes of the target.
+        own: the ends, if nodes are perturbed; else empty.
+    """
 
     target: VariableId
     candidates: IntArray
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    own: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def around(self) -> IntArray:
-        """The candidates and the ends, ascending."""
-        return np.union1d(self.candidates, self.ends)
+        """The candidates and the target's own parts, ascending."""
+        return np.union1d(self.candidates, self.own)
 
 
 @dataclass(frozen=True)

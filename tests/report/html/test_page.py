@@ -86,7 +86,7 @@ def test_the_script_turns_no_text_into_markup(explanation):
     assert not re.search(r"fetch\(|XMLHttpRequest|WebSocket|import\(|localStorage", script)
 
 
-def test_whatever_a_name_holds_stays_within_the_data(explanation):
+def test_names_cannot_leave_the_data_block(explanation):
     names = [f"{EVIL} {at}" for at in range(16)]
     parts = Parts(to_html(with_classes(explanation, [EVIL] * 3).named(names)))
     assert len(parts.texts) == 3
@@ -125,7 +125,7 @@ def test_a_page_of_large_tables_is_small_too(toy):
     assert len(explanation.to_html()) < LARGEST
 
 
-def test_what_cannot_be_shown_is_named(explanation, tmp_path):
+def test_an_object_that_cannot_be_shown_is_named(explanation, tmp_path):
     with pytest.raises(InputError, match="list is empty"):
         to_html([])
     with pytest.raises(InputError, match="not 7"):
@@ -167,7 +167,7 @@ def test_the_page_has_all_that_was_found(explanation):
     assert making["versions"]["numpy"] == np.__version__
 
 
-def test_sentences_are_those_of_the_words_and_name_nodes_by_key(kinds):
+def test_sentences_equal_those_of_the_text_with_node_keys(kinds):
     for explanation in kinds.values():
         payload = page_payload([explanation])["explanations"][0]
         words = " ".join(str(explanation).split())
@@ -199,7 +199,7 @@ def test_an_explanation_from_a_file_gives_the_same_page(explanation, tmp_path):
     assert Explanation.load(tmp_path / "why.json").to_html() == explanation.to_html()
 
 
-def test_what_explanations_share_is_told_once(explanation):
+def test_shared_data_is_stored_once(explanation):
     payload = page_payload([explanation] * 3)
     assert len(payload["explanations"]) == 3
     assert len(payload["makings"]) == len(payload["kinds"]) == 1
@@ -222,7 +222,7 @@ def test_nodes_without_a_class_have_none(kinds, kind):
     assert {node["class"] for node in picture["nodes"]} == {None}
 
 
-def test_a_class_that_is_not_the_predicted_one_is_said_so(kinds):
+def test_a_class_other_than_the_predicted_one_is_stated(kinds):
     headline = page_payload([kinds["other class"]])["explanations"][0]["headline"]
     assert headline == "Node 14 could be of class 1, but is predicted to be of class 2"
 

@@ -1,1 +1,1 @@
-"""What is measured against whom: ratios of times in one run, so that a slow hour cancels out."""
+"""Benchmarks against other packages, as ratios of times in one run to cancel the machine's load."""

@@ -20,11 +20,11 @@ SUITES = {
 def main(names: list[str]) -> int:
     unknown = set(names) - set(SUITES)
     if unknown:
-        print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+        print(f"unknown suite: {', '.join(sorted(unknown))}; choose from {', '.join(SUITES)}")
         return 2
-    warnings.simplefilter("ignore")  # the peers' own, and ours about thin tables
+    warnings.simplefilter("ignore")  # warnings of the peers, and ours about small tables
     print(f"Python {platform.python_version()}, {platform.machine()}\n")
-    print("| what | measured | asked | met |\n|---|---|---|---|")
+    print("| what | measured | required | met |\n|---|---|---|---|")
     all_met = True
     for name in names or SUITES:
         for row in SUITES[name]():

@@ -1,4 +1,4 @@
-"""Epinions: who is mostly distrusted, and why; 10,000 accounts on two cores, and killed ten times.
+"""Epinions: explain mostly distrusted accounts; 10,000 targets, two workers, killed ten times.
 
 ``python -m pgm_explainer_lab.benchmarks.epinions [--targets 10000] [--kills 10]``, with
 ``PGM_EXPLAINER_DATA`` naming the data folder.
@@ -38,11 +38,11 @@ _HIDDEN, _EPOCHS, _AT_ONCE = 16, 60, 8
 
 @dataclass(frozen=True)
 class Accounts:
-    """Accounts with what they gave as features; edges run from who rates to who is rated.
+    """Accounts with the ratings they gave as features; edges run from the rater to the rated.
 
     Attributes:
-        y: whether more distrust than trust an account.
-        rated: whether anyone rated it, so that there is something to predict.
+        y: whether more accounts distrust than trust an account.
+        rated: whether any account rated it, so that there is something to predict.
     """
 
     x: NDArray[np.float32]
@@ -65,7 +65,7 @@ def read_accounts() -> Accounts:
 
 
 class TrustNetwork(nn.Module):
-    """Two layers that take in the mean of who rates; many samples in one sparse product."""
+    """Two layers that average over the raters; many samples in one sparse product."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,18 +78,18 @@ class TrustNetwork(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         single = x.dim() == 2
         samples, nodes, _ = (x[None] if single else x).shape
-        # Nodes first and in a row, as the products want them.
+        # The sparse product needs the nodes in the first dimension and contiguous.
         x = (x[None] if single else x).transpose(0, 1).reshape(nodes * samples, -1)
         mean = self._mean(edge_index, nodes)
         both = torch.cat((x, _product(mean, x, nodes)), dim=1)
         weights = torch.cat((self.own[0].weight, self.others[0].weight), dim=1)
         hidden = torch.addmm(self.own[0].bias, both, weights.t()).relu()
-        # Last the narrow side too: the mean of what two columns are made of is that of the two.
+        # Average the two class columns last: fewer columns than the hidden layer.
         scores = self.own[1](hidden) + _product(mean, self.others[1](hidden), nodes)
         return scores if single else scores.view(nodes, samples, -1).transpose(0, 1)
 
     def _mean(self, edge_index: Tensor, nodes: int) -> Tensor:
-        """The matrix that averages what arrives at each node, made anew for other edges only."""
+        """The matrix that averages the messages at each node, rebuilt only for new edges."""
         if self._seen is None or not torch.equal(self._seen[0], edge_index):
             self._seen = edge_index, _mean_matrix(edge_index, nodes)
         return self._seen[1]
@@ -101,7 +101,7 @@ def _mean_matrix(edge_index: Tensor, nodes: int) -> Tensor:
     pairs, shape = edge_index.flip(0), (nodes, nodes)
     entries = torch.sparse_coo_tensor(pairs, weights, shape, check_invariants=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # PyTorch calls the format beta
+        warnings.simplefilter("ignore", UserWarning)  # PyTorch warns that the format is in beta
         return entries.coalesce().to_sparse_csr()
 
 
@@ -110,7 +110,7 @@ def _product(matrix: Tensor, x: Tensor, nodes: int) -> Tensor:
 
 
 def train(path: Path, epochs: int = _EPOCHS) -> str:
-    """Train on half of the rated accounts, store the weights, and say how good it is."""
+    """Train on half of the rated accounts, store the weights, and print the accuracy."""
     accounts = read_accounts()
     torch.manual_seed(0)
     model = TrustNetwork()
@@ -133,7 +133,7 @@ def train(path: Path, epochs: int = _EPOCHS) -> str:
 
 
 def make_explainer() -> PGMExplainer:
-    """Return the explainer of the trained model; every worker makes its own."""
+    """Return the explainer of the trained model; every worker creates one."""
     accounts = read_accounts()
     model = TrustNetwork()
     with np.load(_FOLDER / "model.npz") as weights:
@@ -196,7 +196,7 @@ def _killed(options: argparse.Namespace, expected: float) -> Row:
     chance = random.Random(0)
     kills = 0
     while kills < options.kills:
-        # Long enough, as a rule, for the workers to have started and for a shard to be finished.
+        # Usually long enough for the workers to start and finish a shard.
         ran = run_job(_arguments(options, folder), chance.uniform(0.05, 0.3) * expected + 15)
         if ran.code == 0:
             break

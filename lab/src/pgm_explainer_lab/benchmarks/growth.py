@@ -1,4 +1,4 @@
-"""How time grows with the neighbourhood, the samples, the targets and the graph; and memory."""
+"""Growth of time and memory with the neighbourhood, the samples, the targets and the graph."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def rows() -> Iterator[Row]:
     }
     for what, (sizes, times, peaks) in curves.items():
         exponent = _exponent(sizes, times)
-        asked, met = _ASKED[what]
+        required, met = _REQUIRED[what]
         yield Row(
             f"growth of time with {what}, {sizes[0]:,} to {sizes[-1]:,}",
             f"exponent {exponent:.2f} ({times[0]:.2f} s to {times[-1]:.2f} s)",
-            asked,
+            required,
             met(exponent),
         )
         peak = max(peaks) / 2**20
         yield Row(
-            f"peak memory meanwhile, {what}, max_memory=256 MB",
+            f"peak memory during that, {what}, max_memory=256 MB",
             f"{peak:.0f} MB",
             "≤ 256 MB",
             peak <= 256,
@@ -51,8 +51,8 @@ def rows() -> Iterator[Row]:
     print(f"(plot: {_PICTURE})")
 
 
-_ASKED: dict[str, tuple[str, Callable[[float], bool]]] = {
-    "neighbourhood": ("(told)", lambda exponent: exponent < np.inf),
+_REQUIRED: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "neighbourhood": ("(for information)", lambda exponent: exponent < np.inf),
     "samples": ("≤ 1", lambda exponent: exponent <= 1.0),
     "targets": ("≤ 1", lambda exponent: exponent <= 1.0),
     "graph": ("flat", lambda exponent: abs(exponent) <= 0.1),
@@ -65,7 +65,7 @@ def _curve(
     times, peaks = [], []
     for size in sizes:
         run = task(size)
-        run()  # indexes the edges, once
+        run()  # index the edges once
         times.append(seconds(run, repeats=3 if size < 5000 else 1))
         tracemalloc.start()
         run()
@@ -75,7 +75,7 @@ def _curve(
 
 
 def _by_neighbourhood(size: int) -> Callable[[], Any]:
-    """A star of stars: the target sees as many nodes as asked, and no more."""
+    """A star of stars, in which the target has a given number of nodes in its receptive field."""
     edges = np.stack((np.arange(1, size + 1), np.zeros(size, dtype=np.int64)))
     x = np.random.default_rng(0).random((size + 1, 4), dtype=np.float32)
     return partial(_explainer((x, edges), num_layers=1).explain, 0)
@@ -99,7 +99,7 @@ def _explainer(arrays: Arrays, **options: Any) -> PGMExplainer:
 
 
 def _exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
-    """The slope of the straight line through the logarithms."""
+    """The slope of a line fitted to the logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
@@ -111,14 +111,15 @@ def _draw(curves: dict[str, tuple[Sequence[int], list[float], list[int]]]) -> No
         axes.set_xlabel(what)
         axes.set_ylabel("seconds")
         axes.grid(alpha=0.3)
-        axes.set_ylim(min(times) / 2, max(max(times), 10 * min(times)) * 2)  # flat looks flat
+        # A flat curve should look flat.
+        axes.set_ylim(min(times) / 2, max(max(times), 10 * min(times)) * 2)
     _PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(_PICTURE, dpi=100)
     plt.close(figure)
 
 
 def circulant(size: int) -> Arrays:
-    """A graph that looks the same from every node, whatever its size."""
+    """A graph that looks the same from every node, for any size."""
     nodes = np.arange(size)
     sources = np.concatenate([nodes] * 2 * len(_STRIDES))
     steps = np.repeat([*_STRIDES, *(-stride for stride in _STRIDES)], size)

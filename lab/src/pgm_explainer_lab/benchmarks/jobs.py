@@ -1,4 +1,4 @@
-"""Jobs in processes of their own: how long they take, what memory they hold, and killing them."""
+"""Run jobs in separate processes: measure time and memory, and kill them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOK = 0.2
 
 @dataclass(frozen=True)
 class Ran:
-    """How a job ended, after how long, and the most memory its processes held together."""
+    """How a job ended, its time, and the peak memory of all its processes together."""
 
     code: int
     seconds: float
@@ -26,7 +26,7 @@ class Ran:
 
 
 def run_job(arguments: Sequence[object], kill_after: float | None = None) -> Ran:
-    """Run ``pgm-explainer run`` with these arguments; kill all of it, as -9, after some seconds."""
+    """Run ``pgm-explainer run`` with these arguments; kill (-9) its processes after a time."""
     command = [sys.executable, "-m", "pgm_explainer", "run", *map(str, arguments)]
     process = subprocess.Popen(
         command,
@@ -34,7 +34,7 @@ def run_job(arguments: Sequence[object], kill_after: float | None = None) -> Ran
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Workers are what is parallel.
+        # Workers provide the parallelism.
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     started, peak = time.monotonic(), 0.0
@@ -49,7 +49,7 @@ def run_job(arguments: Sequence[object], kill_after: float | None = None) -> Ran
 
 
 def family(pid: int) -> Iterator[int]:
-    """Yield a process and all that it started."""
+    """Yield a process and all its descendants."""
     yield pid
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -60,7 +60,7 @@ def family(pid: int) -> Iterator[int]:
 
 
 def _held(pid: int) -> float:
-    """Megabytes a process holds; what several share is counted in equal parts."""
+    """Return the memory of a process in megabytes; shared memory is divided among its users."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

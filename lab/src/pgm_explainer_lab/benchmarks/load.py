@@ -1,8 +1,8 @@
-"""Whether ``max_memory`` holds under load: peak memory of a process of its own for each case.
+"""Check ``max_memory`` under load: the peak memory of each case in a separate process.
 
 ``pgm-explainer bench load`` measures all cases, and
-``python -m pgm_explainer_lab.benchmarks.load hub 0.1 32`` one of them: in this process, at a tenth
-of its size and with 32 MB for ``max_memory``.
+``python -m pgm_explainer_lab.benchmarks.load hub 0.1 32`` measures one of them in this process, at
+a tenth of its size and with 32 MB for ``max_memory``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .measure import Row
 
 MEGABYTE = 2**20
 _SLACK = 200 * MEGABYTE
-"""Beyond the bound, for all that does not grow: code, caches, the model's own arrays."""
+"""Allowance beyond the bound for constant memory: code, caches, the model's arrays."""
 
 Run = Callable[[], Any]
 
@@ -47,7 +47,7 @@ def rows() -> Iterator[Row]:
 
 
 def allowed(bound: int) -> int:
-    """How much memory a process may take beyond what it began with."""
+    """Return how much memory a process may use beyond its initial memory."""
     return bound + bound // 2 + _SLACK
 
 
@@ -66,7 +66,7 @@ def _hub(
 
 
 def _beside_hub(size: float, bound: int, samples: int = 100) -> Iterator[Run]:
-    """Targets that all hear a hub of 50,000, and through it everyone."""
+    """Targets with an edge from a hub of 50,000 nodes."""
     edges = _star(50_000)
     x = np.random.default_rng(0).random((50_001, 4), dtype=np.float32)
     explainer = PGMExplainer(
@@ -103,7 +103,7 @@ def _features(size: float, bound: int, perturbation: str = "auto", p: float = 0.
 
 
 def _which_features(size: float, bound: int) -> Iterator[Run]:
-    """Which of ten thousand features of a few nodes matter."""
+    """Select features among ten thousand, for a few nodes."""
     _, edges = circulant(200)
     x = np.random.default_rng(0).random((200, int(10_000 * size)), dtype=np.float32)
     explainer = PGMExplainer(
@@ -212,11 +212,11 @@ CASES: dict[str, tuple[Case, int]] = {
 
 
 def grown(run: Run) -> int:
-    """Return how many bytes of memory a run takes at its peak, beyond what is taken before.
+    """Return the peak memory of a run in bytes, minus the memory used before.
 
-    Linux alone tells. ``ru_maxrss`` will not do: a new process inherits its parent's.
+    Linux only. ``ru_maxrss`` is not usable: a new process inherits it from its parent.
     """
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins again from here
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _resident("VmRSS")
     held = run()
     after = _resident("VmHWM")
@@ -233,7 +233,7 @@ def _resident(field: str) -> int:
 def main(name: str, size: str = "1", megabytes: str = "") -> None:
     case, bound = CASES[name]
     run = next(case(float(size), int(megabytes) * MEGABYTE if megabytes else bound))
-    # A small one first, so that what libraries set up once is not counted.
+    # A small run first, to exclude what libraries set up once.
     x, edges = circulant(50)
     PGMExplainer(three_layers, x, edges, num_layers=1, num_samples=50).explain(7)
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""Timing, and rows of the one table."""
+"""Timing, and rows of the table of results."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ class Row:
 
     what: str
     measured: str
-    asked: str
+    required: str
     met: bool
 
     def __str__(self) -> str:
-        return f"| {self.what} | {self.measured} | {self.asked} | {'yes' if self.met else 'NO'} |"
+        return (
+            f"| {self.what} | {self.measured} | {self.required} | {'yes' if self.met else 'NO'} |"
+        )
 
 
 def timed(function: Callable[[], Result]) -> tuple[float, Result]:
-    """Return how long one run takes, and what it gives."""
+    """Return the time of one run, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result

@@ -1,4 +1,4 @@
-"""How much memory a job with PyTorch takes beyond what it starts with: torch's own arrays too."""
+"""The memory that a job with PyTorch uses beyond its initial memory, including tensors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
 
 
 def _grown(name: str) -> float:
-    """Explain in this process; return by how many megabytes its memory grew meanwhile."""
+    """Explain in this process; return the growth of its memory in megabytes."""
     import torch
     from torch_geometric.nn import GAT, GCN
 
@@ -47,7 +47,7 @@ def _grown(name: str) -> float:
     torch.manual_seed(0)
     model = {"gcn": GCN, "gat": GAT}[name](10, 20, num_layers=3, out_channels=4)
     memory = f"{_BOUND}MB"
-    # A small one first, so that what torch and NumPy set up once is not counted.
+    # A small run first, to exclude what torch and NumPy set up once.
     PGMExplainer(model, data.x, data.edge_index, num_samples=20, max_memory=memory).explain(300)
     with _Watch() as watch:
         explainer = PGMExplainer(model, data.x, data.edge_index, max_memory=memory)
@@ -56,7 +56,7 @@ def _grown(name: str) -> float:
 
 
 class _Watch:
-    """Looks every few milliseconds at how much memory this process holds."""
+    """Samples the memory of this process every few milliseconds."""
 
     grown = 0.0
 

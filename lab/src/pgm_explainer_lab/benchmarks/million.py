@@ -1,7 +1,7 @@
-"""A graph of two million nodes and twenty million edges: the memory that 1,000 targets take.
+"""Memory for 1,000 targets in a graph of two million nodes and twenty million edges.
 
-``python -m pgm_explainer_lab.benchmarks.million [--nodes 2000000] [--targets 1000]``; everything in
-one process, and all of its memory counts: Python's own, the libraries', the graph's.
+``python -m pgm_explainer_lab.benchmarks.million [--nodes 2000000] [--targets 1000]``. All runs in
+one process, and all of its memory counts: Python, the libraries and the graph.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WEIGHTS = np.random.default_rng(2).normal(size=(2, _FEATURES, _FEATURES)).astyp
 
 
 def make_graph(nodes: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return a small world: edges to nodes nearby, and one in a thousand to anywhere."""
+    """Return a small-world graph: edges to nearby nodes, and one in a thousand to a random node."""
     rng = np.random.default_rng(0)
     edges = np.empty((2, nodes * _DEGREE), dtype=np.int64)
     block = 1 << 20

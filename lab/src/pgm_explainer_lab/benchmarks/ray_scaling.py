@@ -1,4 +1,4 @@
-"""Ray on this machine: one worker against two on the same job, and what its parts cost.
+"""Ray on this machine: two workers against one on the same job, and the cost of each part.
 
 ``python -m pgm_explainer_lab.benchmarks.ray_scaling [--targets 400]``
 """
@@ -33,7 +33,7 @@ def main() -> int:
     targets = np.random.default_rng(0).choice(_NODES, options.targets, replace=False)
     place = Path(tempfile.mkdtemp())
     with RayEngine(workers=2).cluster():
-        # Once for nothing, so that both find the libraries read from the disk.
+        # Warm up, so that both runs find the libraries in the disk cache.
         explain_dataset(explainer, targets[:20], place / "warm", engine=RayEngine(2), shard_size=1)
         rates = [_rate(explainer, targets, place, workers) for workers in (1, 2)]
     same = digest(place / "1") == digest(place / "2")
@@ -52,9 +52,9 @@ def main() -> int:
 
 
 def _rate(explainer: PGMExplainer, targets: np.ndarray, place: Path, workers: int) -> float:
-    """Targets a second, from the first shard that is finished to the last.
+    """Return targets per second, from the first finished shard to the last.
 
-    How long actors take to start is told apart: it is paid once, in jobs of minutes or of days.
+    The start-up time of actors is reported separately, since it is paid once per job.
     """
     folder = place / str(workers)
     started = time.time()
@@ -69,13 +69,13 @@ def _rate(explainer: PGMExplainer, targets: np.ndarray, place: Path, workers: in
 
 
 def _parts(explainer: PGMExplainer, targets: np.ndarray, place: Path) -> None:
-    """Print the cost of each part: what is sent, what a shard takes, what the driver does."""
+    """Print the cost of each part: data sent, time per shard, work of the driver."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(explainer, protocol=5, buffer_callback=buffers.append)
     sent = len(head) + sum(buffer.raw().nbytes for buffer in buffers)
     sizes = [path.stat().st_size for path in (place / "2").glob("shards/*.parquet")]
     working = ExplanationDataset(place / "2").overview().seconds
-    # A job that is finished only plans its shards, and compares itself with the one before.
+    # A finished job only plans its shards and compares itself with the stored job.
     once, _ = timed(lambda: explain_dataset(explainer, targets, place / "2", shard_size=_SHARD))
     print(f"| sent to each machine, once | {sent / 2**20:.1f} MB |")
     print(f"| a worker's time for a shard of {_SHARD} | {working / len(sizes):.2f} s |")
@@ -86,7 +86,7 @@ def _parts(explainer: PGMExplainer, targets: np.ndarray, place: Path) -> None:
 
 
 def _driver_seconds(explainer: PGMExplainer, targets: np.ndarray, folder: Path) -> float:
-    """Return what the driver adds to each shard of a job in one process."""
+    """Return the overhead of the driver for each shard of a job in one process."""
     job = partial(explain_dataset, explainer, targets, folder, shard_size=1, progress=False)
     whole, dataset = timed(job)
     once, _ = timed(job)

@@ -1,10 +1,10 @@
-"""Jobs under faults, for as long as asked: killed, starved, damaged, and in the end always right.
+"""Soak test: jobs under faults must still produce the correct result.
 
-``python -m pgm_explainer_lab.benchmarks.soak --minutes 30``. Rounds of one job each, one at least.
-In every round all of these happen, in any order: the job is killed, stopped and interrupted, its
-workers are killed, a finished file is cut short, another removed, the journal is cut, the disk is
-full. The round ends when the job does, and its data set must then be byte-identical to that of a
-job left in peace.
+``python -m pgm_explainer_lab.benchmarks.soak --minutes 30`` runs at least one round of one job. In
+every round all of these happen, in random order: the job is killed, stopped and interrupted, its
+workers are killed, a finished file is truncated, another removed, the journal is truncated, the
+disk is full. The round ends when the job does. Its data set must then be byte-identical to that of
+an undisturbed job.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def make_explainer() -> object:
 
 
 class Round:
-    """One job, started again and again until it has come to its end."""
+    """One job, restarted until it finishes."""
 
     def __init__(self, folder: Path, targets: Path, chance: random.Random) -> None:
         self.folder, self.targets, self.chance = folder, targets, chance
@@ -56,7 +56,7 @@ class Round:
         options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
 
         def limited() -> None:
-            # A shell's background jobs ignore interrupts, and so would all that they start.
+            # Background jobs of a shell ignore interrupts, and so do all processes they start.
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
@@ -70,7 +70,7 @@ class Round:
         )
 
     def run(self, *faults: str) -> None:
-        """Let faults happen, then let the job come to its end."""
+        """Cause faults, then let the job finish."""
         for name in faults:
             _FAULTS[name](self)
             self.happened[name] += 1
@@ -80,7 +80,7 @@ class Round:
             raise SystemExit(f"the job could not be finished after {dict(self.happened)}: {errors}")
 
     def later(self, job: subprocess.Popen[bytes]) -> None:
-        """Wait until the job holds its folder, since before it is Python that starts; then some."""
+        """Wait until the job has locked its folder, then a little longer."""
         while job.poll() is None and str(self.folder / "lock") not in _open_files(job.pid):
             time.sleep(0.05)
         time.sleep(self.chance.uniform(0.0, 4.0))
@@ -123,7 +123,7 @@ class Round:
 def _open_files(pid: int) -> set[str]:
     try:
         return {os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")}
-    except OSError:  # it, or the file, has just gone
+    except OSError:  # the process, or the file, has just gone
         return set()
 
 
@@ -167,8 +167,8 @@ def main() -> int:
         rounds, happened = rounds + 1, happened + job.happened
         print(f"round {rounds}: byte-identical after {dict(job.happened)}", flush=True)
     shutil.rmtree(place)
-    told = ", ".join(f"{name} {count}" for name, count in happened.most_common())
-    print(f"{rounds} rounds, {happened.total()} faults ({told}): all byte-identical")
+    counts = ", ".join(f"{name} {count}" for name, count in happened.most_common())
+    print(f"{rounds} rounds, {happened.total()} faults ({counts}): all byte-identical")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Hill climbing beside pgmpy's, on the same data: 800 rows of four-state variables."""
+"""Hill climbing compared with pgmpy's on the same data: 800 rows of four-state variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SETS = 3
 
 
 def rows() -> Iterator[Row]:
-    _pgmpy(random_data(2, seed=0))  # so that importing it is not counted
+    _pgmpy(random_data(2, seed=0))  # excludes the import from the timing
     for variables in (5, 10, 20, 30):
         data = [random_data(variables, seed) for seed in range(_SETS)]
         sizes = [4] * variables
@@ -44,7 +44,7 @@ def rows() -> Iterator[Row]:
 
 
 def random_data(variables: int, seed: int) -> NDArray[np.int64]:
-    """Samples of a random network in which a child often copies a parent, shifted."""
+    """Return samples of a random network in which a child often copies a parent, shifted."""
     rng = np.random.default_rng(seed)
     data = rng.integers(0, 4, (800, variables))
     for child in range(1, variables):

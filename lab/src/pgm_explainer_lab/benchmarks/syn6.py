@@ -1,4 +1,4 @@
-"""Syn 6, 800 samples: how right and how fast, beside PyTorch Geometric's own explainers."""
+"""Syn 6, 800 samples: accuracy and speed, compared with PyTorch Geometric's explainers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _EPOCHS = 100
 
 
 def load() -> tuple[gnn.NodeGNN, NodeDataset]:
-    """The authors' checkpoint, or where it is not at hand a set and model of our own."""
+    """Return the authors' model and data, or a newly trained model if they are not available."""
     try:
         return load_author_syn6()
     except DataError as error:
-        print(f"(no authors' checkpoint, training our own: {error})")
+        print(f"(the authors' checkpoint is not available, training a model instead: {error})")
         data = synthetic.make_synthetic("syn6")
         return gnn.train(data), data
 
@@ -58,24 +58,24 @@ def rows() -> Iterator[Row]:
     yield _ratio(f"PyG GNNExplainer ({_EPOCHS} epochs) / ours, per target of 400", peer, ours, 50)
     yield from _overhead("PyG's GCN, 3 layers of 20", _gcn(data), data, targets, held_to=True)
     yield from _overhead(
-        "our NodeGNN, one sparse product a layer", model, data, targets, held_to=False
+        "NodeGNN, one sparse product per layer", model, data, targets, held_to=False
     )
 
 
-def _ratio(what: str, theirs: float, ours: float, asked: float) -> Row:
+def _ratio(what: str, theirs: float, ours: float, required: float) -> Row:
     ratio = theirs / ours
     measured = f"{ratio:.1f}× ({theirs:.2f} s / {ours * 1e3:.1f} ms)"
-    return Row(f"{what}, networks included", measured, f"≥ {asked}×", ratio >= asked)
+    return Row(f"{what}, networks included", measured, f"≥ {required}×", ratio >= required)
 
 
 def _overhead(
     name: str, model: torch.nn.Module, data: NodeDataset, targets: Any, held_to: bool
 ) -> Iterator[Row]:
-    """The whole time of explaining over the time spent inside the model meanwhile."""
+    """Return the total time of explaining divided by the time spent in the model."""
     for structure, words, most in ((None, "without networks", 1.5), ("auto", "with networks", 3.0)):
         clock = _Clock(model)
         explainer = PGMExplainer(clock, data.x, data.edge_index, num_layers=3, structure=structure)
-        explainer.explain_many(targets)  # warms up
+        explainer.explain_many(targets)  # warm-up
         ratios = []
         for _ in range(3):
             clock.inside = 0.0
@@ -83,8 +83,8 @@ def _overhead(
             ratios.append(took / clock.inside)
         ratio = float(np.median(ratios))
         yield Row(
-            f"whole time / its forwards, 400 targets, {words}: {name}",
-            f"{ratio:.2f} (forwards {clock.inside:.2f} s)",
+            f"total time / time in the model, 400 targets, {words}: {name}",
+            f"{ratio:.2f} (model {clock.inside:.2f} s)",
             f"≤ {most}" if held_to else "(for comparison)",
             ratio <= most or not held_to,
         )
@@ -110,7 +110,7 @@ def _gcn(data: NodeDataset) -> torch.nn.Module:
 
 
 def _seconds_each(explainer: Explainer, data: NodeDataset, targets: Any) -> float:
-    """Seconds per target of a peer, which takes one target at a time and builds no network."""
+    """Return seconds per target of a peer, which explains one target at a time, no networks."""
     x, edges = torch.from_numpy(data.x), torch.from_numpy(data.edge_index)
     y = torch.from_numpy(data.y)
 

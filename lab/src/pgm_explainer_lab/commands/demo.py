@@ -51,16 +51,17 @@ def run(options: argparse.Namespace) -> None:
             f"pip install -e . -e lab ({error})"
         ) from error
 
-    _make_folder(options.output)  # checked before the work, which takes a minute
+    _make_folder(options.output)  # checked first, since training takes a minute
     data = synthetic.make_synthetic("syn6", options.seed)
     print(f"Syn 6: {len(data.x)} nodes, 80 bottle-shaped motifs on a scale-free graph.")
     model, seconds = _timed(gnn.train, data, options.seed, options.epochs)
     trained, tested = gnn.accuracy(model, data)
     print(
-        f"Trained in {seconds:.1f} s; accuracy {trained:.1%} on its nodes, {tested:.1%} on others."
+        f"Trained in {seconds:.1f} s; accuracy {trained:.1%} on training nodes, "
+        f"{tested:.1%} on other nodes."
     )
     truth = [int(node) for node in data.explanation(_TARGET) if node != _TARGET]
-    print(f"Node {_TARGET} belongs to a motif with {truth}: the true explanation.\n")
+    print(f"Node {_TARGET} belongs to a motif with {truth}, which is the true explanation.\n")
 
     for no_child in (True, False):
         explainer = PGMExplainer(
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
         explanation, seconds = _timed(explainer.explain, _TARGET)
         words = "as a leaf (no-child)" if no_child else "free to have children"
         print(f"--- The target {words}, explained in {seconds:.1f} s\n\n{explanation}\n")
-        _ask(explanation)
+        _query(explanation)
         path = options.output / f"node-{_TARGET}-{'no-child' if no_child else 'free'}.png"
         write_figure(path, explanation.plot(), dpi=150)
         page = path.with_suffix(".html")
@@ -89,19 +90,20 @@ def _make_folder(path: Path) -> None:
         raise FileError(f"{path} cannot be the folder for the pictures: {error}") from error
 
 
-def _ask(explanation: Explanation) -> None:
+def _query(explanation: Explanation) -> None:
     """Run a few queries, as in the paper's first figure."""
     first, second = explanation.nodes[:2]
-    questions: list[dict[VariableId, str]] = [
+    queries: list[dict[VariableId, str]] = [
         {},
         {first: "original, kept"},
         {first: "original, kept", second: "kept"},
         {second: "perturbed"},
     ]
-    print("Probability that the prediction holds, given that …")
-    for evidence in questions:
-        known = "; ".join(f"{node} is {what}" for node, what in evidence.items()) or "nothing"
-        print(f"  {explanation.query(evidence):6.1%}  {known}")
+    print("Probability that the prediction holds:")
+    for evidence in queries:
+        facts = "; ".join(f"{node} is {what}" for node, what in evidence.items())
+        given = f"if {facts}" if facts else "without evidence"
+        print(f"  {explanation.query(evidence):6.1%}  {given}")
 
 
 def _timed(function: Any, *arguments: Any) -> tuple[Any, float]:

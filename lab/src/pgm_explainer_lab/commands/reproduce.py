@@ -1,4 +1,4 @@
-"""``pgm-explainer reproduce``: the paper's experiments, resumable, with its figures beside ours."""
+"""``pgm-explainer reproduce``: the paper's experiments, resumable, with the published figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ examples:
   pgm-explainer reproduce faithfulness
   pgm-explainer reproduce all --quick
 """
-_TRAINED_ON = 55_000  # the other 5,000 choose the epoch
+_TRAINED_ON = 55_000  # the other 5,000 are used to choose the epoch
 _HOPS = {"paper": (1,), "strict": (3,), "both": (1, 3)}
 NAMES = ("table1", "table2", "table3", "figures", "mnist", "beyond", "ablation", "faithfulness")
 
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="+",
         choices=(*NAMES, "all"),
-        help=f"what to reproduce: {', '.join(NAMES)}, or all; several go on one page",
+        help=f"what to reproduce: {', '.join(NAMES)}, or all; several make one page",
     )
     parser.add_argument(
         "--seeds", type=_count, help="how many seeds (default: 5, and 1 for faithfulness)"
@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=40,
         help="targets of each set for SHAP and GNNExplainer, a hundred times as many for GRAD, and "
-        "the targets for the metrics beyond (default: 40)",
+        "the number of targets for the section beyond (default: 40)",
     )
     parser.add_argument(
         "--rival-seeds",
@@ -98,7 +98,7 @@ def _count(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compute what is missing, and write the page and its figures, section by section."""
+    """Compute what is missing; write the page and its figures, section by section."""
     try:
         from ..reproduce.page import write_page
         from ..reproduce.sections import SECTIONS
@@ -171,11 +171,11 @@ def _train(options: argparse.Namespace) -> None:
     path = options.output / "superpixel_gcn.safetensors"
     save_file(model.state_dict(), path)
     share = right_share(model, mnist_graphs("test", options.data, workers=options.workers))
-    print(f"{share:.2%} of the test digits are right; the weights are in {path}")
+    print(f"test accuracy {share:.2%}; the weights are in {path}")
 
 
 def _command(options: argparse.Namespace) -> str:
-    """What to type for the same page; where things are does not matter."""
+    """Return the command that reproduces the page, without paths."""
     parts = ["pgm-explainer reproduce", *options.names]
     seeds = [] if options.seeds is None else [f"--seeds {options.seeds}"]
     parts += ["--quick"] if options.quick else seeds

@@ -1,4 +1,4 @@
-"""Hand-set attention networks: each node listens to one neighbour, and the cause is far away."""
+"""Attention networks set by hand: each node attends to one neighbour; the cause is far away."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _GAIN = 3.0
 
 
 class Listening(nn.Module):
-    """Three layers of attention that pass on a value from the neighbour of the highest priority.
+    """Three attention layers that pass on a value from the neighbour with the highest priority.
 
-    The first feature is the value, the second the priority, which stays as it is. A node's class
-    says whether the value that arrives is positive.
+    The first feature is the value, the second the priority, which does not change. The class of a
+    node is whether the value that reaches it is positive.
     """
 
     def __init__(self, strength: float) -> None:
@@ -42,7 +42,7 @@ class Listening(nn.Module):
 
 @torch.no_grad()
 def _layer(strength: float) -> Any:
-    """Return a layer that leaves both features as they are and attends by the second."""
+    """Return a layer that keeps both features and attends by the second."""
     layer: Any = GATConv(2, 2, add_self_loops=False, bias=False)
     layer.lin.weight.copy_(torch.eye(2))
     layer.att_src.copy_(torch.tensor([[[0.0, strength]]]))
@@ -51,10 +51,10 @@ def _layer(strength: float) -> Any:
 
 
 def attention_subject(strength: str, seed: int, most: int) -> Subject:
-    """Return a random graph of 80 nodes, and up to ``most`` targets whose cause is 3 steps away.
+    """Return a random graph of 80 nodes, and up to ``most`` targets whose cause is 3 hops away.
 
-    Targets are nodes that get most of their value from one node, as far away as the network sees.
-    Only values are perturbed, not priorities.
+    Targets are nodes that get most of their value from one node at the largest distance the network
+    can use. Only values are perturbed, not priorities.
     """
     rng = np.random.default_rng(seed)
     edge_index = random_digraph(_NODES, _DEGREE / (_NODES - 1), rng)
@@ -72,7 +72,7 @@ def attention_subject(strength: str, seed: int, most: int) -> Subject:
 
 
 def _weights(edge_index: IntArray, preference: FloatArray) -> FloatArray:
-    """Return ``[target, source]``: how much of its value each node gets from each in all layers."""
+    """Return ``[target, source]``: the share of its value that each node gets from each node."""
     one_layer = np.zeros((_NODES, _NODES))
     one_layer[edge_index[1], edge_index[0]] = np.exp(preference[edge_index[0]])
     total = one_layer.sum(axis=1, keepdims=True)

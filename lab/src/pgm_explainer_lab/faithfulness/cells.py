@@ -1,4 +1,4 @@
-"""Pieces of the work: the truth of a set, one explainer on it, false discoveries, communities."""
+"""Jobs: the true effects of a set, one explainer on it, false discoveries, communities."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ Row = dict[str, Any]
 
 
 def truth_job(where: dict[str, Any]) -> Job:
-    """Make the subjects of a set, train their models, and find the truth."""
+    """Return a job that makes the subjects of a set and measures the true effects."""
     return Job(_called("truth", where["data"], where["seed"]), find_truth, where)
 
 
 def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool) -> list[Job]:
-    """Measure PGM-Explainer and, one by one, the others on a set.
+    """Yield jobs that measure PGM-Explainer and each of the other explainers on a set.
 
-    Without ``rivals`` only those others that ask the model nothing.
+    Without ``rivals``, only those others run that do not call the model.
     """
     data, seed = where["data"], where["seed"]
     jobs = [Job(_called(data, seed, "ours"), measure_ours, {**where, "options": options})]
@@ -58,24 +58,24 @@ def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool)
 
 
 def null_job(where: dict[str, Any], options: dict[str, Any]) -> Job:
-    """Count what PGM-Explainer discovers where there is nothing."""
+    """Return a job that counts the false discoveries of PGM-Explainer."""
     name = _called("nulls", where["data"], where["seed"])
     return Job(name, measure_nulls, {**where, "options": options})
 
 
 def community_job(seed: int, most: int, explainer: str, options: dict[str, Any]) -> Job:
-    """Let one explainer do the community test."""
+    """Return a job that runs the community test with one explainer."""
     inputs = {"seed": seed, "most": most, "explainer": explainer, "options": options}
     return Job(_called("community", seed, explainer), measure_community, inputs)
 
 
 def _called(*parts: Any) -> str:
-    """Return the name of a file without anything unusual in it."""
+    """Return a file name without special characters."""
     return "-".join(re.sub(r"\W+", "-", str(part)).strip("-") for part in parts)
 
 
 def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Row:
-    """Return what is known of a set, and how an explanation that is the truth would do."""
+    """Return facts about a set, and the scores of a ranking by the true effects."""
     started = time.process_time()
     subjects = make_subjects(place, data, seed, most, epochs)
     trained = time.process_time()
@@ -86,7 +86,7 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
             others = truth.size[truth.nodes != target]
             row = {"candidates": len(others), "strongest": float(others.max(initial=0))}
             perfect = _perfect(subject, target, truth)
-            rows.append(_told(subject, target) | row | _of_cause(subject, target, perfect))
+            rows.append(_key(subject, target) | row | _of_cause(subject, target, perfect))
     accuracies = [each.accuracy for each in subjects if each.accuracy is not None]
     return {
         "data": data,
@@ -101,7 +101,7 @@ def find_truth(place: Place, data: str, seed: int, most: int, epochs: int) -> Ro
 
 
 def _perfect(subject: Subject, target: int | None, truth: Truth) -> Finding:
-    """Return the result of an explainer with access to the true effects."""
+    """Return the result of an explainer that has the true effects."""
     support = np.zeros(len(subject.case.x))
     support[truth.nodes] = -truth.effect
     ranked = truth.nodes[np.argsort(-truth.size, kind="stable")]
@@ -109,7 +109,7 @@ def _perfect(subject: Subject, target: int | None, truth: Truth) -> Finding:
 
 
 def kept_truth(place: Place, subject: Subject, target: int | None) -> Truth:
-    """Return the truth of one target, from its file if it was found before."""
+    """Return the true effects on one target, loaded from their file if it exists."""
     plan = TruthPlan()
     known_by = hashlib.sha256(repr((subject.name, target, plan)).encode()).hexdigest()[:16]
     path = place.folder / "truth" / f"{_called(subject.name, target, known_by)}.npz"
@@ -127,7 +127,7 @@ def kept_truth(place: Place, subject: Subject, target: int | None) -> Truth:
 def measure_ours(
     place: Place, data: str, seed: int, most: int, epochs: int, options: dict[str, Any]
 ) -> list[Row]:
-    """Measure the answers of PGM-Explainer; it explains all targets."""
+    """Measure PGM-Explainer, which explains all targets."""
     cells: dict[str, Row] = {
         name: {"data": data, "seed": seed, "explainer": name, "rows": [], "seconds": 0.0}
         for name in OURS
@@ -154,8 +154,8 @@ def measure_rival(
         findings = list(rival_findings(rival, subject.case, targets))
         seconds += time.process_time() - started
         rows += _measured(place, subject, targets, findings)
-    told = {"data": data, "seed": seed, "explainer": rival.name}
-    return [{**told, "rows": rows, "seconds": seconds}]
+    key = {"data": data, "seed": seed, "explainer": rival.name}
+    return [{**key, "rows": rows, "seconds": seconds}]
 
 
 def _measured(
@@ -164,10 +164,10 @@ def _measured(
     targets: Sequence[int | None],
     findings: Sequence[Finding],
 ) -> Iterator[Row]:
-    """Yield what is measured of each target; against the truth only where that is known."""
+    """Yield the scores of each target, including those that need true effects where available."""
     judged = subject.judged
     for target, finding in zip(targets, findings, strict=True):
-        row = {**_told(subject, target), "passes": finding.passes}
+        row = {**_key(subject, target), "passes": finding.passes}
         row |= _of_cause(subject, target, finding)
         if target in judged:
             row |= against_truth(finding, kept_truth(place, subject, target), target)
@@ -175,12 +175,12 @@ def _measured(
         yield row
 
 
-def _told(subject: Subject, target: int | None) -> Row:
+def _key(subject: Subject, target: int | None) -> Row:
     return {"subject": subject.name, "target": target, "kind": subject.kind(target)}
 
 
 def _of_cause(subject: Subject, target: int | None, finding: Finding) -> Row:
-    """Return whether the known cause is found, and what else is known to be right."""
+    """Return the scores against what is known in advance: the cause, its path, evidence against."""
     row: Row = {}
     if target is None:
         return row
@@ -192,7 +192,7 @@ def _of_cause(subject: Subject, target: int | None, finding: Finding) -> Row:
         edges = subject.case.edge_index
         row["path"] = path_found(finding.support, edges, subject.paths[target])
     if target in subject.against:
-        row["told apart"] = negative_evidence(finding.support, *subject.against[target])
+        row["distinguished"] = negative_evidence(finding.support, *subject.against[target])
     return row
 
 
@@ -213,7 +213,7 @@ def measure_nulls(
 def measure_community(
     place: Place, seed: int, most: int, explainer: str, options: dict[str, Any]
 ) -> Row:
-    """Say how often an explainer follows when the edges around a community are moved."""
+    """Return how often attributions follow the probability when edges are rewired."""
     started = time.process_time()
     moves = community_moves(place, seed, most)
     made = time.process_time()

@@ -1,7 +1,7 @@
-"""The community test of Faber et al.: does an explanation follow when edges are moved?
+"""The community test of Faber et al.: do attributions follow when edges are rewired?
 
-Fifty edges are moved so that a node's community is joined more closely, or less. Where the model's
-probability follows, the moved edges should have more attribution than before, or less.
+Fifty edges are rewired so that the community of a node has more edges, or fewer. Where the
+probability rises or falls accordingly, so should the attribution of the rewired edges.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _MOVED = 50
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """Edges that were moved for the sake of one node.
+    """A rewiring of the edges around the community of one node.
 
     Attributes:
         target: the node.
-        before, after: the model with the edges where they were, and where they are now.
-        edges: which edges were moved.
-        joined: whether they join the community more closely.
+        before, after: the model with the original graph and with the rewired graph.
+        edges: indices of the rewired edges.
+        joined: whether the community gained edges.
     """
 
     target: int
@@ -42,7 +42,7 @@ class Move:
 
 
 def community_moves(place: Place, seed: int, most: int) -> list[Move]:
-    """Return moves for some nodes of which the model is right, and whose probability follows."""
+    """Return moves for some correctly classified nodes whose probability follows the rewiring."""
     model, graphs, _ = faber_network(place, "community", seed)
     graph = graphs[0]
     rng = np.random.default_rng(seed)
@@ -75,10 +75,10 @@ def _moves_of(
 def _moved(
     graph: FaberGraph, community: int, joined: bool, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Return which edges are moved, and where they go.
+    """Return the edges to rewire and their new ends.
 
-    To join a community, edges into it from elsewhere get a new source within it. To loosen it,
-    edges among others get a new target within it.
+    To strengthen a community, edges into it from outside get a new source inside it. To weaken it,
+    edges between other nodes get a new target inside it.
     """
     own = graph.y == community
     sources, targets = graph.edge_index
@@ -100,7 +100,7 @@ def _moved(
 def moves_followed(
     moves: Sequence[Move], explain: Callable[[Case, Sequence[int]], Sequence[Finding]]
 ) -> list[dict[str, float]]:
-    """Say of each move whether the mean attribution of the moved edges went the same way.
+    """Return for each move whether the mean attribution of the edges changed in the same direction.
 
     Args:
         explain: explains some targets of a case.
@@ -118,5 +118,5 @@ def moves_followed(
 
 
 def _mean(support: FloatArray, edges: IntArray) -> float:
-    """Return the mean attribution of edges, each of which has the sum of its ends'."""
+    """Return the mean attribution of edges, where an edge has the sum of its two nodes."""
     return float(support[edges].sum(axis=0).mean())

@@ -1,4 +1,4 @@
-"""Everyone who explains, behind one function: what each says of the predictions of a subject."""
+"""All explainers behind one function that returns their findings for a subject."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ __all__ = [
 EFFECTS = "PGM-Explainer, effects"
 DEPENDENCE = "PGM-Explainer, dependence"
 NETWORK = "PGM-Explainer, network"
-"""The nodes of the network: strong causes first, then what depends on the target."""
+"""The nodes of the network: strong causes first, then nodes that depend on the target."""
 OURS = (EFFECTS, DEPENDENCE, NETWORK)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What an explainer says of one prediction.
+    """The result of an explainer for one prediction.
 
     Attributes:
         nodes: the candidates, most important first; the target of a node task is not one.
-        support: how much each node ``[N]`` of the graph speaks for the prediction, or how important
-            it is if ``signed`` is False; 0 for nodes that nothing is said of.
+        support: how much each node ``[N]`` of the graph supports the prediction, or its importance
+            if ``signed`` is False; 0 for nodes without a value.
         signed: whether ``support`` has a sign.
         passes: the number of model calls; a backward pass counts as one more.
-        effects: the effects with their intervals, where the explainer has them.
+        effects: the effects with their intervals, if the explainer has them.
     """
 
     nodes: Sequence[int]
@@ -69,7 +69,7 @@ class Finding:
 
 
 def make_explainer(case: Case, **options: Any) -> PGMExplainer:
-    """Return PGM-Explainer for a case, without networks, which are not measured here."""
+    """Return PGM-Explainer for a case; networks are not learned, since they are not measured."""
     return PGMExplainer(
         case.frozen_model,
         case.x,
@@ -86,7 +86,7 @@ def make_explainer(case: Case, **options: Any) -> PGMExplainer:
 def our_findings(
     case: Case, targets: Sequence[int | None], **options: Any
 ) -> dict[str, list[Finding]]:
-    """Explain by PGM-Explainer: its effects, its dependence, and the nodes of its network."""
+    """Explain with PGM-Explainer; return its effects, its dependence and its network's nodes."""
     explainer = make_explainer(case, **options)
     if case.task == "graph":
         explanations = [explainer.explain() for _ in targets]
@@ -106,14 +106,14 @@ def our_findings(
         found[DEPENDENCE].append(Finding(ranked.tolist(), weight, False, passes))
         held = [node for node in explanation.nodes if isinstance(node, int)]
         weight = np.zeros(len(case.x))
-        chain = held if target is None else [target, *held]  # the network holds the target too
+        chain = held if target is None else [target, *held]  # the network contains the target too
         weight[chain] = np.arange(len(chain), 0, -1)
         found[NETWORK].append(Finding(held, weight, False, passes))
     return found
 
 
 def rivals_by_name(seed: int) -> dict[str, Rival]:
-    """Return who else explains, by name, in the order of tables."""
+    """Return the other explainers by name, in the order of the tables."""
     rivals: list[Rival] = [
         Shapley(DEFAULT_SAMPLES, seed),
         Occlusion("auto", DEFAULT_SAMPLES, seed),
@@ -131,7 +131,7 @@ def rivals_by_name(seed: int) -> dict[str, Rival]:
 
 
 def rival_findings(rival: Rival, case: Case, targets: Sequence[int | None]) -> Iterator[Finding]:
-    """Explain by another explainer."""
+    """Explain with another explainer."""
     if isinstance(rival, SignedRival):
         signed, answers = True, rival.attributions(case, targets)
     else:

@@ -1,7 +1,7 @@
 """The three data sets of Faber et al., whose labels follow from known nodes only.
 
 "When Comparing to Ground Truth is Wrong: On Evaluating GNN Explanation Methods", KDD 2021. Their
-protocol is followed where nothing else is said.
+protocol is followed unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 _LAYERS = {"infection": 4, "community": 4, "negative": 1}
 _GRAPHS = {"infection": (6, 4), "community": (45, 5), "negative": (6, 4)}
-"""Graphs to train on, and others to explain."""
+"""Numbers of graphs to train on and to explain."""
 _RATE = {"infection": 0.005, "community": 0.0003, "negative": 0.005}
 _EPOCHS = 400
 _VALID = 0.999
@@ -82,7 +82,7 @@ def _single_paths(edge_index: IntArray, away: IntArray, depth: int) -> dict[int,
     for distance in range(1, depth + 1):
         for node in np.flatnonzero(away == distance).tolist():
             before = sources[targets == node].tolist()
-            # Two paths are enough to know that there is not only one.
+            # Finding two paths is enough to rule out a single one.
             paths[node] = [[*path, node] for each in before for path in paths[each]][:2]
     return {
         node: found[0] for node, found in paths.items() if len(found) == 1 and len(found[0]) > 1
@@ -115,7 +115,7 @@ def make_negative(rng: np.random.Generator, white: int = 1980) -> FaberGraph:
 
 
 def make_community(rng: np.random.Generator, size: int = 100) -> FaberGraph:
-    """Return a graph of ten communities, whose colours half of the nodes have drawn at random.
+    """Return a graph of ten communities; half of the nodes have a random colour.
 
     Directed edges with probability 0.05 within a community and 0.007 between two.
     """
@@ -140,8 +140,8 @@ def faber_network(
 ) -> tuple[AllLayers, list[FaberGraph], dict[str, float]]:
     """Return a trained network, the graphs it was not trained on, and its accuracy there.
 
-    A network of which less than 0.999 is right is not kept, except for communities; then graphs
-    and network are made anew with the next seed.
+    A network with an accuracy below 0.999 is discarded, except for communities; graphs and network
+    are then generated again with the next seed.
     """
     for attempt in range(_ATTEMPTS):
         rng = np.random.default_rng([seed, attempt])
@@ -170,7 +170,7 @@ def _train(model: AllLayers, graphs: Sequence[FaberGraph], name: str) -> None:
 
 @torch.no_grad()
 def accuracy(model: AllLayers, graphs: Sequence[FaberGraph]) -> float:
-    """Return the share of nodes that are classified right."""
+    """Return the accuracy on the nodes."""
     rights = []
     for each in graphs:
         scores = model(torch.from_numpy(each.x), torch.from_numpy(each.edge_index))

@@ -1,4 +1,4 @@
-"""Means of what was measured, and tables of them with a row for each explainer."""
+"""Means of the measurements, and tables with a row per explainer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EXPLAINERS", "Cells", "Column", "grid", "mean_of"]
 EXPLAINERS = (*OURS, *rivals_by_name(0))
 Cells = Sequence[Mapping[str, Any]]
 Column = tuple[str, Callable[[str], Sequence[float]]]
-"""A column's title, and a function that gives an explainer's figures, one for each seed."""
+"""The title of a column, and a function that returns an explainer's values, one per seed."""
 
 
 def mean_of(
@@ -30,10 +30,10 @@ def mean_of(
     """Return the mean over targets for each seed; targets that cannot be measured do not count.
 
     Args:
-        cells: the answers of jobs.
-        explainer, data, measure: what is meant.
+        cells: the results of jobs.
+        explainer, data, measure: which values to average.
         kind: a group of targets; None for all.
-        counts: by which to weigh groups; None if every target counts the same.
+        counts: weights of the groups; None for equal weights of all targets.
     """
     means = []
     for cell in cells:
@@ -46,12 +46,12 @@ def mean_of(
 
 
 def _weights(kinds: Sequence[str], counts: Mapping[str, int]) -> list[float]:
-    """Return weights that give each group as much as it counts."""
+    """Return weights of the rows that give each group its total weight."""
     return [counts[kind] / kinds.count(kind) for kind in kinds]
 
 
 def grid(title: str, columns: Sequence[Column], explainers: Sequence[str] = EXPLAINERS) -> str:
-    """Return a table; the best figure of a column, the truth's aside, is bold."""
+    """Return a table with the best value of each column in bold, not counting the truth."""
     means = {(name, what): list(of(name)) for name in explainers for what, of in columns}
     best = {
         what: max(

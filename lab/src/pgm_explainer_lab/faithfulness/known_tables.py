@@ -1,4 +1,4 @@
-"""Tables of models of which is known what they read: made by hand, or trained on a known rule."""
+"""Tables for models whose causes are known: made by hand, or trained on a known rule."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["cause_blocks", "faber_blocks"]
 _ALL = (TRUTH, *EXPLAINERS)
 _PUBLISHED = {
     "occlusion (of edges)": 1.0,
-    "integrated gradients of edges": 0.999,
-    "of nodes": 0.758,
+    "integrated gradients (of edges)": 0.999,
+    "integrated gradients (of nodes)": 0.758,
     "distance": 0.440,
     "the authors' PGM-Explainer": 0.315,
     "GNNExplainer (of edges)": 0.139,
@@ -24,17 +24,18 @@ _PUBLISHED = {
 
 
 def cause_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
-    """Say how often the one cause is found."""
+    """Yield how often the single cause is found."""
     both, present = [*truths, *cells], {cell["data"] for cell in truths}
     if "marked" in present:
         yield "### A model that reads one node: the nearest mark"
         yield (
-            "A directed random graph of 1,000 nodes, each pair joined with probability 0.004, 50 "
-            "nodes marked. A model made by hand says how far the nearest mark is, 1 to 4 steps; "
-            "targets have exactly one nearest mark. *first*: how often that mark is the first "
-            "node; *of 5*: how often it is among the first five. The row *the truth* ranks by the "
-            "true effect: at a distance, nodes nearby matter nearly as much as the mark, for they "
-            "change the class if they are perturbed to be marks themselves."
+            "A directed random graph of 1,000 nodes in which each pair is connected with "
+            "probability 0.004 and 50 nodes are marked. A hand-made model predicts the distance of "
+            "the nearest marked node, 1 to 4 hops; each target has exactly one nearest mark. "
+            "*first*: how often that mark is the top-ranked node; *of 5*: how often it is among "
+            "the top five. The row *the truth* ranks nodes by their true effect. When the mark is "
+            "far away, nodes near the target matter almost as much: they change the class when "
+            "a perturbation turns them into marks."
         )
         yield grid("distance of the mark", _causes(both, "marked", "1234"), _ALL)
         if "causes" in figures:
@@ -42,9 +43,10 @@ def cause_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Ite
     if "attention" in present:
         yield "### Attention set by hand"
         yield (
-            "Random graphs of 80 nodes, three layers of attention whose weights are set by hand: "
-            "each node listens to the neighbour of the highest priority, nearly only (*sharp*) or "
-            "mainly (*soft*). Targets get most of their value from one node three steps away."
+            "Random graphs of 80 nodes and three attention layers whose weights are set by hand. "
+            "Each node attends to the neighbour with the highest priority, almost exclusively "
+            "(*sharp*) or mainly (*soft*). Targets get most of their value from one node three "
+            "hops away."
         )
         yield grid("", _causes(both, "attention", ("sharp", "soft")), _ALL)
 
@@ -65,12 +67,12 @@ def _of(
     explainer: str,
     counts: Mapping[str, int] | None = None,
 ) -> list[float]:
-    """The same as :func:`mean_of`, in the order in which columns know the arguments."""
+    """Call :func:`mean_of` with the order of arguments that columns need."""
     return mean_of(cells, explainer, data, measure, kind, counts)
 
 
 def faber_blocks(truths: Cells, cells: Cells, community: Cells) -> Iterator[str]:
-    """The benchmarks of Faber et al."""
+    """Yield the benchmarks of Faber et al."""
     both, found = [*truths, *cells], {cell["data"]: cell for cell in truths}
     columns: list[Column] = []
     if "infection" in found:
@@ -81,28 +83,29 @@ def faber_blocks(truths: Cells, cells: Cells, community: Cells) -> Iterator[str]
             ("path", partial(weighed, "path", None)),
         ]
     if "negative" in found:
-        columns.append(("Negative evidence", partial(_of, both, "negative", "told apart", None)))
+        columns.append(("Negative evidence", partial(_of, both, "negative", "distinguished", None)))
     if community:
         columns.append(("Community", partial(_followed, community)))
     if not columns:
         return
     yield "### Infection, Negative evidence and Community"
     yield (
-        "The three data sets of Faber et al. (KDD 2021), by their protocol. Infection: ten "
-        "directed graphs of 1,000 nodes, a network whose four layers are all read, kept if more "
-        "than 0.999 is right, and targets with a single shortest path from an infected node, the "
-        "*source*. *path* is their score: an edge has the sum of its two ends; of as many first "
-        "edges as the path has nodes, the share of the path's edges that is among them. Targets "
-        "are weighed so that each distance counts as often as it occurs. Negative evidence: how "
-        "often neighbours of the rarer colour, which speak against the prediction, are told from "
-        "white ones by a Kolmogorov–Smirnov test. Community: how often the attribution of moved "
-        "edges follows the probability."
+        "The three data sets of Faber et al. (KDD 2021), by their protocol. *Infection*: ten "
+        "directed graphs of 1,000 nodes and a network of four layers with an accuracy above "
+        "0.999. Targets have a single shortest path from an infected node, the *source*. *path* is "
+        "the score of Faber et al.: the importance of an edge is the sum of those of its two "
+        "nodes; the score is the share of the path's edges among the top n edges, where n is the "
+        "number of nodes on the path. Targets are weighted so that each distance counts as often "
+        "as it occurs. *Negative evidence*: how often a Kolmogorov–Smirnov test distinguishes the "
+        "neighbours of the rarer colour, which are evidence against the prediction, from white "
+        "neighbours. *Community*: how often the attribution of rewired edges changes in the same "
+        "direction as the probability."
     )
     yield grid("", columns, _ALL)
-    told = ", ".join(f"{name} {share:.3f}" for name, share in _PUBLISHED.items())
+    figures = ", ".join(f"{name} {share:.3f}" for name, share in _PUBLISHED.items())
     yield (
-        f"Their own figures for Infection's path: {told}. They explain the logarithm of the "
-        "probability. Here nodes are explained throughout."
+        f"Faber et al. report for the *path* score of Infection: {figures}. They explain the "
+        "log-probability. Here all explainers rank nodes."
     )
     if "infection" in found:
         yield grid("Infection, by distance", _paths(both), _ALL)

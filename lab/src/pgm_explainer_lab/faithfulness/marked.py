@@ -1,4 +1,4 @@
-"""A hand-made model whose answer is known exactly: how far is the nearest marked node?"""
+"""A hand-made model with a known rule: it predicts the distance of the nearest marked node."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _SHARPNESS = 10.0
 class MarkDistance(nn.Module):
     """The class of a node is the distance from the nearest marked node, along the edges.
 
-    Class ``depth + 1`` is for further away. The first feature is 1 for a mark and 0 otherwise; the
-    others are not read. Takes ``x [N, F]`` and stacks ``[B, N, F]``; answers with logits.
+    Class ``depth + 1`` means further away. The first feature is 1 for a mark and 0 otherwise; the
+    others are ignored. Takes ``x [N, F]`` or stacks ``[B, N, F]``; returns logits.
     """
 
     def __init__(self, depth: int = DEPTH) -> None:
@@ -51,14 +51,14 @@ def random_digraph(nodes: int, probability: float, rng: np.random.Generator) -> 
 
 
 def distances_from(sources: IntArray, edge_index: IntArray, nodes: int) -> FloatArray:
-    """Return how many steps each node is from each source, ``[sources, nodes]``; may be infinite.
+    """Return the distance of each node from each source, ``[sources, nodes]``; may be infinite.
 
     Examples:
         >>> distances_from(np.array([0]), np.array([[0, 1], [1, 2]]), 4).tolist()
         [[0.0, 1.0, 2.0, inf]]
     """
     ones = np.ones(edge_index.shape[1])
-    ends = edge_index.astype(np.int32)  # which dijkstra needs in earlier versions of SciPy
+    ends = edge_index.astype(np.int32)  # needed by dijkstra in earlier versions of SciPy
     graph = csr_array((ones, (ends[0], ends[1])), shape=(nodes, nodes))
     return np.asarray(dijkstra(graph, indices=sources, unweighted=True))
 
@@ -66,8 +66,8 @@ def distances_from(sources: IntArray, edge_index: IntArray, nodes: int) -> Float
 def marked_subject(seed: int, each: int, shared: int | None = None, nodes: int = NODES) -> Subject:
     """Return a random graph with marks, and up to ``each`` targets of every distance.
 
-    The targets are nodes with exactly one nearest mark, 1 to 4 steps away. Marks are as dense, and
-    nodes have as many neighbours on average, whatever the number of nodes.
+    The targets are nodes with exactly one nearest mark, 1 to 4 hops away. The density of marks and
+    the mean number of neighbours do not depend on the number of nodes.
     """
     rng = np.random.default_rng(seed)
     edge_index = random_digraph(nodes, EDGE_PROBABILITY * NODES / nodes, rng)

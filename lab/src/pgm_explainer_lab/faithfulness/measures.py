@@ -1,4 +1,4 @@
-"""How well an explanation matches the truth, and what taking its nodes away does."""
+"""Scores of an explanation against the true effects, and its fidelity."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .truth import Truth
 __all__ = ["TOP", "against_truth", "fidelities", "negative_evidence", "path_found"]
 
 TOP = 5
-"""How many nodes an explanation names."""
+"""Number of nodes in an explanation."""
 _Z = 1.959964
 _CLEAR = 3.0
 
 
 def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[str, float]:
-    """Return how much of the truth a finding holds; the target counts in none but the intervals.
+    """Return the scores of a finding against the true effects; only intervals include the target.
 
-    ``captured 1`` and ``captured 5`` are the true effects of the first nodes, as a share of those
-    of as many strongest ones; ``recall 5`` is the share of the five strongest among the first
-    five; ``sign`` is the share of right signs among the five strongest that have a clear one.
-    Nothing is said where no perturbation of any node changes anything.
+    ``captured 1`` and ``captured 5`` are the sums of the true effects of the top-ranked nodes,
+    divided by those of as many strongest nodes; ``recall 5`` is the share of the five strongest
+    nodes among the top five; ``sign`` is the share of correct signs among the five strongest nodes
+    with a clear sign. The result is empty if no perturbation of any node changes anything.
     """
     others = truth.nodes != target
     nodes, size = truth.nodes[others], truth.size[others]
@@ -56,10 +56,10 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
 
 
 def _of_intervals(effects: Effects, truth: Truth, strongest: IntArray) -> dict[str, float]:
-    """Count intervals, and those that hold the true effect; of the five strongest too.
+    """Count intervals and those that contain the true effect, in total and for the five strongest.
 
-    The truth is itself a mean over contexts, so the distance that an interval allows is widened by
-    its standard error.
+    The true effect is itself a mean over contexts, so the intervals are widened by its standard
+    error.
     """
     at = np.searchsorted(truth.nodes, effects.nodes)
     distance = truth.effect[at] - effects.effect
@@ -75,7 +75,7 @@ def _of_intervals(effects: Effects, truth: Truth, strongest: IntArray) -> dict[s
 
 
 def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, float]:
-    """Return what happens without the first five nodes, and with them alone; the target stays."""
+    """Return the fidelities of the five top-ranked nodes; the target is never removed."""
     nodes = list(finding.nodes[:TOP])
     own = [] if target is None else [target]
     plus = faithfulness(case, [target], [nodes]).fidelity_plus
@@ -90,9 +90,9 @@ def fidelities(case: Case, target: int | None, finding: Finding) -> dict[str, fl
 
 
 def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -> float:
-    """Return the share of a path's edges among the first edges, as many as the path has nodes.
+    """Return the share of a path's edges among the top n edges, n the number of nodes on the path.
 
-    Faber et al. give an edge the sum of what its two ends have.
+    As in Faber et al., an edge has the sum of the values of its two nodes.
 
     Examples:
         >>> edges = np.array([[0, 1, 3], [1, 2, 2]])
@@ -108,6 +108,6 @@ def path_found(support: FloatArray, edge_index: IntArray, path: Sequence[int]) -
 def negative_evidence(support: FloatArray, neutral: IntArray, against: IntArray) -> float:
     """Return 1 if evidence against a prediction can be distinguished from neutral nodes, else 0.
 
-    By Faber et al.: the Kolmogorov–Smirnov test of the two groups has a p-value below 0.01.
+    As in Faber et al., a Kolmogorov–Smirnov test of the two groups must have a p-value below 0.01.
     """
     return float(ks_2samp(support[neutral], support[against]).pvalue < 0.01)

@@ -1,4 +1,4 @@
-"""The graph networks that are explained here, and how they are trained and kept."""
+"""The graph neural networks to explain, with functions to train and store them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class AllLayers(nn.Module):
-    """Layers of ``GraphConv`` with ReLU; a linear layer reads the features and all layers at once.
+    """``GraphConv`` layers with ReLU; a linear layer takes the features and all layers' outputs.
 
     The network of Faber et al. (KDD 2021).
     """
@@ -37,7 +37,7 @@ class AllLayers(nn.Module):
 
 
 class CitationGAT(nn.Module):
-    """Two layers of attention with eight heads and dropout, as usual for Cora."""
+    """Two attention layers with eight heads and dropout, as usual for Cora."""
 
     def __init__(self, features: int, classes: int) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class CitationGAT(nn.Module):
 
 
 class MoleculeGIN(nn.Module):
-    """Three layers of GIN; a linear layer reads the sum over all atoms."""
+    """Three GIN layers, a sum over all atoms, and a linear layer."""
 
     def __init__(self, features: int, classes: int, hidden: int = 32) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class MoleculeGIN(nn.Module):
 
 
 def kept(place: Place, name: str, model: Network, train: Callable[[Network], None]) -> Network:
-    """Return a network with the weights kept under a name; if there are none, train it first."""
+    """Return a network with the weights stored under a name; train it first if there are none."""
     path = place.models / f"{name}.safetensors"
     if path.is_file():
         model.load_state_dict(load_file(path))
@@ -82,7 +82,7 @@ def kept(place: Place, name: str, model: Network, train: Callable[[Network], Non
 
 
 def training_steps(model: nn.Module, count: int, rate: float, decay: float = 0) -> Iterator[int]:
-    """Yield as many steps of Adam; the caller computes the gradients of each."""
+    """Yield before each step of Adam; the caller computes the gradients."""
     model.train()
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=decay)
     for step in range(count):

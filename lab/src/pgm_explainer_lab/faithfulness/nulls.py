@@ -1,10 +1,10 @@
-"""False discoveries, counted where it is known that nothing can be discovered.
+"""False discoveries, counted where the true effects are known to be zero.
 
 *Twins*: the graph is doubled, and targets in the first copy get the predictions of their twins in
-the second. These vary exactly as before, but nothing in the targets' own neighbourhood matters: it
-is as if the predictions were shuffled over the samples.
+the second. The predictions have the same distribution as before, but no node in the targets' own
+neighbourhood affects them, as if they were shuffled over the samples.
 
-*Out of sight*: candidates one step further away than the model sees. Here other candidates matter,
+*Out of sight*: candidates one hop further away than the model can use. Other candidates matter,
 but these cannot.
 """
 
@@ -29,12 +29,12 @@ __all__ = ["out_of_sight", "twins"]
 
 
 def twins(case: Case, targets: Sequence[int], alone: int, **options: Any) -> list[dict[str, float]]:
-    """Return for each target how many nodes are found to matter though none does.
+    """Return for each target how many nodes are reported as significant although none matters.
 
     ``effects`` counts significant effects, ``intervals`` all intervals, and ``covered`` those that
-    hold 0, the true effect. ``dependence`` counts significantly dependent nodes, of the first
-    targets only, ``alone`` of them. Each of these is explained by itself and sends no messages, for
-    a candidate's own prediction may depend on no target either.
+    contain 0, the true effect. ``dependence`` counts significantly dependent nodes for the first
+    ``alone`` targets. Each of these is explained separately, and its outgoing edges are removed,
+    because the predictions of candidates must not depend on the target either.
     """
     doubled = _doubled(case, targets, case.graph.whole, **options)
     rows: list[dict[str, float]] = [
@@ -86,18 +86,18 @@ def _doubled(case: Case, targets: Sequence[int], first: Subgraph, **options: Any
 
 
 def _silent(graph: Subgraph, node: int) -> Subgraph:
-    """Return a graph without the edges that leave a node."""
+    """Return a graph without the outgoing edges of a node."""
     kept = graph.edge_index[0] != node
     return replace(graph, edge_index=graph.edge_index[:, kept], edges=graph.edges[kept])
 
 
 def out_of_sight(case: Case, targets: Sequence[int], **options: Any) -> list[dict[str, float]]:
-    """Return for each target how many discoveries there are, and how many that cannot be true.
+    """Return for each target the number of discoveries, and how many of them must be false.
 
-    ``nulls`` counts the candidates that the model cannot see.
+    ``nulls`` counts the candidates that are too far away for the model.
     """
     sees = case.num_layers
-    assert sees is not None  # these are networks of PyTorch Geometric's layers
+    assert sees is not None  # these networks consist of PyTorch Geometric layers
     explainer = make_explainer(replace(case, hops=sees + 1), **options)
     rows: list[dict[str, float]] = []
     for target, explanation in zip(targets, explainer.explain_many(targets), strict=True):

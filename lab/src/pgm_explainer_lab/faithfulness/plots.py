@@ -1,4 +1,4 @@
-"""The pictures of the section."""
+"""The figures of the faithfulness section."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _LINES = {
     "occlusion (perturbed)": (VERMILLION, "-", "D"),
     "proximity": ("#888888", ":", "v"),
 }
-"""Who is drawn by distance: all of them would hide each other."""
+"""The explainers drawn by distance; lines of all of them would overlap."""
 _MEASURE = "captured 5"
 _NO_PASS = 0.3
-"""Where those are drawn that ask the model nothing, on a scale of logarithms."""
+"""Position on the logarithmic axis of explainers that do not call the model."""
 _LETTER_WIDTH, _LABEL_HEIGHT = 0.045, 0.05
-"""Of labels, in powers of ten and in units of the vertical axis."""
+"""Size of labels, in powers of ten and in units of the vertical axis."""
 
 
 def draw_figures(folder: Path, results: Mapping[str, Any]) -> dict[str, str]:
-    """Draw all pictures that there is something for; return their paths relative to the page."""
+    """Draw the figures that have data; return their paths relative to the page."""
     truths, cells = results["truths"], results["cells"]
     drawn = {}
     present = {cell["data"] for cell in cells}
@@ -48,7 +48,7 @@ def draw_figures(folder: Path, results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _by_distance(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Draw how often the cause is the first node, by its distance."""
+    """Draw how often the cause is the top-ranked node, by its distance."""
     sets = [data for data in ("marked", "infection") if any(c["data"] == data for c in cells)]
     figure, panels = plt.subplots(
         1,
@@ -68,11 +68,11 @@ def _by_distance(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
         axes.set_title(
             {"marked": "The mark", "infection": "The infected source"}[data], size=11, color=INK
         )
-        axes.set_xlabel("steps away")
+        axes.set_xlabel("distance in hops")
         axes.set_xticks(range(1, 5))
         axes.set_ylim(-0.04, 1.04)
         axes.spines[["top", "right"]].set_visible(False)
-    panels[0][0].set_ylabel("share of targets in which it is the first node")
+    panels[0][0].set_ylabel("share of targets whose top-ranked node it is")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     write_figure(path, figure, dpi=110)
@@ -141,7 +141,7 @@ def _passes(cells: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 
 def _label_heights(points: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """Return where labels go: as high as their points, but none onto another nearby."""
+    """Return the heights of the labels, moved down where they would overlap another label."""
     heights: dict[str, float] = {}
     for name in sorted(points, key=lambda each: -points[each][1]):
         x, height = points[name]

@@ -1,4 +1,4 @@
-"""The section of the page: how faithful explanations are, measured against the model."""
+"""The faithfulness section: explanations measured against the model."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ..reproduce.plan import Plan, Section
 from .cells import NULL_SETS, community_job, explainer_jobs, null_job, truth_job
 from .explainers import OURS, rivals_by_name
 from .plots import draw_figures
-from .sets import COMMUNITY, SETS, is_at_hand
+from .sets import COMMUNITY, SETS, is_available
 from .tables import write_section
 
 __all__ = ["faithfulness_section"]
 
 _COMMUNITY_TARGETS = 6
 _TOO_DEAR = ("SHAP",)
-"""Who does not do the community test: a thousand players in each of a dozen games."""
+"""Explainers too slow for the community test: SHAP would have a thousand players in each game."""
 _NOT_OPTIONS = ("task", "num_layers", "hops", "features", "structure", "seed")
 
 
 def faithfulness_section(plan: Plan) -> Section:
-    """Measure every explainer on every set whose data is at hand."""
+    """Measure every explainer on every set whose data is available."""
     known = (*SETS, COMMUNITY)
     wanted = plan.faithful_sets or known
     unknown = [data for data in wanted if data not in known]
     if unknown:
         raise InputError(f"unknown set {unknown[0]!r}; choose from: {', '.join(known)}")
-    sets = [data for data in SETS if data in wanted and is_at_hand(plan.place, data)]
+    sets = [data for data in SETS if data in wanted and is_available(plan.place, data)]
     options = default_options()
     for given in _NOT_OPTIONS:
         options.pop(given, None)
@@ -57,7 +57,7 @@ def faithfulness_section(plan: Plan) -> Section:
 
 
 def _community_jobs(plan: Plan, options: dict[str, Any]) -> list[Job]:
-    """The community test is long, so that it is done with few targets."""
+    """Return jobs for the community test, with few targets because it takes long."""
     most = min(plan.targets, _COMMUNITY_TARGETS)
     silent = {name for name, rival in rivals_by_name(0).items() if not rival.queries.forwards}
     others = [name for name in rivals_by_name(0) if plan.rivals or name in silent]

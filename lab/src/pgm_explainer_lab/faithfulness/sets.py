@@ -1,4 +1,4 @@
-"""All that is explained, by the name of its set."""
+"""The predictions to explain, by the name of their set."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from .trained import (
     random_labels,
 )
 
-__all__ = ["COMMUNITY", "HAND_MADE", "KNOWN", "REAL", "SETS", "is_at_hand", "make_subjects"]
+__all__ = ["COMMUNITY", "HAND_MADE", "KNOWN", "REAL", "SETS", "is_available", "make_subjects"]
 
 HAND_MADE = ("marked", "attention")
-"""Models that were not trained: what they read is known exactly."""
+"""Hand-made models; the nodes they use are known exactly."""
 KNOWN = ("infection", "negative")
 """Trained models whose labels follow from known nodes."""
 REAL = (*SYNTHETIC, *BITCOIN, "cora", "mutagenicity", *(f"random {kind}" for kind in RANDOM_LABELS))
-"""Trained models whose truth only brute force can tell."""
+"""Trained models whose true effects must be found by brute force."""
 SETS = (*HAND_MADE, *KNOWN, *REAL)
 COMMUNITY = "community"
-"""Explained too, but measured otherwise."""
+"""A further set, measured in a different way."""
 
 _GRAPHS = 2
 _MORE = 4
-"""How many times as many targets there are of sets in which explaining them all costs little."""
+"""Factor for the number of targets of sets that are cheap to explain."""
 
 
 def make_subjects(place: Place, data: str, seed: int, most: int, epochs: int) -> list[Subject]:
-    """Return what is explained of a set; models are trained if they are not there yet.
+    """Return the subjects of a set; models that do not exist yet are trained.
 
     Args:
         data: one of :data:`SETS`.
-        most: about how many targets a model has that everyone explains.
-        epochs: of training the paper's network.
+        most: approximate number of targets per model that all explainers explain.
+        epochs: epochs of training for the paper's network.
     """
     if data == "marked":
         seeds = range(_GRAPHS * seed, _GRAPHS * (seed + 1))
@@ -75,8 +75,8 @@ def make_subjects(place: Place, data: str, seed: int, most: int, epochs: int) ->
     return paper_subjects(place, data, seed, most, epochs)
 
 
-def is_at_hand(place: Place, data: str) -> bool:
-    """Say whether the data of a set is there, or can be downloaded; others are made."""
+def is_available(place: Place, data: str) -> bool:
+    """Return whether the data of a set is available or can be downloaded or generated."""
     try:
         if data in BITCOIN:
             load_bitcoin(data, folder=place.data)
@@ -92,7 +92,7 @@ def is_at_hand(place: Place, data: str) -> bool:
 def _infection(
     name: str, model: AllLayers, graph: FaberGraph, each: int, accuracy: float
 ) -> Subject:
-    """Nodes with a single path from the nearest infected node, grouped by its length."""
+    """Return nodes with a single path from the nearest infected node, grouped by its length."""
     by_length: dict[int, list[int]] = {}
     for node in _right(model, graph, graph.targets):
         by_length.setdefault(len(graph.paths[node]) - 1, []).append(node)
@@ -122,7 +122,7 @@ def _infection(
 def _negative(
     name: str, model: AllLayers, graph: FaberGraph, each: int, accuracy: float
 ) -> Subject:
-    """White nodes; their neighbours of the rarer colour are evidence against the prediction."""
+    """Return white nodes; neighbours of the rarer colour are evidence against the prediction."""
     rng = np.random.default_rng(0)
     targets = rng.permutation(_right(model, graph, graph.targets))[: _MORE * each].tolist()
     against = {}
@@ -136,7 +136,7 @@ def _negative(
 
 @torch.no_grad()
 def _right(model: AllLayers, graph: FaberGraph, nodes: Iterable[int]) -> list[int]:
-    """Return the nodes that are classified right; of others the cause is not known."""
+    """Return the correctly classified nodes; the cause of other predictions is not known."""
     scores = model(torch.from_numpy(graph.x), torch.from_numpy(graph.edge_index))
     right = scores.argmax(dim=1).numpy() == graph.y
     return [node for node in nodes if right[node]]

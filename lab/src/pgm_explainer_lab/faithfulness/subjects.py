@@ -1,4 +1,4 @@
-"""What is explained: a model, its graph, some of its predictions, and what is known of them."""
+"""Subjects: a model, its graph, the predictions to explain, and what is known about them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Subject:
         targets: the nodes whose predictions are explained; ``(None,)`` for the whole graph.
         kinds: for each target a group that is reported separately, such as the distance of its
             cause; empty if there are no groups.
-        causes: for some targets the one node that the model should read.
+        causes: for some targets the one node that determines the prediction.
         paths: for some targets the nodes from the cause to the target, both included.
         against: for some targets the nodes that are neutral, and those that are evidence against
             the prediction.
-        shared: how many targets of each group everyone explains, and have their truth found; None
-            for all. PGM-Explainer explains all of them.
-        counts: how many targets of each group there are in all, by which the groups are weighed.
-        accuracy: the share of right predictions on what the model was not trained on.
+        shared: number of targets per group that all explainers explain and whose true effects are
+            measured; None for all. PGM-Explainer explains all targets.
+        counts: total number of targets in each group, used as weights of the groups.
+        accuracy: the accuracy of the model on held-out data.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Subject:
 
     @property
     def judged(self) -> list[int | None]:
-        """The targets that everyone explains: the first ones of each group."""
+        """The targets that all explainers explain: the first ones of each group."""
         if self.shared is None:
             return list(self.targets)
         seen: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The tables of the section, in Markdown."""
+"""The tables of the faithfulness section, in Markdown."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ __all__ = ["write_section"]
 _COLUMNS = {
     "Synthetic sets": tuple(SYNTHETIC),
     "Real data and random labels": tuple(data for data in REAL if data not in SYNTHETIC),
-    "Hand-made models, and models that had to learn a known rule": (*HAND_MADE, *KNOWN),
+    "Hand-made models, and models trained on a known rule": (*HAND_MADE, *KNOWN),
 }
 _CAPTURED = {
-    "captured 5": "**Effect captured at 5**: the true effects of the first five nodes, as a share "
-    "of those of the five strongest.",
-    "captured 1": "**Effect captured at 1**: the same of the first node and the strongest.",
-    "recall 5": "**Recall at 5**: how many of the five strongest nodes are among the first five.",
-    "sign": "**Sign**: how often the sign is right, of those of the five strongest nodes whose "
-    "true effect is at least three standard errors from 0. Others give no sign.",
+    "captured 5": "**Effect captured at 5**: the sum of the true effects of the five top-ranked "
+    "nodes, divided by that of the five nodes with the largest true effects.",
+    "captured 1": "**Effect captured at 1**: the same for the top-ranked node alone.",
+    "recall 5": "**Recall at 5**: the share of the five nodes with the largest true effects that "
+    "are among the five top-ranked nodes.",
+    "sign": "**Sign**: how often the sign is right, for those of the five strongest nodes whose "
+    "true effect is at least three standard errors from 0. Explainers without signs are left out.",
 }
 
 
@@ -39,8 +40,8 @@ def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str
     """Return the section.
 
     Args:
-        results: what was measured.
-        figures: paths of pictures, by name.
+        results: the measurements.
+        figures: paths of the figures, by name.
     """
     truths, cells = results["truths"], results["cells"]
     blocks = [
@@ -58,32 +59,32 @@ def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str
 
 
 _ABOUT = (
-    "The truth here is not what a motif or a label suggests but what the model does. In each of "
-    "many random contexts, in which the other nodes are perturbed as the explainer perturbs them, "
-    "the model is asked twice: with a node perturbed, and with it as it is. A node's *true effect* "
-    "is the mean size of the difference in the probability of the predicted class, its *signed* "
-    "effect the mean difference. The contexts are drawn from another seed than the explainer's "
-    "samples. The target itself is a candidate for no ranking here, and is left out of both sides "
-    "of every share; intervals are checked for it too.\n\n"
-    "*PGM-Explainer, effects* and *dependence* are the two answers of one explanation, and "
-    "*network* the nodes of its network (strong causes first, then dependent nodes), with the "
-    "defaults. *occlusion* perturbs one node at a time, with zeros or as the explainer does "
-    "(repeated until as many passes are used). *saliency* and *integrated gradients* are "
-    "Captum's through PyTorch Geometric, of the predicted class's score (*log p*: of the logarithm "
-    "of its probability); *saliency* is called GRAD in the tables of the paper's experiments. "
-    "*GRAD (paper)* is what the paper describes: the signed sum of the gradient of the loss. "
-    "*PGExplainer* and *GNNExplainer* are PyTorch Geometric's. *proximity* and *random* ask the "
-    "model nothing."
+    "Here the ground truth is what the model does, not what a motif or a label suggests. It is "
+    "measured in many random contexts, in which the other nodes are perturbed as the explainer "
+    "perturbs them. In each context the model is called twice: with the node perturbed and with "
+    "the node unchanged. The *true effect* of a node is the mean absolute difference in the "
+    "probability of the predicted class; its *signed* effect is the mean difference. The contexts "
+    "are drawn with a different seed than the explainer's samples. The target is excluded from "
+    "all rankings and scores; only the intervals are also checked for the target.\n\n"
+    "*PGM-Explainer, effects* and *dependence* are the two rankings of one explanation; "
+    "*network* lists the nodes of its network (strong causes first, then dependent nodes). All "
+    "use the defaults. *occlusion* perturbs one node at a time, with zeros or as the explainer "
+    "does (repeated until the same number of passes is used). *saliency* and *integrated "
+    "gradients* are those of Captum, called through PyTorch Geometric, for the score of the "
+    "predicted class (*log p*: for its log-probability). *saliency* is called GRAD in the tables "
+    "of the paper's experiments. *GRAD (paper)* is what the paper describes: the signed sum of the "
+    "gradient of the loss. *PGExplainer* and *GNNExplainer* are those of PyTorch Geometric. "
+    "*proximity* and *random* do not call the model."
 )
 
 
 def _missing(missing: Sequence[str]) -> Iterator[str]:
     if missing:
-        yield f"Left out, for the data is not at hand: {', '.join(missing)}."
+        yield f"Left out because the data is not available: {', '.join(missing)}."
 
 
 def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
-    """How much of the true effects rankings hold."""
+    """Yield the scores of rankings against the true effects."""
     present = {cell["data"] for cell in cells}
     yield "### How much of the effect is captured"
     for measure, about in _CAPTURED.items():
@@ -100,12 +101,13 @@ def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
 
 
 def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
-    """Whether the intervals and the significance hold what they promise."""
-    yield "### Do the intervals and the significance hold?"
+    """Yield the coverage of the intervals and the rates of false discoveries."""
+    yield "### Coverage of the intervals and false discoveries"
     yield (
-        "*all*: the share of 95 % intervals that hold the true effect, of all candidates and the "
-        "target; *of the strongest*: of the five nodes with the strongest true effect. The truth "
-        "is a mean over contexts itself, so its standard error widens the intervals."
+        "*all*: the share of 95 % intervals that contain the true effect, over all candidates and "
+        "the target; *of the strongest*: the same for the five nodes with the largest true effect. "
+        "The true effect is itself a mean over contexts, so the intervals are widened by its "
+        "standard error."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals"]]
     for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
@@ -118,17 +120,17 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
     yield table(rows)
     if nulls:
         yield (
-            "*Nothing to find*: a target's prediction is replaced by that of the same node in a "
-            "copy of the graph, which is perturbed independently; so it depends on no candidate, "
-            "and every discovery is false. *Out of sight*: candidates one step beyond what the "
-            "model sees, among others that matter; *false* is the mean share of them among the "
-            "discoveries."
+            "*Nothing to find*: the prediction of a target is replaced by that of the same node in "
+            "a copy of the graph that is perturbed independently. It then depends on no candidate, "
+            "and every discovery is false. *Out of sight*: some candidates are one hop too far "
+            "away for the model to use them, others matter; *false* is the mean share of the "
+            "former among the discoveries."
         )
         yield table(list(_null_rows(nulls)))
 
 
 def _by_set(cells: Cells) -> Iterator[tuple[str, Cells]]:
-    """Yield the cells of each set, all seeds together; of all sets together too, if several."""
+    """Yield the cells of each set, over all seeds; then those of all sets, if there are several."""
     names = list(dict.fromkeys(cell["data"] for cell in cells))
     for name in names:
         yield name, [cell for cell in cells if cell["data"] == name]
@@ -147,7 +149,7 @@ def _null_rows(nulls: Cells) -> Iterator[list[str]]:
         "effects: targets with any",
         "dependence: targets with any",
         "dependence: mean",
-        "intervals that hold 0",
+        "intervals that contain 0",
         "out of sight: false",
     ]
     for data, of in _by_set(nulls):
@@ -169,7 +171,7 @@ def _null_rows(nulls: Cells) -> Iterator[list[str]]:
 
 
 def _fidelity_blocks(cells: Cells) -> Iterator[str]:
-    """What happens without the first nodes, and with them alone."""
+    """Yield the fidelity of explanations of five nodes."""
     sets = [data for data in REAL if any(cell["data"] == data for cell in cells)]
     if not sets:
         return
@@ -180,12 +182,13 @@ def _fidelity_blocks(cells: Cells) -> Iterator[str]:
     }
     yield "### Fidelity"
     yield (
-        "Means over sets of explanations of five nodes. *fidelity+*: how often the prediction "
-        "flips without them; *fidelity−*: how often it flips with them alone; "
-        "*characterization*: the harmonic mean of fidelity+ and 1 − fidelity−. *robust* (Zheng et "
-        "al., ICLR 2024): how much probability is lost if each of them is removed with "
-        "probability 0.1 (+), and if each other node is kept with probability 0.9 (−). Removed "
-        "nodes have zeros for features; the target stays. ↑ more is better, ↓ less."
+        "Explanations of five nodes, averaged over sets. *fidelity+*: how often the prediction "
+        "flips when the explaining nodes are removed; *fidelity−*: how often it flips when all "
+        "other nodes are removed; *characterization*: the harmonic mean of fidelity+ and "
+        "1 − fidelity−. *robust* (Zheng et al., ICLR 2024): the loss of probability when each "
+        "explaining node is removed with probability 0.1 (+), and when each other node is kept "
+        "with probability 0.9 (−). The features of removed nodes are set to zero; the target is "
+        "never removed. ↑ higher is better, ↓ lower is better."
     )
     for title, chosen in groups.items():
         if not chosen:
@@ -214,13 +217,14 @@ def _fidelity(cells: Cells, name: str, data: str) -> list[float]:
 
 
 def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
-    """What it took."""
-    yield "### What it took"
+    """Yield the cost of each explainer and the sizes of the sets."""
+    yield "### Cost"
     yield (
-        "Passes through the model for one target: forwards, and a backward counts as one more. "
-        "PGM-Explainer's 1,000 serve all targets of a graph together; the others' are for each."
+        "Passes through the model for one target; a backward pass counts as one more. "
+        "PGM-Explainer uses its 1,000 passes for all targets of a graph together; the others need "
+        "theirs for every target."
     )
-    rows = [["", "passes, least", "mean", "most", "CPU seconds a target"]]
+    rows = [["", "fewest passes", "mean", "most", "CPU seconds per target"]]
     for name in EXPLAINERS:
         of = [cell for cell in cells if cell["explainer"] == name]
         passes = [row["passes"] for cell in of for row in cell["rows"]]
@@ -232,8 +236,8 @@ def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Ite
     if "passes" in figures:
         yield f"![Passes and effect captured]({figures['passes']})"
     yield (
-        "The sets. *strongest effect*: how much perturbing the strongest node but the target moves "
-        "the probability, on average over targets; where that is little, there is little to find."
+        "The sets. *strongest effect*: the largest true effect of any node except the target, "
+        "averaged over targets; where it is small, there is little to find."
     )
     rows = [["", "accuracy of the model", "targets", "candidates", "strongest effect", *_SECONDS]]
     for cell in truths:
@@ -241,8 +245,8 @@ def _cost_blocks(truths: Cells, cells: Cells, figures: Mapping[str, str]) -> Ite
         of = cell["rows"]
         mean = {key: np.mean([row[key] for row in of]) for key in ("candidates", "strongest")}
         seconds = [f"{cell[key]:.1f}" for key in ("seconds of training", "seconds of truth")]
-        told = [str(len(of)), f"{mean['candidates']:.0f}", f"{mean['strongest']:.3f}"]
-        rows.append([cell["data"], right, *told, *seconds])
+        counts = [str(len(of)), f"{mean['candidates']:.0f}", f"{mean['strongest']:.3f}"]
+        rows.append([cell["data"], right, *counts, *seconds])
     yield table(rows)
 
 

@@ -1,4 +1,4 @@
-"""Trained networks whose truth only brute force can tell."""
+"""Trained networks whose true effects must be found by brute force."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RANDOM_LABELS: dict[str, Any] = {"GCN": GCN, "SAGE": GraphSAGE, "GAT": GAT}
 _RANDOM_MODELS = 3
 _TRAINED_MOLECULES = 3000
 _ENOUGH = 6
-"""Fewer candidates than this are hardly worth a ranking of five."""
+"""Targets with fewer candidates are left out, since five nodes are ranked."""
 
 
 def paper_subjects(place: Place, data: str, seed: int, most: int, epochs: int) -> list[Subject]:
@@ -45,7 +45,7 @@ def paper_subjects(place: Place, data: str, seed: int, most: int, epochs: int) -
 
 
 def cora_subjects(place: Place, seed: int, most: int) -> list[Subject]:
-    """Return Cora with a GAT; some of the nodes that it was not trained on."""
+    """Return Cora with a GAT, and some held-out nodes as targets."""
     dataset = load_cora(place.data)
     torch.manual_seed(seed)
 
@@ -79,7 +79,7 @@ def _with_company(graph: Graph, nodes: IntArray, hops: int, most: int) -> list[i
 
 
 def molecule_subjects(place: Place, seed: int, most: int) -> list[Subject]:
-    """Return Mutagenicity with a GIN; some of the molecules that it was not trained on."""
+    """Return Mutagenicity with a GIN, and some held-out molecules as targets."""
     molecules = load_mutagenicity(place.data)
     order = np.random.default_rng(seed).permutation(len(molecules))
     torch.manual_seed(seed)
@@ -123,7 +123,7 @@ def _as_data(molecule: Molecule) -> Data:
 
 
 def random_labels(place: Place, kind: str, seed: int, most: int) -> list[Subject]:
-    """Return three networks of a kind that have learnt random labels of 60 nodes by heart."""
+    """Return three networks of a kind that have memorised random labels of 60 nodes."""
     seeds = range(_RANDOM_MODELS * seed, _RANDOM_MODELS * (seed + 1))
     return [_random_label_subject(place, kind, each, most) for each in seeds]
 

@@ -1,8 +1,8 @@
-"""The true effect of every node, found by asking the model many times.
+"""The true effect of every node, measured with many model calls.
 
 In each of many random contexts, in which the other nodes are perturbed as the explainer perturbs
-them, the model is called twice: with the node perturbed and with the node as it is. The mean of the
-differences is what an explainer's effects estimate.
+them, the model is called twice: with the node perturbed and with the node unchanged. The effects of
+an explainer estimate the mean of the differences.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from ..rivals.output import Output
 __all__ = ["Truth", "TruthPlan", "true_effects"]
 
 _SEED = 1_000_003
-"""Added to a seed, so that no explainer has seen the contexts of the truth."""
+"""Added to a seed, so that the contexts differ from the samples of every explainer."""
 _FLOATS_AT_ONCE = 10_000_000
 
 
 @dataclass(frozen=True)
 class TruthPlan:
-    """How the truth is found.
+    """How the true effects are measured.
 
     Every node is perturbed in as many contexts as ``budget`` allows, within limits. The strongest
-    are then measured anew in other and more contexts, in two steps: of many nodes a few contexts
-    say which may be strong, but not how strong they are.
+    nodes are then measured again in more and new contexts, in two steps, because few contexts show
+    which nodes may be strong, but not how strong they are.
 
     Attributes:
-        budget: about how many samples the first pass takes.
+        budget: approximate number of samples of the first pass.
         fewest, most: limits of the number of contexts of the first pass.
-        again: how many nodes are measured again, and in how many contexts, step by step.
+        again: for each further step, the number of nodes and of contexts.
         perturbation, probability: those of the explainer.
-        seed: the explainer's; the contexts are drawn from another one that depends on it.
+        seed: the explainer's seed, from which another one is derived for the contexts.
     """
 
     budget: int = 6000
@@ -52,12 +52,12 @@ class TruthPlan:
 
 @dataclass(frozen=True)
 class Truth:
-    """What perturbing each node does to the probability of the explained class.
+    """The effect of perturbing each node on the probability of the explained class.
 
     Attributes:
         nodes: the candidates and, in a node task, the target, ascending.
         effect: the mean change, with its sign.
-        size: the mean size of the change, whatever its sign; exactly 0 if there never was any.
+        size: the mean absolute change; exactly 0 if there never was a change.
         error: the standard error of ``effect``.
     """
 
@@ -86,7 +86,7 @@ def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
 
 
 class _Pairs:
-    """Asks the model about pairs of graphs that differ in the perturbation of one node."""
+    """Calls the model on pairs of graphs that differ in the perturbation of one node."""
 
     def __init__(self, case: Case, target: int | None, plan: TruthPlan) -> None:
         self._output = Output(case, target)
@@ -117,7 +117,7 @@ class _Pairs:
         return np.stack((mean, size / count, np.sqrt(variance / count)))
 
     def _changes(self, nodes: IntArray, contexts: IntArray) -> FloatArray:
-        """Return ``[contexts, nodes]``: the probability with a node perturbed less that without."""
+        """Return ``[contexts, nodes]``: the change of the probability by perturbing the node."""
         draws = Draws.grid(self._plan.seed + _SEED, contexts, self._output.part.nodes)
         perturbed = draws.coins("perturbed", self._plan.probability)
         original = np.repeat(self._output.x[None], len(contexts), axis=0)
@@ -125,7 +125,7 @@ class _Pairs:
         drawn = new_features(self._perturbation, self._population, draws)
         new[..., self._columns] = drawn[..., self._columns]
         context = np.where(perturbed[..., None], new, original)
-        # In each context as many graphs as nodes, each with one node turned over.
+        # In each context one graph per node, in which that node's perturbation is toggled.
         rows = self._output.positions(nodes)
         turned = np.repeat(context[:, None], len(nodes), axis=1)
         over = np.where(perturbed[..., None], original, new)

@@ -1,4 +1,4 @@
-"""How good explanations are: against the truth, against the model, and against each other."""
+"""Metrics of explanations: against the truth, against the model, and between explanations."""
 
 from .accuracy import top_k_accuracy
 from .agreement import jaccard, stability

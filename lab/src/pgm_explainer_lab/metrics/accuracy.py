@@ -1,4 +1,4 @@
-"""How often the first nodes are the right ones."""
+"""How often the top-ranked nodes are the right ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ __all__ = ["top_k_accuracy"]
 def top_k_accuracy(
     explanations: Sequence[Explanation], data: NodeDataset, count_target: bool = True
 ) -> float:
-    """Return the mean share of each target's motif among the first k nodes of its ranking.
+    """Return the mean share of each target's motif among the top k nodes of its ranking.
 
-    k is the motif's size. The ranking is that of dependence, the paper's.
+    k is the size of the motif. The ranking is by dependence, as in the paper.
 
-    ``count_target`` is the paper's protocol: the target is in its own motif and counts as found,
-    so 1/k is free. Without it, the k - 1 other nodes are looked for among the first k - 1.
+    ``count_target`` is the paper's protocol: the target is in its own motif and always counts as
+    found, so the score is at least 1/k. Without it, the score is the share of the k - 1 other nodes
+    among the top k - 1.
     """
     shares = []
     for explanation in explanations:

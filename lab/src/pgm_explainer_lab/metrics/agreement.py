@@ -1,4 +1,4 @@
-"""How far two sets of nodes agree: with the truth, or one run with the next."""
+"""Agreement between two sets of nodes: with the truth, or between runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["jaccard", "stability"]
 
 
 def jaccard(found: Collection[int], truth: Collection[int]) -> float:
-    """Return the share that two sets have in common of what either holds; 1 if both are empty.
+    """Return the size of the intersection over that of the union; 1 if both sets are empty.
 
-    Of an explanation and the truth this is the *graph explanation accuracy* (GEA), which PyTorch
-    Geometric does not have.
+    For an explanation and the truth this is the *graph explanation accuracy* (GEA), which PyTorch
+    Geometric does not provide.
 
     Examples:
         >>> jaccard([1, 2, 3], [2, 3, 4])
@@ -25,7 +25,7 @@ def jaccard(found: Collection[int], truth: Collection[int]) -> float:
 
 
 def stability(runs: Sequence[Sequence[Collection[int]]]) -> float:
-    """Return how alike explanations with different seeds are: 1 if all find the same nodes.
+    """Return the similarity of explanations with different seeds: 1 if all find the same nodes.
 
     Args:
         runs: for each seed the nodes found for each target, the targets in the same order.

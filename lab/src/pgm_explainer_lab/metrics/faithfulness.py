@@ -1,4 +1,4 @@
-"""Whether the model needs the nodes that explain it, and whether they are enough: by PyG."""
+"""Necessity and sufficiency of the explaining nodes, by the metrics of PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ __all__ = ["Faithfulness", "faithfulness"]
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """What PyTorch Geometric's metrics say of hard node masks, as means over targets.
+    """PyTorch Geometric's metrics of hard node masks, averaged over targets.
 
-    A masked node has zeros for features.
+    The features of masked nodes are set to zero.
 
     Attributes:
-        fidelity_plus: how often the prediction flips without the explaining nodes; more is better.
-        fidelity_minus: how often it flips with the explaining nodes alone; less is better.
+        fidelity_plus: how often the prediction flips when the explaining nodes are masked; higher
+            is better.
+        fidelity_minus: how often it flips when all other nodes are masked; lower is better.
         characterization: the harmonic mean of ``fidelity_plus`` and ``1 - fidelity_minus``.
-        unfaithfulness: how far the class probabilities move with the explaining nodes alone,
-            ``1 - exp(-KL)``; less is better. PyTorch Geometric documents KL(before || after), but
-            what it computes is KL(after || before).
+        unfaithfulness: how much the class probabilities change when all other nodes are masked,
+            ``1 - exp(-KL)``; lower is better. PyTorch Geometric documents KL(before || after), but
+            computes KL(after || before).
     """
 
     fidelity_plus: float
@@ -45,15 +46,15 @@ def faithfulness(
 ) -> Faithfulness:
     """Measure explanations that are sets of nodes, one for each target.
 
-    Whether a target is among its own explaining nodes is for the caller to say: its features stay
-    if it is, and are masked with the other nodes' if it is not.
+    The caller decides whether a target is among its own explaining nodes: if not, its features are
+    masked with those of the other nodes.
     """
     rows = [
         _one(case, case.view(target), np.array(sorted(found), dtype=np.int64))
         for target, found in zip(targets, nodes, strict=True)
     ]
     plus, minus, unfaithful = np.mean(rows, axis=0)
-    # Tensors, for PyTorch Geometric divides by them, and they may be 0.
+    # Tensors, because PyTorch Geometric divides by them, and they may be 0.
     both = characterization_score(torch.tensor(plus), torch.tensor(minus))
     return Faithfulness(float(plus), float(minus), float(both), float(unfaithful))
 
@@ -65,7 +66,7 @@ def _one(case: Case, view: View, nodes: IntArray) -> tuple[float, float, float]:
     )
     explanation = explain(explainer, view)
     plus, minus = fidelity(explainer, explanation)
-    # Rounding may put a divergence of nothing a little below 0.
+    # Rounding may make a divergence of 0 slightly negative.
     return plus, minus, max(0.0, unfaithfulness(explainer, explanation))
 
 

@@ -1,8 +1,8 @@
-"""Does an explanation predict the model? Asked of perturbations that nothing was learnt from.
+"""Forecasts of the model by an explanation, tested on new perturbations.
 
-Given only which nodes are perturbed, an explanation's network predicts the probability that the
-target's prediction changes. It is compared with a logistic regression, which is additive, and with
-the share of changes among the samples as a base rate.
+Given only which nodes are perturbed, the network of an explanation predicts the probability that
+the target's prediction changes. It is compared with a logistic regression, which is additive, and
+with the share of changes among the samples as a base rate.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Probabilities = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ForecastQuality:
-    """How good probabilities of a change are.
+    """The quality of forecasts of a change.
 
     Attributes:
-        log_loss: mean negative log-probability of what happened, in nats; less is better.
-        brier: mean squared error; less is better.
-        auc: how likely a sample that changed got a higher probability than one that did not; NaN
-            if only one of both happened.
+        log_loss: mean negative log-probability of the outcomes, in nats; lower is better.
+        brier: mean squared error; lower is better.
+        auc: probability that a sample that changed got a higher forecast than one that did not; NaN
+            if only one of both occurred.
     """
 
     log_loss: float
@@ -43,19 +43,19 @@ class ForecastQuality:
 def forecast_quality(
     explanation: Explanation, learnt: SampleTable, fresh: SampleTable
 ) -> dict[str, ForecastQuality]:
-    """Compare an explanation's network with other forecasts of the same thing.
+    """Compare the network of an explanation with other forecasts.
 
     Args:
-        learnt: the samples that the explanation rests on, ``explainer.samples(targets).table``; the
-            others learn from them too.
-        fresh: samples drawn with another seed, on which all are measured.
+        learnt: the samples of the explanation, ``explainer.samples(targets).table``; the other
+            forecasts are trained on them too.
+        fresh: samples drawn with another seed, on which all forecasts are tested.
 
     Returns:
         The quality of the ``network``, of a ``logistic`` regression on the perturbation bits of
-        the network's own nodes, of one on those of ``logistic (all candidates)``, and of the
-        ``base rate``. Nothing if the prediction never changed, or always did: then there is
-        nothing to learn. No forecast is surer than ``n`` samples allow: each is kept
-        ``1 / (n + 2)`` away from 0 and 1.
+        the network's nodes, of one on those of ``logistic (all candidates)``, and of the
+        ``base rate``. Empty if the prediction changed never or always, since there is then nothing
+        to learn. All forecasts are kept ``1 / (n + 2)`` away from 0 and 1, where ``n`` is the
+        number of samples.
     """
     outcome = _changed(learnt, explanation.target)
     if explanation.network is None or outcome.all() or not outcome.any():
@@ -80,7 +80,7 @@ def forecast_quality(
 def mean_quality(
     qualities: Iterable[dict[str, ForecastQuality]],
 ) -> dict[str, ForecastQuality]:
-    """Return the mean over explanations; those that could not be measured do not count."""
+    """Return the mean over explanations, skipping those that could not be measured."""
     measured = [each for each in qualities if each]
     rows = {
         name: np.array([astuple(each[name]) for each in measured])
@@ -95,14 +95,14 @@ def mean_quality(
 def _by_network(
     explanation: Explanation, nodes: Sequence[VariableId], perturbed: Bits, base_rate: float
 ) -> Probabilities:
-    """Ask the network once for every pattern of perturbed nodes that occurs."""
+    """Query the network once for every pattern of perturbed nodes that occurs."""
     patterns, which = np.unique(perturbed, axis=0, return_inverse=True)
     answers = np.empty(len(patterns))
     for at, pattern in enumerate(patterns):
         words = ("perturbed" if bit else "original" for bit in pattern)
         try:
             answers[at] = 1 - explanation.query(dict(zip(nodes, words, strict=True)))
-        except QueryError:  # a pattern that the network holds to be impossible
+        except QueryError:  # a pattern with probability 0 in the network
             answers[at] = base_rate
     return answers[which.ravel()]
 
@@ -118,7 +118,7 @@ def _by_regression(
 
 
 def _quality(happened: Bits, forecast: Probabilities) -> ForecastQuality:
-    """By scikit-learn's definitions, whose own functions take longer than all the rest here."""
+    """As defined by scikit-learn, whose functions would take most of the time here."""
     return ForecastQuality(
         float(-np.log(np.where(happened, forecast, 1 - forecast)).mean()),
         float(((forecast - happened) ** 2).mean()),

@@ -1,4 +1,4 @@
-"""Fidelity that takes random parts away, instead of all or nothing."""
+"""Robust fidelity, which removes random nodes instead of all."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def robust_fidelity(
     """Return the robust fidelity+ and fidelity− of an explanation that is a set of nodes.
 
     Zheng et al., "Towards Robust Fidelity for Evaluating Explainability of Graph Neural Networks",
-    ICLR 2024, with their α₁ = 0.1 and α₂ = 0.9, of nodes in place of edges. Fidelity+ is how much
-    probability the predicted class loses if each explaining node is removed with probability α₁;
-    more is better. Fidelity− is how much it loses if each of the other nodes is kept with
-    probability α₂; less is better. A removed node has zeros for features; the target stays.
+    ICLR 2024, with their α₁ = 0.1 and α₂ = 0.9, for nodes instead of edges. Fidelity+ is the loss
+    of probability of the predicted class when each explaining node is removed with probability α₁;
+    higher is better. Fidelity− is the loss when each of the other nodes is kept with probability
+    α₂; lower is better. The features of removed nodes are set to zero; the target is never removed.
     """
     output = Output(case, target)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Why the defaults are what they are: how right explanations are with other settings."""
+"""Ablation study of the defaults: accuracy with one setting changed at a time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ WIDE_VARIATIONS: dict[str, dict[str, Any]] = {
     "a large move either way": {"change": "large_move"},
     "χ² instead of G": {"test": "chi_square"},
 }
-"""What was tried where candidates are thousands, within three hops in a Bitcoin network."""
+"""Variations for thousands of candidates: three hops in a Bitcoin network."""
 
 
 def ablation_section(plan: Plan) -> Section:
@@ -103,9 +103,9 @@ def _wide_table(answers: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(
         (
             "Bitcoin by the strict protocol (candidates within three hops, the target excluded), "
-            "top 3. Ranked by dependence, accounts that move with the target by a common cause "
-            "crowd out those that rated it. Ranking by influence leaves them out; weighing "
-            "dependence by reach puts the near ones first.",
+            "top 3. Accounts whose predictions share a cause with the target's depend on it "
+            "statistically, and a ranking by dependence puts many of them above the accounts that "
+            "rated the target.",
             table([["", *BITCOIN], *rows]),
         )
     )
@@ -128,11 +128,11 @@ def _paper_section(
     ]
     blocks = [
         "## Why these defaults",
-        "The paper's protocol, one setting changed at a time: p, the perturbation, what counts as "
-        "a change, what nodes are ranked by, the number of samples."
+        "The paper's protocol with one setting changed at a time: the perturbation probability p, "
+        "the perturbation, the definition of a change, the test, or the number of samples."
         + (" Bitcoin: top 3, within one hop." if names == DATA_SETS else ""),
         table([header, *rows]),
-        f"![How far settings are from the defaults]({path.parent.name}/{path.name})",
+        f"![Difference from the defaults]({path.parent.name}/{path.name})",
     ]
     return Section("\n\n".join(blocks), list(answers))
 
@@ -146,9 +146,10 @@ def measure_variation(
     options: dict[str, Any],
     hops: int | None,
 ) -> dict[str, Any]:
-    """Say how right explanations with these options are.
+    """Return the accuracy of explanations with these options.
 
-    Without ``hops`` by the paper's protocol, and its hops; with them by the strict one.
+    Without ``hops`` the paper's protocol and its number of hops are used, otherwise the strict
+    protocol.
     """
     dataset = load_node_data(place, data, seed)
     constant = bool((dataset.x == dataset.x[0]).all())
@@ -173,8 +174,8 @@ def _mean(answers: Sequence[Mapping[str, Any]], variation: str, data: str) -> fl
 
 
 def plot_ablation(means: FloatArray, names: Sequence[str], path: Path) -> None:
-    """Draw by how much each variation ``[variations, sets]`` is better or worse than the first."""
-    points = np.round(100 * (means[1:] - means[0]), 1) + 0.0  # which makes -0 a 0
+    """Draw the difference of each variation ``[variations, sets]`` from the first."""
+    points = np.round(100 * (means[1:] - means[0]), 1) + 0.0  # turns -0 into 0
     figure, axes = plt.subplots(figsize=(7.5, 5.6), layout="constrained")
     image = axes.imshow(points, cmap="PuOr", vmin=-10, vmax=10, aspect="auto")
     for (row, column), value in np.ndenumerate(points):
@@ -185,7 +186,7 @@ def plot_ablation(means: FloatArray, names: Sequence[str], path: Path) -> None:
     axes.set_yticks(range(len(points)), list(VARIATIONS)[1:])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title("Points better or worse than the defaults", size=11, color=INK)
+    axes.set_title("Difference from the defaults, in percentage points", size=11, color=INK)
     figure.colorbar(image, ax=axes, shrink=0.5, extend="both")
     write_figure(path, figure, dpi=110)
     plt.close(figure)

@@ -1,4 +1,4 @@
-"""Beyond the paper: are explaining nodes needed, enough and stable, and does a network foretell?"""
+"""Beyond the paper: necessity, sufficiency and stability of explanations, and their forecasts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["beyond_section"]
 
 _HOPS = 3
 _FRESH = 10_000
-"""Added to a seed for perturbations that no explanation has seen."""
+"""Added to a seed to draw perturbations that no explanation was learned from."""
 _STABILITY_SEEDS = 3
 _MOST_NODES = 10
 """More than any motif has."""
@@ -66,28 +66,30 @@ def beyond_section(plan: Plan) -> Section:
     plot_forecasts(forecasts, path)
     blocks = [
         "## Beyond the paper",
-        f"Of {plan.rival_targets} targets of each set, evenly spread, each explained by the k "
-        f"highest-ranked nodes, k + 1 the motif's size. Masked nodes have zeros for features; the "
-        f"target's own features stay. *fidelity+*: how often the prediction flips without the "
-        f"explaining nodes; *fidelity−*: with them alone; *characterization*: the harmonic mean of "
-        f"fidelity+ and 1 − fidelity−; *unfaithfulness*: how far the probabilities move with them "
-        f"alone; *GEA*: the Jaccard index with the motif; *stability*: that of "
-        f"{_STABILITY_SEEDS} seeds of the explainer. ↑ more is better, ↓ less.",
+        f"Measured on {plan.rival_targets} evenly spread targets of each set. Each is explained by "
+        f"its k highest-ranked nodes, where k + 1 is the size of the motif. The features of masked "
+        f"nodes are set to zero; those of the target are kept. *fidelity+*: how often the "
+        f"prediction flips when the explaining nodes are masked; *fidelity−*: how often it flips "
+        f"when all other nodes are masked; *characterization*: the harmonic mean of fidelity+ and "
+        f"1 − fidelity−; *unfaithfulness*: how much the class probabilities change when all other "
+        f"nodes are masked; *GEA*: the Jaccard index of the explanation and the motif; "
+        f"*stability*: the mean Jaccard index between explanations with {_STABILITY_SEEDS} "
+        f"different seeds. ↑ higher is better, ↓ lower is better.",
         *(_table_of(data, measured) for data in SYNTHETIC),
         "### Does the network predict the model?",
-        "Forecasts of whether the target's prediction changes, from which nodes are perturbed and "
-        "nothing else, on as many fresh perturbations that nothing was learnt from. The logistic "
-        "regression is additive, and learns from the same samples; the base rate knows the share "
-        "of changes only.",
+        "Each method forecasts whether the target's prediction changes, given only which nodes "
+        "are perturbed. All are tested on as many new perturbations, drawn with another seed. The "
+        "logistic regression is additive and is trained on the same samples as the network; the "
+        "base rate is the share of changes among those samples.",
         _verdict(forecasts),
         _forecast_table(forecasts),
-        f"![How good forecasts are]({path.parent.name}/{path.name})",
+        f"![Quality of the forecasts]({path.parent.name}/{path.name})",
     ]
     return Section("\n\n".join(blocks), answers)
 
 
 def _explainer_jobs(plan: Plan, data: str, seed: int) -> list[Job]:
-    """PGM-Explainer and its rivals, each with several seeds if it has any."""
+    """Return jobs for PGM-Explainer and its rivals, with several seeds where they use one."""
     seeds = [seed + _FRESH * at for at in range(_STABILITY_SEEDS)]
     runs: list[list[Rival]] = [[_pgm(each) for each in seeds]]
     for same in zip(*map(make_rivals, seeds), strict=True):
@@ -135,7 +137,7 @@ def measure_explainer(
     most_targets: int,
     explainers: Sequence[Rival],
 ) -> dict[str, Any]:
-    """Measure an explainer on some targets; the others are the same with other seeds."""
+    """Measure the first explainer on some targets; the others differ from it by their seeds."""
     dataset = load_node_data(place, data, seed)
     case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index, hops=_HOPS)
     targets = spread_out(dataset.targets, most_targets).tolist()
@@ -166,7 +168,7 @@ def _nodes_found(
 def _judged(
     case: Case, dataset: NodeDataset, targets: Sequence[int], found: Sequence[Sequence[int]]
 ) -> dict[str, float]:
-    """Take the explaining nodes away, and leave nothing but them; the target stays both times."""
+    """Mask the explaining nodes, then all other nodes; the target is never masked."""
     with_target = [{target, *nodes} for target, nodes in zip(targets, found, strict=True)]
     plus = faithfulness(case, targets, found).fidelity_plus
     alone = faithfulness(case, targets, with_target)
@@ -187,7 +189,7 @@ def _judged(
 def measure_forecasts(
     place: Place, data: str, seed: int, epochs: int, most_targets: int, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Measure how well networks, and others, foretell whether predictions change."""
+    """Measure how well networks and baselines forecast whether predictions change."""
     dataset = load_node_data(place, data, seed)
     model = trained(place, dataset, seed, epochs)
     targets = spread_out(dataset.targets, most_targets).tolist()
@@ -209,19 +211,19 @@ def measure_forecasts(
 
 
 def _table_of(data: str, measured: Sequence[dict[str, Any]]) -> str:
-    rows = [[data, *_MEASURES.values(), "passes through the model", "CPU seconds a target"]]
+    rows = [[data, *_MEASURES.values(), "passes through the model", "CPU seconds per target"]]
     for explainer in (PGM, *RIVALS):
         of = [each for each in measured if (each["data"], each["explainer"]) == (data, explainer)]
         if of:
             figures = [mean_and_spread(each[measure] for each in of) for measure in _MEASURES]
             seconds = np.mean([each["seconds"] for each in of])
-            asked = passes([each["queries"] for each in of])
-            rows.append([explainer, *figures, asked, f"{seconds:.3f}"])
+            calls = passes([each["queries"] for each in of])
+            rows.append([explainer, *figures, calls, f"{seconds:.3f}"])
     return table(rows)
 
 
 def _verdict(forecasts: Sequence[dict[str, Any]]) -> str:
-    """Say in how many sets the network is ahead, by the mean log-loss over seeds."""
+    """Count the sets on which the network has the lower log-loss, averaged over seeds."""
 
     def mean(way: str, data: str) -> float:
         of = [each["qualities"] for each in forecasts if each["data"] == data]
@@ -233,9 +235,9 @@ def _verdict(forecasts: Sequence[dict[str, Any]]) -> str:
         for way in ("base rate", "logistic", "logistic (all candidates)")
     }
     return (
-        f"Of {len(sets)} sets, the network's log-loss is below the base rate's in "
-        f"{ahead['base rate']}, below that of a logistic regression on the same nodes in "
-        f"{ahead['logistic']}, and below that of one on all candidates in "
+        f"Of {len(sets)} sets, the network has a lower log-loss than the base rate in "
+        f"{ahead['base rate']}, than a logistic regression on the same nodes in "
+        f"{ahead['logistic']}, and than a logistic regression on all candidates in "
         f"{ahead['logistic (all candidates)']}."
     )
 
@@ -244,14 +246,14 @@ def _forecast_table(forecasts: Sequence[dict[str, Any]]) -> str:
     rows = [["set", "forecast", "log-loss ↓", "Brier ↓", "AUC ↑", "targets"]]
     for data in SYNTHETIC:
         of = [each for each in forecasts if each["data"] == data and each["qualities"]]
-        measured, asked = (sum(each[key] for each in of) for key in ("measured", "targets"))
+        measured, total = (sum(each[key] for each in of) for key in ("measured", "targets"))
         for way in of[0]["qualities"] if of else ():
             qualities = [each["qualities"][way] for each in of]
             figures = [
                 mean_and_spread(each[measure] for each in qualities)
                 for measure in ("log_loss", "brier", "auc")
             ]
-            rows.append([data, way, *figures, f"{measured} of {asked}"])
+            rows.append([data, way, *figures, f"{measured} of {total}"])
     return table(rows)
 
 
@@ -281,7 +283,7 @@ def plot_forecasts(forecasts: Sequence[dict[str, Any]], path: Any) -> None:
     axes.set_xticks(range(len(SYNTHETIC)), list(SYNTHETIC))
     axes.set_ylim(0, None)
     axes.set_ylabel("log-loss, as a share of the base rate's")
-    axes.set_title("Does it predict the model? Less is better", size=11, color=INK)
+    axes.set_title("Does it predict the model? Lower is better", size=11, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     write_figure(path, figure, dpi=110)

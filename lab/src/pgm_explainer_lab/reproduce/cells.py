@@ -37,11 +37,11 @@ __all__ = [
 PGM = "PGM-Explainer"
 PUBLISHED = "PGM-Explainer, published settings"
 SAME_TARGETS = {PGM: "PGM-Explainer, the rivals' targets", "random": "random, the rivals' targets"}
-"""Who is compared with the slow rivals on the few targets that these explain."""
+"""Explainers that are also run on the few targets that the slow rivals explain."""
 RIVALS = ("SHAP", "GNNExplainer", "GRAD", "random", "degree", "proximity")
 
 MORE_FOR_QUICK = 100
-"""How many times as many targets those rivals explain that ask the model a few times only."""
+"""Rivals that call the model only a few times explain this many times as many targets."""
 _FEW = 10  # passes through the model for a target
 
 _PUBLISHED_SAMPLES = {"syn4": 1600, "syn5": 4000, "alpha": 1000, "otc": 1000}
@@ -49,12 +49,12 @@ _FINE = ("syn3", "syn5")
 
 
 def default_options(**changed: Any) -> dict[str, Any]:
-    """Return all options of the explainer, so that what rests on other defaults is not reused."""
+    """Return all options of the explainer, so that results with other defaults are not reused."""
     return {**DEFAULTS, **changed}
 
 
 def published_options(data: str) -> dict[str, Any]:
-    """Return the settings behind the paper's figures, which are not always those of its text."""
+    """Return the settings of the published code, which sometimes differ from the paper's text."""
     return default_options(
         num_samples=_PUBLISHED_SAMPLES.get(data, 800),
         perturbation="random",
@@ -66,7 +66,7 @@ def published_options(data: str) -> dict[str, Any]:
 
 
 def make_rivals(seed: int) -> list[Rival]:
-    """Return the explainers to compare with; SHAP may ask the model as often as PGM-Explainer."""
+    """Return the explainers to compare with; SHAP gets as many model calls as PGM-Explainer."""
     return [
         Shapley(DEFAULT_SAMPLES, seed),
         LearntMask(seed=seed),
@@ -80,9 +80,9 @@ def make_rivals(seed: int) -> list[Rival]:
 def compute_cells(
     plan: Plan, names: Sequence[str], hops: Sequence[int], papers_hops: int
 ) -> list[dict[str, Any]]:
-    """Return the cells of some data sets, each explained by all, with candidates within ``hops``.
+    """Return the cells of some data sets for all explainers, with candidates within ``hops``.
 
-    The published settings go with the hops of the paper's protocol only.
+    The published settings are run only with the number of hops of the paper's protocol.
     """
     train_models(plan, names, plan.seeds)
     jobs: list[Job] = []
@@ -105,15 +105,15 @@ def _pgm_jobs(where: dict[str, Any], both: bool) -> Iterator[Job]:
 
 
 def _rival_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
-    """Who asks the model often explains a few targets of some seeds, who asks rarely many of all.
+    """Yield jobs: few targets of some seeds for slow rivals, more targets for fast ones.
 
-    Those who ask nothing always run, and explain all targets.
+    Rivals that do not call the model always run, on all targets.
     """
     for rival in make_rivals(where["seed"]):
-        asked = rival.queries.forwards
-        if not asked:
+        calls = rival.queries.forwards
+        if not calls:
             yield _job(rival_cell, where, rival=rival, most_targets=None)
-        elif plan.rivals and asked <= _FEW:
+        elif plan.rivals and calls <= _FEW:
             most = plan.rival_targets * MORE_FOR_QUICK
             yield _job(rival_cell, where, rival=rival, most_targets=most)
         elif plan.rivals and where["seed"] < plan.seeds_of_rivals:
@@ -131,8 +131,8 @@ def _same_targets_jobs(where: dict[str, Any], plan: Plan) -> Iterator[Job]:
 
 def _job(work: Any, where: dict[str, Any], **inputs: Any) -> Job:
     explainer = inputs.get("explainer") or inputs["rival"].name
-    told = (where["data"], where["seed"], re.sub(r"\W+", "-", explainer))
-    return Job("-".join(map(str, told)), work, {**where, **inputs})
+    parts = (where["data"], where["seed"], re.sub(r"\W+", "-", explainer))
+    return Job("-".join(map(str, parts)), work, {**where, **inputs})
 
 
 def pgm_cell(
@@ -145,7 +145,7 @@ def pgm_cell(
     options: dict[str, Any],
     most_targets: int | None = None,
 ) -> dict[str, Any]:
-    """Explain some or all targets by PGM-Explainer, and judge what it found."""
+    """Explain some or all targets with PGM-Explainer and score the rankings."""
     dataset = load_node_data(place, data, seed)
     model = trained(place, dataset, seed, epochs)
     options = {**options, "hops": hops, "seed": seed}
@@ -174,7 +174,7 @@ def rival_cell(
     most_targets: int | None,
     explainer: str | None = None,
 ) -> dict[str, Any]:
-    """Explain some or all targets by another explainer, and judge what it found."""
+    """Explain some or all targets with another explainer and score the rankings."""
     dataset = load_node_data(place, data, seed)
     case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index, hops=hops)
     targets = spread_out(dataset.targets, most_targets)
@@ -193,7 +193,7 @@ def rival_cell(
 
 
 def spread_out(targets: IntArray, most: int | None) -> IntArray:
-    """Return at most so many of the targets, evenly spread; None for all of them.
+    """Return at most ``most`` of the targets, evenly spread; all of them for None.
 
     Examples:
         >>> spread_out(np.arange(10, 20), 3).tolist()
@@ -207,6 +207,6 @@ def spread_out(targets: IntArray, most: int | None) -> IntArray:
 def select(
     cells: Iterable[dict[str, Any]], data: str, explainer: str, hops: int
 ) -> list[dict[str, Any]]:
-    """Return the cells of a data set and an explainer, one for each seed."""
+    """Return the cells of a data set and an explainer, one per seed."""
     wanted = (data, explainer, hops)
     return [each for each in cells if (each["data"], each["explainer"], each["hops"]) == wanted]

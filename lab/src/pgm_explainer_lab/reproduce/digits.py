@@ -1,4 +1,4 @@
-"""What is computed of digits: whether networks know them, and what explains their predictions."""
+"""Jobs for the MNIST digits: the accuracy of the networks, and explanations of predictions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ __all__ = [
     "OURS",
     "RIVALS_NODES",
     "accuracy_job",
+    "available_networks",
     "explaining_jobs",
-    "networks_at_hand",
     "rivals_job",
 ]
 
@@ -43,7 +43,7 @@ _NETWORKS: dict[str, Callable[[Path | None], SuperpixelGCN]] = {
     OURS: lambda _: load_superpixel_gcn(),
     "the authors'": load_author_superpixel_gcn,
 }
-"""Networks for superpixels, by whose they are; each is loaded from a data folder."""
+"""Networks for superpixels by their owner, each loaded from a data folder."""
 
 RIVALS_NODES = 3
 MOST_NODES = 4
@@ -51,26 +51,27 @@ BEST = 4 * MOST_NODES
 _INTENSITY = 0
 _AT_ONCE = 10
 _WRONG_DOF = 3
-"""Of a table of 2 by 2, by the published test; 1 is right."""
+"""Degrees of freedom that the published test uses for a 2 x 2 table; the correct number is 1."""
 
 _PUBLISHED: dict[str, Any] = {
     "task": "graph",
     "features": [_INTENSITY],
-    "perturb_probability": 0.1 * 0.5,  # and a coin
+    "perturb_probability": 0.1 * 0.5,  # chosen, then by a coin toss
     "change": TopFraction(1 / 8),
-    # A p-value of 0.02 by the published test is this one by a right test.
+    # A p-value of 0.02 in the published test corresponds to this one in a correct test.
     "significance": float(chi2.sf(chi2.isf(0.02, _WRONG_DOF), 1)),
     "correction": "none",
     "max_nodes": MOST_NODES,
 }
-"""The settings behind the paper's figure, but for the number of samples."""
+"""The settings of the paper's figure, except for the number of samples."""
 _DEFAULTS = default_options(task="graph", features=[_INTENSITY])
 
 
-def networks_at_hand(place: Place) -> dict[str, str]:
-    """Return whose networks there are, each with a code for its weights.
+def available_networks(place: Place) -> dict[str, str]:
+    """Return the available networks by owner, each with a hash of its weights.
 
-    What rests on other weights is not reused. The authors' network is in few data folders.
+    The hash keeps results of other weights from being reused. Few data folders have the authors'
+    network.
     """
     found = {}
     for whose, load in _NETWORKS.items():
@@ -84,9 +85,9 @@ def networks_at_hand(place: Place) -> dict[str, str]:
 
 
 def accuracy_job(whose: str, weights: str, digits: int) -> Job:
-    """The share of the first test digits that a network predicts rightly."""
+    """Return a job that computes the accuracy of a network on the first test digits."""
     inputs = {"whose": whose, "digits": digits}
-    return Job("digits-accuracy", share_of_digits, inputs, rests_on=weights)
+    return Job("digits-accuracy", share_of_digits, inputs, depends_on=weights)
 
 
 def share_of_digits(place: Place, whose: str, digits: int) -> float:
@@ -104,11 +105,11 @@ def _predicted(model: SuperpixelGCN, graph: SuperpixelGraph) -> int:
 def explaining_jobs(
     whose: str, weights: str, digits: int, published_samples: Sequence[int]
 ) -> list[Job]:
-    """The explanations of the first test digits, some at once: a list of digits each.
+    """Return jobs that explain the first test digits in batches; each returns a list of digits.
 
-    A digit has a ``number``, a ``label``, what is ``predicted``, and the explanation by each way:
-    the nodes in the Markov blanket of the prediction. Ways are ``defaults``, and the published one
-    with each number of samples.
+    A digit has a ``number``, a ``label``, the ``predicted`` class and several explanations: the
+    nodes in the Markov blanket of the prediction with the ``defaults``, and with the published
+    settings for each number of samples.
     """
     return [
         Job(
@@ -121,7 +122,7 @@ def explaining_jobs(
                 "published": _PUBLISHED,
                 "defaults": _DEFAULTS,
             },
-            rests_on=weights,
+            depends_on=weights,
         )
         for start in range(0, digits, _AT_ONCE)
     ]
@@ -135,7 +136,7 @@ def explain_digits(
     published: dict[str, Any],
     defaults: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    """Explain test digits from one number to before another; see :func:`explaining_jobs`."""
+    """Explain the test digits ``range(*numbers)``; see :func:`explaining_jobs`."""
     model = _NETWORKS[whose](place.data)
     graphs = mnist_graphs("test", place.data, range(*numbers))
     answers = []
@@ -160,7 +161,7 @@ def explain_digits(
 
 @dataclass(frozen=True)
 class MeanOf:
-    """The mean for some nodes; the others keep what they have."""
+    """Replace the features of some nodes by the mean; the others keep theirs."""
 
     nodes: IntArray
     name: str = "mean of some"
@@ -174,7 +175,7 @@ class MeanOf:
 def _as_published(
     model: SuperpixelGCN, graph: SuperpixelGraph, num_samples: int, options: dict[str, Any]
 ) -> list[int]:
-    """Return the Markov blanket by the published way: two rounds, the second of the best nodes."""
+    """Return the Markov blanket found in two rounds; the second uses the best nodes only."""
     best = np.arange(len(graph.x))
     for seed in range(2):
         explainer = PGMExplainer(
@@ -209,9 +210,9 @@ def _in_order(nodes: Sequence[Any], some: Sequence[Any]) -> list[Any]:
 
 
 def rivals_job(number: int, weights: str, rivals: Sequence[Rival]) -> Job:
-    """The nodes that others find for one test digit that the package's network predicts."""
+    """Return a job that explains one prediction of the package's network with other explainers."""
     inputs = {"number": number, "rivals": rivals}
-    return Job(f"digit-{number}-rivals", rivals_of_digit, inputs, rests_on=weights)
+    return Job(f"digit-{number}-rivals", rivals_of_digit, inputs, depends_on=weights)
 
 
 def rivals_of_digit(place: Place, number: int, rivals: Sequence[Rival]) -> dict[str, list[int]]:

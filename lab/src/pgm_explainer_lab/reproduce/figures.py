@@ -1,4 +1,4 @@
-"""The paper's Figure 1, one node and its questions, and Appendix B's, the no-child constraint."""
+"""The paper's Figure 1 (queries about one node) and Appendix B (the no-child constraint)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .plan import Plan, Section
 __all__ = ["figures_section"]
 
 _NAMES = dict(zip(range(300, 305), "ABCDE", strict=True))
-"""The first motif, by the paper's names: a hub, two of the neck, two of the foot."""
+"""The first motif, by the paper's names: one hub node, two neck nodes, two foot nodes."""
 _C, _E = 302, 304
 _ROLES = ("base graph", "hub: A", "neck: B, C", "foot: D, E")
 _STATES = ("original, kept", "original, changed", "perturbed, kept", "perturbed, changed")
@@ -51,11 +51,11 @@ def figures_section(plan: Plan) -> Section:
     _draw(plan.place.figures / "no-child.png", both)
     blocks = [
         "## Figure 1: why E has its role",
-        f"Syn 6, {whose}. The motif is A to E; four nodes are asked for, the motif's size less E. "
-        f"GNNExplainer's first four: {', '.join(_gnn_explainer(model, data))}.",
+        f"Syn 6, {whose}. The motif is A to E, so E is explained by at most four nodes. "
+        f"GNNExplainer's top four: {', '.join(_gnn_explainer(model, data))}.",
         table(_questions(explained)),
-        "The paper: 47.2 % when nothing is known, 65.8 % once A is; it does not say which state of "
-        "A, nor which motif is drawn.",
+        "The paper reports 47.2 % without evidence and 65.8 % given A. It does not say which state "
+        "of A is meant, nor which motif is drawn.",
         "![Figure 1](figures/figure-1.png)",
         "## Appendix B: C with and without the no-child constraint",
         table(_factorisations(without, constrained)),
@@ -70,14 +70,18 @@ def figures_section(plan: Plan) -> Section:
 
 
 def _example(plan: Plan) -> tuple[NodeGNN, NodeDataset, str]:
-    """The authors' own graph and model if they are at hand, else ours."""
+    """Return the authors' graph and model if they are available, else new ones."""
     try:
-        return *load_author_syn6(plan.place.data), "the authors' own graph and model"
+        return *load_author_syn6(plan.place.data), "the authors' graph and model"
     except DataError:
         train_models(plan, ["syn6"], 1)
         data = make_synthetic("syn6", 0)
         model = trained(plan.place, data, 0, plan.epochs)
-        return model, data, "a graph and a model of ours (the authors' are not at hand)"
+        return (
+            model,
+            data,
+            "a generated graph and a model trained on it (the authors' are not available)",
+        )
 
 
 def _explain(model: NodeGNN, data: NodeDataset, target: int, **options: Any) -> Explanation:
@@ -95,7 +99,7 @@ def _questions(explained: dict[str, Explanation]) -> list[list[str]]:
     found = explained.values()
     return [
         ["P(E keeps its role)", *explained],
-        ["nothing is known", *(_holds(each) for each in found)],
+        ["no evidence", *(_holds(each) for each in found)],
         *([f"A is {state}", *(_holds(each, {"A": state}) for each in found)] for state in _STATES),
         ["the network", *(_formula(each) for each in found)],
     ]
@@ -104,7 +108,7 @@ def _questions(explained: dict[str, Explanation]) -> list[list[str]]:
 def _holds(explanation: Explanation, known: Mapping[VariableId, str] | None = None) -> str:
     try:
         return f"{explanation.query(known):.1%}"
-    except QueryError:  # there is no network, or no such node in it, or it never was in that state
+    except QueryError:  # no network, no such node in it, or a state that never occurred
         return "–"
 
 
@@ -123,7 +127,7 @@ def _factorisations(without: Explanation, constrained: Explanation) -> list[list
 
 
 def _formula(explanation: Explanation) -> str:
-    # A bar within a table of Markdown would end its cell.
+    # An unescaped bar would end the cell of the Markdown table.
     network = explanation.network
     return "none" if network is None else network.factorisation.replace("|", r"\|")
 
@@ -148,7 +152,7 @@ def _as_plain(explanation: Explanation) -> dict[str, Any]:
 
 
 def _draw(path: Path, explained: dict[str, Explanation]) -> None:
-    """Draw the surroundings once, then the network of each way."""
+    """Draw the neighbourhood once, then the network of each variant."""
     figure, (around, *panels) = plt.subplots(
         1,
         1 + len(explained),
@@ -157,10 +161,10 @@ def _draw(path: Path, explained: dict[str, Explanation]) -> None:
         layout="constrained",
     )
     draw_neighbourhood(next(iter(explained.values())), around, max_shown=_SHOWN)
-    around.set_title("The motif and some of the nodes around it", size=11, color=INK)
+    around.set_title("The motif and some nodes around it", size=11, color=INK)
     for axes, (way, explanation) in zip(panels, explained.items(), strict=True):
         draw_network(explanation, axes)
-        title = f"{way}: the prediction holds with {_holds(explanation)}"
+        title = f"{way}: P(prediction kept) = {_holds(explanation)}"
         axes.set_title(title, size=11, color=INK)
     write_figure(path, figure, dpi=100)
     plt.close(figure)

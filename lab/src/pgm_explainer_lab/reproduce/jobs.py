@@ -1,7 +1,7 @@
-"""Work that is done once: each piece is kept as a file, and found again after a stop.
+"""Resumable jobs: each result is stored in a file and reused by the next run.
 
-A file's name says what its piece depends on. So a run with other settings finds nothing of this
-one's and mixes nothing in, and a run with the same settings does only what is missing.
+The name of a file contains a hash of everything the result depends on. A run with the same
+settings computes only what is missing; a run with other settings reuses nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Job", "Place", "compute"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where things are: results in ``folder``, real data in ``data`` (None: the usual folder)."""
+    """The folders: results in ``folder``, real data in ``data`` (None: the default folder)."""
 
     folder: Path
     data: Path | None = None
@@ -47,7 +47,7 @@ class Place:
         return self.folder / "figures"
 
     def make(self) -> None:
-        """Make the folders that are not there yet."""
+        """Create the folders that do not exist yet."""
         try:
             for folder in (self.cells, self.models, self.figures):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -57,42 +57,42 @@ class Place:
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of work: a function of a module, and everything that its answer depends on.
+    """A function and everything that its result depends on.
 
     Attributes:
-        name: what its file is called, before a code for the rest.
-        work: called as ``work(place, **inputs)``; answers with plain values.
+        name: start of the file name; a hash of the rest follows.
+        work: a module-level function, called as ``work(place, **inputs)``; returns plain values.
         inputs: plain values, or objects with a unique ``repr``.
-        rests_on: what it depends on besides.
+        depends_on: anything else the result depends on.
     """
 
     name: str
     work: Callable[..., Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    rests_on: str = ""
+    depends_on: str = ""
 
     @property
     def file(self) -> str:
-        known_by = json.dumps(
-            [__version__, self.work.__name__, self.inputs, self.rests_on], default=repr
+        key = json.dumps(
+            [__version__, self.work.__name__, self.inputs, self.depends_on], default=repr
         )
-        return f"{self.name}-{hashlib.sha256(known_by.encode()).hexdigest()[:12]}.json"
+        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.json"
 
 
 def compute(
     jobs: Sequence[Job], place: Place, workers: int = 1, what: str = "reproducing"
 ) -> list[Any]:
-    """Return the answers to jobs, in their order; only those that are not kept are computed.
+    """Return the results of the jobs in order; results that are already stored are not recomputed.
 
-    Stopped by anything, it has kept what was done.
+    Each result is stored as soon as it is computed, so that an interrupted run can be resumed.
 
     Raises:
-        JobError: the process over a job died, or the job failed there.
+        JobError: a worker process died or the job failed in it.
     """
     place.make()
     missing = {job.file: job for job in jobs if not (place.cells / job.file).is_file()}
     with closing(_answers(list(missing.values()), place, workers)) as done:
-        # A bar in a terminal; elsewhere nothing.
+        # Shows a progress bar only in a terminal.
         for _ in tqdm(done, what, len(missing), leave=False, disable=None, delay=1):
             pass
     return [json.loads((place.cells / job.file).read_text())["answer"] for job in jobs]
@@ -103,7 +103,7 @@ def _answers(jobs: Sequence[Job], place: Place, workers: int) -> Generator[None,
     engine: Engine = ProcessEngine(crew) if crew > 1 else LocalEngine()
     for answer in engine.map(partial(_worker, place), jobs):
         if isinstance(answer, Lost):
-            raise JobError(f"the process over {answer.task.name} ended {answer.reason}")
+            raise JobError(f"the process that ran {answer.task.name} ended {answer.reason}")
         yield
 
 
@@ -116,7 +116,7 @@ def _do(place: Place, job: Job) -> None:
     torch.set_num_threads(1)  # the processes share the cores
     try:
         with warnings.catch_warnings():
-            # What weakens single explanations of hundreds is in the figures already.
+            # Warnings about single explanations do not help when hundreds are averaged.
             warnings.simplefilter("ignore", PGMExplainerWarning)
             answer = job.work(place, **job.inputs)
     finally:

@@ -1,4 +1,4 @@
-"""How right explanations are, by the paper's protocol as it was run and by a strict one."""
+"""Scores of explanations by the paper's protocol, as in the published code, and a strict one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TOP = (3, 4, 5)
 
 @dataclass(frozen=True)
 class Found:
-    """What an explainer says of one target.
+    """The result of an explainer for one target.
 
     Attributes:
         nodes: the candidates, most important first.
-        significant: how many of them are worth returning; None if it has no opinion.
+        significant: how many of them are significant; None if the explainer has no test.
     """
 
     nodes: Sequence[int]
@@ -38,7 +38,7 @@ class Found:
 def pgm_findings(
     model: NodeGNN, data: NodeDataset, targets: IntArray, **options: Any
 ) -> list[Found]:
-    """Explain targets without the networks, which no table needs."""
+    """Explain targets with PGM-Explainer; networks are not learned, since no table uses them."""
     options = {**options, "structure": None, "progress": False}
     explainer = PGMExplainer(model, data.x, data.edge_index, **options)
     return [
@@ -48,21 +48,21 @@ def pgm_findings(
 
 
 def rival_findings(rival: Rival, case: Case, targets: IntArray) -> list[Found]:
-    """Explain targets by another explainer."""
+    """Explain targets with another explainer."""
     ranked = rival.importances(case, targets.tolist())
     return [Found(top_nodes(each, len(case.x))) for each in ranked]
 
 
 def judge(data: NodeDataset, found: Mapping[int, Found]) -> dict[str, dict[str, float]]:
-    """Return measures, as means over targets, by the ``paper``'s protocol and a ``strict`` one.
+    """Return scores, averaged over targets, by the ``paper`` and the ``strict`` protocol.
 
-    Of synthetic sets ``motif``: the share of the motif among the top k nodes, k the motif's size.
-    ``paper`` counts the target as the first node found, as the published figures do; ``strict``
-    leaves it out of both. ``precision`` is the paper's too: of the top k only those count that are
-    significantly dependent.
+    Synthetic sets have ``motif``: the share of the motif among the top k nodes, where k is the size
+    of the motif. ``paper`` counts the target as the first node found, as the published figures do;
+    ``strict`` ignores the target. ``precision``, also from the paper, considers only those of the
+    top k nodes that are significantly dependent.
 
-    Of Bitcoin ``top 3`` to ``top 5``: the share of accounts that rated the target positively.
-    ``paper`` counts the target as the first of them; ``strict`` takes as many others.
+    Bitcoin has ``top 3`` to ``top 5``: the share of accounts that rated the target positively.
+    ``paper`` counts the target as the first of them; ``strict`` ignores it.
     """
     truth = {target: data.truth[target] - {target} for target in found}
     if data.name in BITCOIN:

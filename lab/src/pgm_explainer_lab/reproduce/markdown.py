@@ -1,4 +1,4 @@
-"""Tables in Markdown: means with their spread, and marks for what reaches a published figure."""
+"""Markdown tables: means with their spread, and marks for reaching a published figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARKS = "**Bold** reaches the paper's figure for PGM-Explainer, ▼ does not."
 
 
 def mean_and_spread(values: Iterable[float], digits: int = 3) -> str:
-    """Return the mean, ± the sample standard deviation if there are several; NaN counts as none.
+    """Return the mean, ± the sample standard deviation if there are several; NaNs are skipped.
 
     Examples:
         >>> mean_and_spread([0.9, 1.0]), mean_and_spread([0.5]), mean_and_spread([])
@@ -26,9 +26,9 @@ def mean_and_spread(values: Iterable[float], digits: int = 3) -> str:
 
 
 def marked(values: Sequence[float], published: float | None) -> str:
-    """Return mean and spread, bold if the mean reaches a published figure and with ▼ if not.
+    """Return mean and spread, in bold if the mean reaches a published figure and with ▼ if not.
 
-    As many digits count as are shown.
+    The mean is rounded to the digits shown before it is compared.
 
     Examples:
         >>> marked([0.9649], 0.965), marked([0.8], 0.965), marked([0.8], None)
@@ -41,7 +41,7 @@ def marked(values: Sequence[float], published: float | None) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows, the header first, as a table whose figures are centred.
+    """Return rows, the header first, as a table with centred figures.
 
     Examples:
         >>> print(table([["", "a"], ["mean", "1"]]))

@@ -1,4 +1,4 @@
-"""Digits as superpixels: the paper's MNIST figure, and how many nodes explanations have."""
+"""Digits as superpixels: the paper's MNIST figure and the sizes of its explanations."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .digits import (
     OURS,
     RIVALS_NODES,
     accuracy_job,
+    available_networks,
     explaining_jobs,
-    networks_at_hand,
     rivals_job,
 )
 from .markdown import table
@@ -46,15 +46,15 @@ Digits = Sequence[Mapping[str, Any]]
 
 
 def superpixel_accuracy(plan: Plan) -> dict[str, float]:
-    """Return the share of test digits that each network predicts rightly, by whose it is."""
-    networks = networks_at_hand(plan.place)
+    """Return the test accuracy of each network, by its owner."""
+    networks = available_networks(plan.place)
     jobs = [accuracy_job(whose, code, plan.test_digits) for whose, code in networks.items()]
     return dict(zip(networks, plan.compute(jobs, "testing digits"), strict=True))
 
 
 def mnist_section(plan: Plan) -> Section:
-    """Explain rightly predicted test digits, the published way and by the defaults."""
-    networks = networks_at_hand(plan.place)
+    """Explain correctly classified test digits with the published settings and the defaults."""
+    networks = available_networks(plan.place)
     jobs = {
         whose: explaining_jobs(whose, code, plan.digits, (_PAPERS, _CODES))
         for whose, code in networks.items()
@@ -72,20 +72,22 @@ def mnist_section(plan: Plan) -> Section:
     _draw_sizes(right, plan.place.figures / "mnist-sizes.png")
     blocks = [
         "## MNIST: digits as superpixels",
-        "A superpixel speaks to the eight nearest to it, by their centres. So the authors' graphs "
-        "were made, as their trained network tells: it knows most digits on such graphs, and fewer "
-        "if superpixels hear the nearest instead, or if neighbours are alike in intensity, too.",
-        f"Of the first {plan.digits} test digits those that are predicted rightly; the intensity "
-        f"alone is perturbed. An explanation is the Markov blanket of the prediction, as in the "
-        f"paper, which tells of {DIGIT_SIZES}. *Published settings*: half of the samples are of "
-        f"all nodes, half of the {BEST} best, each node perturbed with probability 0.1 and then by "
-        f"a coin; the eighth of the samples with the largest falls counts as changes, and of the "
-        f"{MOST_NODES} best nodes those with a p-value below 0.02 by the published test stay. "
-        f"*Defaults*: at most {DEFAULTS['max_nodes']} nodes.",
+        "Each superpixel has edges to the eight superpixels whose centres are nearest. The authors "
+        "seem to have built their graphs this way: their trained network classifies more digits "
+        "correctly on such graphs than with the edges reversed, or with neighbours that are "
+        "chosen by position and intensity.",
+        f"The table covers those of the first {plan.digits} test digits that the network "
+        f"classifies correctly. Only the intensity is perturbed. As in the paper, an explanation "
+        f"is the Markov blanket of the prediction; the paper reports {DIGIT_SIZES}. *Published "
+        f"settings*: half of the samples perturb all nodes, the other half only the {BEST} best. "
+        f"A node is chosen with probability 0.1, and a chosen node is perturbed with probability "
+        f"0.5. The eighth of the samples in which the probability falls most counts as changed. Of "
+        f"the {MOST_NODES} best nodes, those with a p-value below 0.02 in the published test are "
+        f"kept. *Defaults*: at most {DEFAULTS['max_nodes']} nodes.",
         table(list(_size_rows(right))),
         *_if_alone(networks),
-        "![How many nodes explanations have](figures/mnist-sizes.png)",
-        f"Each row is a digit, predicted by the package's network. SHAP and GRAD return "
+        "![Number of nodes in an explanation](figures/mnist-sizes.png)",
+        f"Each row is a digit, classified by the package's network. SHAP and GRAD return "
         f"{RIVALS_NODES} nodes, as in the paper.",
         "![Digits and their explanations](figures/mnist.png)",
     ]
@@ -93,7 +95,7 @@ def mnist_section(plan: Plan) -> Section:
 
 
 def _if_alone(networks: Mapping[str, str]) -> list[str]:
-    missing = "The data folder has not the authors' network, so its explanations are not here."
+    missing = "The authors' network is not in the data folder, so it is left out."
     return [missing] if len(networks) == 1 else []
 
 
@@ -112,7 +114,7 @@ def _sizes(digits: Digits, way: str) -> Counter[int]:
 
 
 def _different(digits: Digits) -> Digits:
-    """The first few digits that show different numbers."""
+    """Return the first example of each of the first few classes."""
     first = {digit["label"]: digit for digit in reversed(digits)}
     in_order = sorted(first.values(), key=lambda digit: digit["number"])
     return list(islice(in_order, _DIGITS_SHOWN))
@@ -124,7 +126,7 @@ def _draw_examples(plan: Plan, digits: Digits, weights: str, path: Path) -> None
     graphs = mnist_graphs("test", plan.place.data, [digit["number"] for digit in digits])
     found = [
         {"PGM, as published": digit[str(_PAPERS)], "PGM, defaults": digit["defaults"], **others}
-        for digit, others in zip(digits, plan.compute(jobs, "asking rivals"), strict=True)
+        for digit, others in zip(digits, plan.compute(jobs, "running rivals"), strict=True)
     ]
     figure = plot_digits(graphs, found)
     write_figure(path, figure, dpi=100)
@@ -147,7 +149,7 @@ def plot_digits(graphs: Sequence[SuperpixelGraph], found: Sequence[Mapping[str, 
 
 
 def _draw_sizes(right: Mapping[str, Digits], path: Path) -> None:
-    """Draw how often explanations have each size, by the paper's samples and by the defaults."""
+    """Draw the sizes of explanations with the paper's settings and with the defaults."""
     groups = [(way, whose) for way in (str(_PAPERS), "defaults") for whose in right]
     figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
     width = 0.84 / len(groups)
@@ -167,7 +169,7 @@ def _draw_sizes(right: Mapping[str, Digits], path: Path) -> None:
         axes.bar_label(bars, size=8)
     mean = f"the paper's mean, {DIGIT_MEAN}"
     axes.axvline(DIGIT_MEAN, color=INK, linestyle="--", label=mean, zorder=0)
-    axes.set_xlabel("nodes of an explanation")
+    axes.set_xlabel("nodes in an explanation")
     axes.set_ylabel("digits")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.margins(y=0.12)

@@ -1,4 +1,4 @@
-"""The node classifiers that are explained, trained once for each data set and seed."""
+"""The node classifiers to explain, trained once for each data set and seed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DATA_SETS = (*SYNTHETIC, *BITCOIN)
 
 
 def load_node_data(place: Place, data: str, seed: int) -> NodeDataset:
-    """Return a data set by name: synthetic, or a Bitcoin network."""
+    """Return a synthetic set or a Bitcoin network by name."""
     if data in BITCOIN:
         return load_bitcoin(data, seed, folder=place.data)
     return make_synthetic(data, seed)
 
 
 def trained(place: Place, dataset: NodeDataset, seed: int, epochs: int) -> gnn.NodeGNN:
-    """Return the trained model, from its file if it was trained before."""
+    """Return the trained model, loaded from its file if it exists."""
     path = place.models / f"{dataset.name}-{seed}-{epochs}.safetensors"
     if path.is_file():
         model = gnn.NodeGNN(dataset.x.shape[1], dataset.num_classes)
@@ -42,9 +42,9 @@ def trained(place: Place, dataset: NodeDataset, seed: int, epochs: int) -> gnn.N
 
 
 def train_models(plan: Plan, names: Iterable[str], seeds: int) -> list[dict[str, Any]]:
-    """Train the models that are not there yet; return how right each is, and how long it took.
+    """Train the models that do not exist yet; return the accuracy and training time of each.
 
-    Each job trains a separate model, so that no two processes train the same one.
+    Each job trains a different model, so that no two processes train the same one.
     """
     jobs = [
         Job(f"model-{data}-{seed}", _train, {"data": data, "seed": seed, "epochs": plan.epochs})

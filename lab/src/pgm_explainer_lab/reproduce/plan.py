@@ -13,23 +13,24 @@ __all__ = ["Plan", "Section"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How much to do, and where it is kept.
+    """The size of a reproduction, and the folders for its results.
 
     Attributes:
         seeds: how many seeds of data (Bitcoin: of the split), model and explanations.
-        rivals: whether those rivals are run that ask the model, which takes most of the time.
-        rival_seeds: how many seeds those rivals get that ask often; None for as many.
-        rival_targets: how many targets, evenly spread, those rivals explain, and a hundred times as
-            many if they ask a few times only; others explain all.
-        hops: Bitcoin: how far candidates may be, 1 in the paper's protocol and 3 in the strict one.
-        digits: how many digits of MNIST are explained.
-        test_digits: how many digits the superpixel network is tested on.
-        epochs: of training.
-        workers: processes at work.
-        bitcoin_ablation: whether the ablation, which is long, takes in the Bitcoin networks.
-        faithful_sets: faithfulness: the sets that are explained; None for all.
-        faithful_seeds: faithfulness: how many seeds, each with a separate model.
-        targets: faithfulness: how many targets of each model and group everyone explains.
+        rivals: whether to run the rivals that call the model, which takes most of the time.
+        rival_seeds: number of seeds for rivals that call the model often; None for all seeds.
+        rival_targets: number of evenly spread targets that these rivals explain. Rivals that call
+            the model a few times explain a hundred times as many; the others explain all.
+        hops: Bitcoin: maximal distance of candidates, 1 in the paper's protocol and 3 in the
+            strict one.
+        digits: number of MNIST digits to explain.
+        test_digits: number of digits on which the superpixel network is tested.
+        epochs: epochs of training.
+        workers: number of worker processes.
+        bitcoin_ablation: whether the ablation includes the Bitcoin networks, which take long.
+        faithful_sets: faithfulness: the sets to explain; None for all.
+        faithful_seeds: faithfulness: number of seeds, each with a separate model.
+        targets: faithfulness: number of targets per model and group for all explainers.
     """
 
     place: Place
@@ -52,13 +53,13 @@ class Plan:
         return min(self.seeds, self.rival_seeds or self.seeds)
 
     def compute(self, jobs: Sequence[Job], what: str) -> list[Any]:
-        """Return the answers to jobs; see :func:`~.jobs.compute`."""
+        """Return the results of jobs; see :func:`~.jobs.compute`."""
         return compute(jobs, self.place, self.workers, what)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page in Markdown, and its figures as plain values."""
+    """A section of the page in Markdown, and its results as plain values."""
 
     markdown: str
     results: Any

@@ -1,4 +1,4 @@
-"""What the paper reports, to be set beside what is found here."""
+"""The figures that the paper reports, for comparison."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOTIF_ACCURACY: dict[str, dict[str, float]] = {
 MOTIF_PRECISION = {"syn3": 0.942, "syn4": 0.968, "syn5": 0.892}
 """Table 2, in parentheses."""
 OTHERS_GNN_EXPLAINER = {"syn1": 0.925, "syn2": 0.836, "syn4": 0.948, "syn5": 0.875}
-"""Table 2: what GNNExplainer's own authors report."""
+"""Table 2: the figures that the authors of GNNExplainer report."""
 
 BITCOIN_PRECISION: dict[str, dict[str, tuple[float, float, float]]] = {
     "PGM-Explainer": {"alpha": (0.873, 0.857, 0.848), "otc": (0.833, 0.817, 0.808)},
@@ -45,4 +45,4 @@ BITCOIN_PRECISION: dict[str, dict[str, tuple[float, float, float]]] = {
 
 DIGIT_MEAN = 3.08
 DIGIT_SIZES = f"2, 3 or 4 nodes, mean {DIGIT_MEAN}"
-"""Of the explanations of digits."""
+"""Sizes of the explanations of digits."""

@@ -1,4 +1,4 @@
-"""What can be reproduced."""
+"""The sections that can be reproduced."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "ablation": ablation_section,
     "faithfulness": faithfulness_section,
 }
-"""By the names of the command, in the order of the page."""
+"""By the names used on the command line, in the order of the page."""

@@ -1,4 +1,4 @@
-"""The paper's Tables 1, 2 and 3, with its figures beside ours and both protocols."""
+"""The paper's Tables 1, 2 and 3 by both protocols, next to the published figures."""
 
 from __future__ import annotations
 
@@ -41,15 +41,14 @@ _OURS = (PUBLISHED, PGM)
 _ALL = (*_OURS, *RIVALS, *SAME_TARGETS.values())
 _MODEL_SEES = 3
 _PROTOCOLS = {
-    1: "**The paper's protocol**, as it was run: candidates within one hop, and the target counts "
-    f"as the first of the accounts. {MARKS}",
-    3: "**Strict protocol**: candidates within three hops, and as many accounts besides the "
-    "target.",
+    1: "**The paper's protocol**, as in the published code: candidates within one hop; the target "
+    f"counts as the first of the accounts. {MARKS}",
+    3: "**Strict protocol**: candidates within three hops; the target is not counted.",
 }
 
 
 def table1(plan: Plan) -> Section:
-    """The models' accuracy on what they were not trained on."""
+    """The accuracy of the models on held-out data."""
     models = train_models(plan, DATA_SETS, plan.seeds)
     digits = superpixel_accuracy(plan)
     tested = {name: [each["test"] for each in models if each["data"] == name] for name in DATA_SETS}
@@ -62,12 +61,12 @@ def table1(plan: Plan) -> Section:
         ["samples (here)", *[str(DEFAULT_SAMPLES)] * len(tested)],
     ]
     blocks = [
-        "## Table 1: the models' accuracy, and samples for an explanation",
-        f"Of nodes held out, and of {plan.test_digits} test digits by the one network that comes "
-        f"with the package. **Bold** reaches the paper's figure, ▼ does not.",
+        "## Table 1: accuracy of the models, and samples per explanation",
+        f"Accuracy on held-out nodes; for MNIST on {plan.test_digits} test digits, with the "
+        f"network that comes with the package. **Bold** reaches the paper's figure, ▼ does not.",
         table(rows),
         *(
-            f"Of the same {plan.test_digits} graphs of digits {whose} own network has {share:.3f}."
+            f"On the same {plan.test_digits} graphs, {whose} own network reaches {share:.3f}."
             for whose, share in digits.items()
             if whose != OURS
         ),
@@ -76,7 +75,7 @@ def table1(plan: Plan) -> Section:
 
 
 def table2(plan: Plan) -> Section:
-    """How much of a motif is found on the synthetic sets."""
+    """The share of the motif that is found on the synthetic sets."""
     cells = compute_cells(plan, tuple(SYNTHETIC), [_MODEL_SEES], _MODEL_SEES)
 
     def strict(explainer: str, data: str) -> str:
@@ -85,10 +84,12 @@ def table2(plan: Plan) -> Section:
 
     blocks = [
         "## Table 2: synthetic sets",
-        "The share of the motif among the top k nodes within three hops, k the motif's size.",
+        "The share of the motif among the top k nodes within three hops, where k is the size of "
+        "the motif.",
         *_about_rivals(plan),
-        f"**The paper's protocol**, as it was run: the target counts as found, so 1/k is free. In "
-        f"parentheses: precision when only significantly dependent nodes are returned. {MARKS}",
+        f"**The paper's protocol**, as in the published code: the target always counts as found, "
+        f"so the score is at least 1/k. In parentheses: precision when only significantly "
+        f"dependent nodes are returned. {MARKS}",
         table([["paper's protocol", *SYNTHETIC], *_motif_rows(cells)]),
         "**Strict protocol**: the target is not counted.",
         table([["strict protocol", *SYNTHETIC], *_rows(strict, tuple(SYNTHETIC))]),
@@ -121,12 +122,12 @@ def _paper_motif(name: str, data: str) -> str:
 
 
 def table3(plan: Plan) -> Section:
-    """How precise explanations are on the Bitcoin networks."""
+    """The precision of explanations on the Bitcoin networks."""
     cells = compute_cells(plan, tuple(BITCOIN), plan.hops, papers_hops=1)
     blocks = [
         "## Table 3: Bitcoin",
-        "The share, among the top 3, 4 and 5 accounts, of those that rated the target positively. "
-        "Most neighbours did, so within one hop the random guess beside is what to compare with.",
+        "The share of the top 3, 4 and 5 accounts that rated the target positively. Most "
+        "neighbours did, so within one hop even a random choice scores high.",
         *_about_rivals(plan),
     ]
     for hops in plan.hops:
@@ -158,11 +159,11 @@ def _about_rivals(plan: Plan) -> Iterator[str]:
         count = plan.seeds_of_rivals
         seeds = "one seed" if count == 1 else f"each of {count} seeds"
         yield (
-            f"SHAP and GNNExplainer explain {plan.rival_targets} targets of {seeds}, evenly "
-            f"spread; *the rivals' targets* are these. GRAD explains up to "
-            f"{plan.rival_targets * MORE_FOR_QUICK} targets of each seed, the others all. "
-            f"*proximity* is the order by random walks from the target: what is right because it "
-            f"is near."
+            f"SHAP and GNNExplainer are slow, so they explain only {plan.rival_targets} evenly "
+            f"spread targets of {seeds}. The rows *the rivals' targets* use the same targets. GRAD "
+            f"explains up to {plan.rival_targets * MORE_FOR_QUICK} targets per seed, the others "
+            f"explain all. *proximity* ranks nodes by random walks from the target, without "
+            f"calling the model."
         )
 
 
@@ -185,14 +186,14 @@ def _called(explainer: str) -> str:
 
 def _costs(cells: Cells) -> Iterator[str]:
     """Return the number of model calls and the time of each explainer."""
-    rows = [["what it took", "passes through the model", "CPU seconds a target", "targets a seed"]]
+    rows = [["cost", "passes through the model", "CPU seconds per target", "targets per seed"]]
     for explainer in _ALL:
         of = [each for each in cells if each["explainer"] == explainer]
         if of:
             targets = sum(each["targets"] for each in of)
             seconds = sum(each["seconds"] for each in of) / targets
-            asked = passes([each["queries"] for each in of])
-            rows.append([_called(explainer), asked, f"{seconds:.4f}", _most(of)])
+            calls = passes([each["queries"] for each in of])
+            rows.append([_called(explainer), calls, f"{seconds:.4f}", _most(of)])
     yield table(rows)
 
 
@@ -202,19 +203,17 @@ def passes(queries: Sequence[dict[str, Any]]) -> str:
     Examples:
         >>> passes([{"forwards": 800, "backwards": 0, "shared": True},
         ...         {"forwards": 1600, "backwards": 0, "shared": True}])
-        '800 to 1600 forwards for all targets together'
+        '800 to 1600 forward passes for all targets together'
     """
     (least, *_, most) = sorted(each["forwards"] for each in queries) * 2
     if not most:
         return "none"
     backwards = max(each["backwards"] for each in queries)
-    forwards = _counted(most, "forward") if least == most else f"{least} to {most} forwards"
-    both = f"{forwards} and {_counted(backwards, 'backward')}" if backwards else forwards
-    return f"{both} {'for all targets together' if queries[0]['shared'] else 'for each target'}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    forwards = f"{most} forward" if least == most else f"{least} to {most} forward"
+    both = f"{forwards} and {backwards} backward" if backwards else forwards
+    plural = "" if (backwards or most) == 1 else "es"
+    scope = "for all targets together" if queries[0]["shared"] else "for each target"
+    return f"{both} pass{plural} {scope}"
 
 
 def _most(cells: Cells) -> str:

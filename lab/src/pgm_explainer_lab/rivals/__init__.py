@@ -1,4 +1,4 @@
-"""Explainers to compare with, each through a real library, all behind :class:`Rival`."""
+"""Explainers to compare with, behind the common interface :class:`Rival`."""
 
 from .base import Queries, Rival, SignedRival, top_nodes
 from .case import Case

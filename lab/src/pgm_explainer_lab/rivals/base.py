@@ -1,4 +1,4 @@
-"""One interface for every explainer that is compared."""
+"""The common interface of all compared explainers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Queries", "Rival", "SignedRival", "top_nodes"]
 
 @dataclass(frozen=True)
 class Queries:
-    """What an explanation costs: at most so many passes of one graph through the model.
+    """The cost of an explanation: the maximal number of passes of one graph through the model.
 
     Attributes:
-        shared: whether they are made once for all targets of a graph, not once for each.
+        shared: whether the passes are shared by all targets of a graph.
     """
 
     forwards: int
@@ -28,36 +28,36 @@ class Queries:
 
 
 class Rival(Protocol):
-    """An explainer that says how important each node is to a prediction."""
+    """An explainer that returns the importance of each node for a prediction."""
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
         ...
 
     @property
     def queries(self) -> Queries:
-        """What it asks of the model."""
+        """The number of passes through the model."""
         ...
 
     def importances(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         """Yield for each target, in order, the importance ``[N]`` of every node of the graph.
 
         Higher is more important. Nodes that are not part of the explanation, such as those that
-        are not candidates, have minus infinity. ``[None]`` is the one target of a graph task. The
-        answer for a target does not depend on the other targets.
+        are not candidates, have minus infinity. ``[None]`` is the only target of a graph task. The
+        result for a target does not depend on the other targets.
         """
         ...
 
 
 @runtime_checkable
 class SignedRival(Rival, Protocol):
-    """An explainer that also says whether a node speaks for or against the prediction."""
+    """An explainer that also returns whether a node supports the prediction or opposes it."""
 
     def attributions(self, case: Case, targets: Sequence[int | None]) -> Iterator[FloatArray]:
         """Yield for each target, in order, how much each node ``[N]`` raises the prediction.
 
-        A node whose perturbing lowers the predicted class's score has a positive value.
+        A node has a positive value if perturbing it lowers the score of the predicted class.
         """
         ...
 

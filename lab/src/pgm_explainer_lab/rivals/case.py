@@ -23,13 +23,13 @@ __all__ = ["Case", "View"]
 
 @dataclass(frozen=True)
 class View:
-    """What a model must see of a graph to make one prediction as it would in full.
+    """The part of a graph on which a model makes the same prediction as on the whole graph.
 
     Attributes:
         part: the part of the graph.
         x, edge_index: its features and edges.
         index: the target's row among the part's nodes; None for a prediction of the whole graph.
-        inputs: what else the model is called with, by name.
+        inputs: further keyword arguments of the model.
     """
 
     part: Subgraph
@@ -45,12 +45,12 @@ class Case:
 
     Attributes:
         model: called as ``model(x, edge_index)`` for nodes and as ``model(x, edge_index, batch)``
-            for a graph; answers with logits. Rivals work on a copy of it.
+            for a graph; returns logits. Rivals work on a copy of it.
         x: features ``[N, F]``.
         edge_index: edges ``[2, E]``.
         task: ``"node"`` or ``"graph"``.
-        hops: how far from a target its candidates may be; None for as far as the model sees. In
-            the graph task every node is a candidate.
+        hops: maximal distance of candidates from the target; None for the receptive field of the
+            model. In the graph task every node is a candidate.
         features: the feature columns that an explainer may change; None for all.
     """
 
@@ -63,7 +63,7 @@ class Case:
 
     @cached_property
     def frozen_model(self) -> nn.Module:
-        """A copy in evaluation mode whose parameters take no gradients."""
+        """A copy in evaluation mode whose parameters require no gradients."""
         return deepcopy(self.model).requires_grad_(False).eval()
 
     @cached_property
@@ -77,7 +77,7 @@ class Case:
 
     @property
     def num_layers(self) -> int | None:
-        """How far the model sees, in steps; None where that is not known."""
+        """The receptive field of the model in hops; None if it is not known."""
         return getattr(self.predictor, "num_layers", None)
 
     @cached_property
@@ -93,14 +93,14 @@ class Case:
         return np.setdiff1d(self.graph.within_hops(ends, self._candidate_hops), ends)
 
     def visits(self, target: int | None) -> FloatArray:
-        """Return how often a random walk from a target comes by each candidate."""
+        """Return how often a random walk from a target visits each candidate."""
         return self.graph.visits(self._ends(target), self.candidates(target), self._candidate_hops)
 
     def view(self, target: int | None) -> View:
-        """Return what the model must see for the prediction of a target (None: of the graph)."""
+        """Return the part of the graph that a prediction depends on (None: the whole graph's)."""
         sees, ends = self.num_layers, self._ends(target)
         local = self.task == "node" and sees is not None
-        # Candidates may be further away than the model sees.
+        # Candidates may be outside the receptive field.
         reach = max(sees or 0, self._candidate_hops)
         part = self.graph.cut(ends, reach) if local else self.graph.whole
         return View(
@@ -112,14 +112,14 @@ class Case:
         )
 
     def among_candidates(self, target: int | None, importance: FloatArray) -> FloatArray:
-        """Return ``importance [N]`` with minus infinity for what is not a candidate."""
+        """Return ``importance [N]`` with minus infinity for nodes that are not candidates."""
         chosen = np.full(len(self.x), -np.inf)
         candidates = self.candidates(target)
         chosen[candidates] = importance[candidates]
         return chosen
 
     def _ends(self, target: int | None) -> IntArray:
-        """The node that is predicted, as an array; an empty one for the whole graph."""
+        """Return the target node as an array, empty for a prediction of the whole graph."""
         if (target is None) != (self.task == "graph"):
             raise InputError(f"target={target!r} does not fit task={self.task!r}")
         return np.array([] if target is None else [target], dtype=np.int64)
@@ -128,5 +128,5 @@ class Case:
     def _candidate_hops(self) -> int:
         hops = self.num_layers if self.hops is None else self.hops
         if hops is None and self.task == "node":
-            raise InputError("how far this model sees is not known; say hops=")
+            raise InputError("the receptive field of this model is not known; set hops=")
         return hops or 0

@@ -1,4 +1,4 @@
-"""The order that anyone could guess."""
+"""A random ranking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Chance"]
 
 @dataclass(frozen=True)
 class Chance:
-    """Candidates in random order, which depends on the seed and the target only."""
+    """Ranks candidates in a random order that depends only on the seed and the target."""
 
     seed: int = 0
     name: str = "random"

@@ -1,4 +1,4 @@
-"""The order that the graph alone gives."""
+"""A ranking by degree."""
 
 from __future__ import annotations
 

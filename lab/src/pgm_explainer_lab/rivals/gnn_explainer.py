@@ -1,4 +1,4 @@
-"""GNNExplainer, PyTorch Geometric's own."""
+"""GNNExplainer of PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _LEARNING_RATE = 0.1
 
 @dataclass(frozen=True)
 class LearntMask:
-    """GNNExplainer: a node's importance is its value in the node mask that is learnt.
+    """GNNExplainer: the importance of a node is its value in the learned node mask.
 
-    It is learnt at the rate of GNNExplainer's authors, 0.1: at PyTorch Geometric's default of 0.01
-    a hundred steps hardly move the mask from its random beginning.
+    The learning rate is that of GNNExplainer's authors, 0.1: with PyTorch Geometric's default of
+    0.01, a hundred steps hardly change the random initial mask.
 
-    The mask is one for all features of a node, also where a case names some.
+    All features of a node share one mask, even if a case names only some features.
 
     Args:
-        epochs: steps of learning, each of them one forward and one backward.
-        seed: the mask's first values depend on it.
+        epochs: training steps, each with one forward and one backward pass.
+        seed: seed of the initial mask.
     """
 
     epochs: int = 100

@@ -1,4 +1,4 @@
-"""Gradients with respect to features: Captum's through PyTorch Geometric, and the paper's GRAD."""
+"""Gradient methods: Captum's, called through PyTorch Geometric, and the paper's GRAD."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["Gradient", "IntegratedGradients", "LossGradient"]
 
 @dataclass(frozen=True)
 class Gradient:
-    """Saliency: the sizes of the gradients of the predicted class's score, added up over features.
+    """Saliency: the absolute gradients of the predicted class's score, summed over features.
 
-    This is the GRAD of the tables of the paper's experiments. What the paper describes is
-    :class:`LossGradient`.
+    This is called GRAD in the tables of the paper's experiments. The method that the paper
+    describes is :class:`LossGradient`.
     """
 
     name: str = "GRAD"
@@ -41,12 +41,12 @@ class Gradient:
 
 @dataclass(frozen=True)
 class IntegratedGradients:
-    """Integrated gradients from features of 0, added up over the features of a node.
+    """Integrated gradients with a baseline of zeros, summed over the features of a node.
 
     Args:
-        steps: of the integral, each of them one forward and one backward.
-        log_probability: explain the logarithm of the predicted class's probability, as Faber et
-            al. do, and not its score.
+        steps: steps of the integral, each with one forward and one backward pass.
+        log_probability: explain the log-probability of the predicted class, as Faber et al. do,
+            instead of its score.
     """
 
     steps: int = 50
@@ -71,7 +71,7 @@ class IntegratedGradients:
 
 
 class _LogProbabilities(nn.Module):
-    """A model that answers with the logarithms of its probabilities."""
+    """A model that returns log-probabilities."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -83,10 +83,10 @@ class _LogProbabilities(nn.Module):
 
 @dataclass(frozen=True)
 class LossGradient:
-    """GRAD as the paper has it: the gradient of the loss, added up over a node's features.
+    """GRAD as the paper describes it: the gradient of the loss, summed over a node's features.
 
-    The sum keeps its sign, and the largest sums come first: the nodes whose growing features make
-    the predicted class less likely.
+    The sum keeps its sign, and the largest sums come first: the nodes for which larger features
+    make the predicted class less likely.
     """
 
     name: str = "GRAD (paper)"
@@ -111,7 +111,7 @@ class LossGradient:
 def _captum(
     case: Case, targets: Sequence[int | None], method: str, **options: Any
 ) -> Iterator[FloatArray]:
-    """Yield what a method of Captum says of every node: the sum over the case's features."""
+    """Yield the attributions of a Captum method for every node, summed over the case's features."""
     algorithm = CaptumExplainer(method, **options)
     explainer = make_explainer(case, algorithm, node_mask_type="attributes")
     for target in targets:

@@ -1,4 +1,4 @@
-"""One node at a time: how much does the prediction lose without it?"""
+"""Occlusion: the change of the prediction when one node at a time is perturbed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["Occlusion"]
 
 @dataclass(frozen=True)
 class Occlusion:
-    """A node's importance is how much the probability changes if that node alone is perturbed.
+    """The importance of a node is the change of the probability when only that node is perturbed.
 
     Args:
-        perturbation: ``zero`` puts zeros in place of the features; any other one of the explainer's
-            draws new features at random, and the mean change counts.
-        num_queries: the number of times that the model may be asked about one target, shared out
-            equally among its candidates and itself; each of them is tried once in any case, and
-            only once where all tries are the same.
-        seed: random perturbations depend on it.
+        perturbation: ``zero`` sets the features to zero; the explainer's other perturbations draw
+            new features at random, and the changes are averaged.
+        num_queries: maximal number of model calls for one target, divided equally among its
+            candidates and the target itself. Each is perturbed at least once, and only once if the
+            perturbation is not random.
+        seed: seed of random perturbations.
     """
 
     perturbation: str = "zero"

@@ -1,4 +1,4 @@
-"""The number that is explained: the probability of one class of one prediction."""
+"""The explained output: the probability of the predicted class."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ class Output:
         target: the node whose prediction is explained; None for the whole graph.
 
     Attributes:
-        part: a part of the graph that the prediction depends on alone; the smallest one that gives
-            the same answers as what the model sees in full.
-        x: its features ``[n, F]`` as they are.
+        part: the smallest subgraph on which the prediction is the same as on the whole graph.
+        x: its original features ``[n, F]``.
         explained: the class that the model predicts on them.
-        asked: the number of samples that the model was called on.
+        num_calls: the number of samples that the model was called on.
     """
 
     def __init__(self, case: Case, target: int | None) -> None:
         self._case = case
         self._target = target
-        self.asked = 0
+        self.num_calls = 0
         seen = case.view(target).part
         before = self._probabilities(case.x[seen.nodes][None], seen)
         self.explained = int(before[0].argmax())
@@ -45,7 +44,7 @@ class Output:
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return the explained class's probability ``[B]`` for features ``x [B, n, F]``."""
-        self.asked += len(x)
+        self.num_calls += len(x)
         size = (len(self.part.nodes) + len(self.part.edges)) * max(x.shape[2], _ASSUMED_WIDTH)
         at_once = max(1, _FLOATS_AT_ONCE // max(size, 1))
         blocks = [
@@ -65,10 +64,11 @@ class Output:
         return torch.softmax(scores.double(), dim=-1).numpy()
 
     def _narrowed(self, seen: Subgraph) -> Subgraph:
-        """Drop the edges whose messages come too late, if that changes no answer.
+        """Drop the edges whose messages cannot reach the target, if that changes no output.
 
-        A message into a node as far away as the model sees never arrives. Dropping its edge changes
-        degrees, though, and some layers divide by them: so it is tried.
+        A message to a node at the largest distance the model uses never reaches the target.
+        Dropping its edge changes degrees, though, and some layers divide by them, so the outputs
+        are compared first.
         """
         layers = self._case.num_layers
         if self._target is None or layers is None:

@@ -1,4 +1,4 @@
-"""PGExplainer, PyTorch Geometric's own: a small network that is trained to mask edges."""
+"""PGExplainer of PyTorch Geometric: a small network that is trained to mask edges."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["TrainedMask"]
 
 @dataclass(frozen=True)
 class TrainedMask:
-    """PGExplainer: a node's importance is the largest mask of an edge that leaves it.
+    """PGExplainer: the importance of a node is the largest mask of its outgoing edges.
 
-    It is trained on the predictions that it explains, at PyTorch Geometric's learning rate. The
-    answer for a target therefore depends on the other targets, which is what it is made for.
+    It is trained on the predictions that it explains, with PyTorch Geometric's learning rate. The
+    result for a target therefore depends on the other targets, by design.
 
     Args:
-        epochs: of training; in each, every target takes two forwards and one backward.
-        seed: the first weights, and the noise of training, depend on it.
+        epochs: epochs of training, each with two forward and one backward pass per target.
+        seed: seed of the initial weights and of the noise during training.
     """
 
     epochs: int = 30
@@ -72,7 +72,7 @@ class TrainedMask:
 
 
 def _options(case: Case, view: View) -> dict[str, object]:
-    """Return what PyTorch Geometric wants to know: the predicted classes, and which one counts."""
+    """Return the arguments of PyTorch Geometric: the predicted classes and the target's index."""
     with torch.no_grad():
         predicted = case.frozen_model(view.x, view.edge_index, **view.inputs).argmax(dim=-1)
     index = {} if view.index is None else {"index": view.index}

@@ -1,4 +1,4 @@
-"""PGM-Explainer, among its rivals."""
+"""PGM-Explainer behind the interface of its rivals."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Pgm"]
 
 
 class Pgm:
-    """PGM-Explainer: the later a node is in the ranking, the less important.
+    """PGM-Explainer: importance decreases along its ranking.
 
     Args:
-        options: those of :class:`~pgm_explainer.PGMExplainer`. Its ``max_nodes`` and
-            ``only_significant`` say which nodes are part of an explanation.
+        options: those of :class:`~pgm_explainer.PGMExplainer`; ``max_nodes`` and
+            ``only_significant`` determine which nodes are part of an explanation.
     """
 
     def __init__(self, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""The order that nearness alone gives."""
+"""A ranking by proximity to the target."""
 
 from __future__ import annotations
 

@@ -28,6 +28,6 @@ def make_explainer(case: Case, algorithm: ExplainerAlgorithm, **masks: str) -> E
 
 
 def explain(explainer: Explainer, view: View) -> Explanation:
-    """Explain one prediction from what the model must see for it."""
+    """Explain one prediction on the subgraph it depends on."""
     options: dict[str, Any] = view.inputs if view.index is None else {"index": view.index}
     return explainer(view.x, view.edge_index, **options)

@@ -24,16 +24,16 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Shapley:
-    """Kernel SHAP: a node's importance is the size of its Shapley value.
+    """Kernel SHAP: the importance of a node is the absolute value of its Shapley value.
 
-    The players are the candidates, and what they play for is the probability of the predicted
-    class. Who does not play has the mean features, or zeros where all nodes have the same: one
-    fixed replacement, with which SHAP does better than with PGM-Explainer's random ones.
+    The players are the candidates, and the payoff is the probability of the predicted class.
+    Absent players have the mean features, or zeros if all nodes have the same features. SHAP does
+    better with this fixed replacement than with PGM-Explainer's random ones.
 
     Args:
-        num_queries: how often the model is asked for one target; PGM-Explainer's default is to ask
-            as often for all of them together.
-        seed: the coalitions depend on it.
+        num_queries: number of model calls for one target; PGM-Explainer by default uses as many
+            for all targets together.
+        seed: seed of the coalitions.
     """
 
     num_queries: int = DEFAULT_SAMPLES
@@ -56,20 +56,20 @@ class Shapley:
             yield found
 
     def _values(self, game: _Game) -> FloatArray:
-        nobody, everybody = np.zeros((1, len(game.players))), np.ones(len(game.players))
+        absent, present = np.zeros((1, len(game.players))), np.ones(len(game.players))
         if len(game.players) == 0:
-            return everybody
+            return present
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PendingDeprecationWarning)  # from its own plots
             import shap
         with _legacy_seed(self.seed):
-            explainer = shap.KernelExplainer(game.worth, nobody)
-            # Three queries are not coalitions: nobody, everybody, and which class is predicted.
-            return explainer.shap_values(everybody, nsamples=self.num_queries - 3, silent=True)
+            explainer = shap.KernelExplainer(game.worth, absent)
+            # Three calls are not sampled coalitions: the empty one, the full one, the prediction.
+            return explainer.shap_values(present, nsamples=self.num_queries - 3, silent=True)
 
 
 class _Game:
-    """What the candidates of a target are worth together."""
+    """The payoff of coalitions of a target's candidates."""
 
     def __init__(self, case: Case, target: int | None) -> None:
         self.players = case.candidates(target)
@@ -81,7 +81,7 @@ class _Game:
         self._absent[:, case.columns] = _usual(case.x[:, case.columns])
 
     def worth(self, plays: NDArray[np.float64]) -> FloatArray:
-        """Return the predicted class's probability for who plays, ``[coalitions, players]``."""
+        """Return the probability of the predicted class for ``[coalitions, players]``."""
         original = self._view.x.numpy()
         blocks = []
         for start in range(0, len(plays), _AT_ONCE):
@@ -103,14 +103,14 @@ class _Game:
 
 
 def _usual(x: FloatArray) -> FloatArray:
-    """The mean features; zeros where all nodes have the same, and the mean would change nothing."""
+    """Return the mean features, or zeros if all nodes have the same features."""
     constant = bool((x == x[0]).all())
     return np.zeros_like(x[0]) if constant else x.mean(axis=0)
 
 
 @contextmanager
 def _legacy_seed(seed: int) -> Iterator[None]:
-    """Seed NumPy's global generator, the only one that Kernel SHAP knows, and put it back."""
+    """Seed NumPy's global generator, which Kernel SHAP uses, and restore it afterwards."""
     before = np.random.get_state()  # noqa: NPY002
     np.random.seed(seed)  # noqa: NPY002
     try:

@@ -18,8 +18,7 @@ from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
 __all__ = ["WordTable", "check_count", "network_from_words", "network_in_words"]
 
 _EXACT, _ROUNDED = 1e-9, 1e-4
-"""How far rows may be from adding up to 1: taken as they are, or as rounded by whoever wrote them.
-"""
+"""Tolerances for the sum of a row: exact, and after rounding in the file."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The two answers on the page: what changes the prediction, and what depends on it.
+"""Effects and dependence on the page: what changes the prediction, and what depends on it.
 
 Every sentence is made here; the scripts only display it. A node in a sentence is a pair of its key
 and its name, so that the page can highlight every occurrence of it.

@@ -29,7 +29,7 @@ __all__ = ["draw_neighbourhood"]
 
 _FITS_A_MARK = 4
 _MARK, _STRONGEST = 20.0, 30.0
-"""The sizes of marked nodes, in points; the others are smaller, the more so the more there are."""
+"""The sizes of marked nodes, in points; other nodes are smaller, and shrink with their number."""
 _TOUCHED = 13.0
 """The least size of a node at the end of an edge with an effect."""
 _MOST_NAMED = 40
@@ -44,12 +44,12 @@ def draw_neighbourhood(
     max_shown: int = 60,
     atoms: Sequence[str] | None = None,
 ) -> None:
-    """Draw the target (a square), the nodes of the network (large) and the nodes around (small).
+    """Draw the target (a square), the nodes of the network (large) and other nodes (small).
 
-    Of the large ones the size shows the strength of the effect, and the colour of the outline its
-    direction. Nodes are filled by the class the model predicts of them, where it does, else by that
-    direction. The nodes on the ways between target and network are always drawn; of the others the
-    nearest, up to ``max_shown`` in all, and the title says how many are not.
+    The size of a large node shows the strength of its effect, and the colour of its outline the
+    direction. Nodes are filled by predicted class or, if they have none, by that direction. The
+    nodes on the paths between target and network are always drawn. Of the others, the nearest are
+    drawn, up to ``max_shown`` in total; the title says how many are left out.
 
     Edges that are parts are drawn by their effects, and groups are outlined. With ``atoms``, a
     symbol for each node of the graph, every node drawn has its symbol and number as its name.
@@ -85,11 +85,11 @@ def _title(view: Surroundings) -> str:
 
 
 Found = dict[int, ShownEffect]
-"""The significant effects by the numbers of the nodes."""
+"""The significant effects by node number."""
 
 
 def _direction(view: Surroundings, at: int, found: Found) -> str | None:
-    """The colour of a node's effect, if it is significant and one way."""
+    """Return the colour of a node's effect, if it is significant and has one direction."""
     effect = found.get(int(view.nodes[at]))
     return _DIRECTIONS.get(effect.direction) if effect is not None else None
 
@@ -133,7 +133,7 @@ def _size(view: Surroundings, at: int, strength: float, small: float) -> float:
 
 
 def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]]:
-    """The marks, then the classes by the user's own names."""
+    """Return the marks, then the classes with their names."""
     measure = measure_of(view.explanation)
     colours = {_direction(view, at, found) for at in np.flatnonzero(view.is_marked).tolist()}
     entries: list[tuple[Artist, str]] = []
@@ -157,7 +157,7 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
 
 
 def _label_nodes(axes: Axes, view: Surroundings, found: Found, atoms: Sequence[str] | None) -> None:
-    """Write names into the marks or, if any is too long for that, beside them all."""
+    """Write names into the marks or, if any is too long, beside all of them."""
     marked = np.flatnonzero(view.is_marked | view.is_touched).tolist()
     if atoms is not None or (view.explanation.part_members and len(view.nodes) <= _MOST_NAMED):
         marked = list(range(len(view.nodes)))

@@ -1,4 +1,4 @@
-"""The Bayesian network, every arrow pointing down, each variable's probability drawn in it."""
+"""The Bayesian network, with every arrow pointing down and a probability for each variable."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ACROSS, _DOWN = 1.5, 1.1
 _WIDTH, _HEIGHT = 0.84, 0.56
 """A variable's box, in those units."""
 _LEAST = (3, 2)
-"""The room of a small network, in variables and layers."""
+"""The minimal size of the drawing, in variables and layers."""
 
 
 def network_size(explanation: Explanation) -> tuple[float, float]:
-    """Return the inches that a network needs to be read."""
+    """Return a figure size in inches that keeps the network readable."""
     across, down = _LEAST
     if explanation.network is not None:
         low, high = _extent(*place_network(explanation.network))
@@ -43,10 +43,10 @@ def network_size(explanation: Explanation) -> tuple[float, float]:
 
 
 def draw_network(explanation: Explanation, axes: Axes) -> None:
-    """Draw the variables in layers, the target set off, with what is known of each of them.
+    """Draw the variables in layers, with the target highlighted and a probability for each.
 
-    A node's bar is split by how likely its own prediction is kept or, where predictions are not the
-    nodes' own, by how likely it is not perturbed; the target's by how likely the prediction holds.
+    The bar of a node shows the probability that its own prediction is kept or, if nodes have no
+    predictions, that it is not perturbed; the bar of the target, that the prediction holds.
     """
     network = explanation.network
     if network is None:
@@ -70,7 +70,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
 def _extent(
     at: Mapping[VariableId, Point], routes: Sequence[Sequence[Point]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lower left and the upper right corner of all that is drawn, and of the least room."""
+    """Return the lower left and upper right corner of the drawing, which has a minimal size."""
     points = np.array([*at.values(), *(point for route in routes for point in route)])
     low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5
     missing = np.maximum(np.array(_LEAST) - (high - low), 0) / 2
@@ -78,7 +78,7 @@ def _extent(
 
 
 def _arrow(route: Sequence[Point]) -> FancyArrowPatch:
-    """From below the parent to above the child, straight down through the layers between."""
+    """Draw an arrow from the parent straight down through the layers between to the child."""
     half = _HEIGHT / 2
     stops = [(x, y + side) for x, y in route for side in (half, -half)][1:-1]
     vertices, codes = [stops[0]], [Path.MOVETO]
@@ -101,7 +101,7 @@ def _arrow(route: Sequence[Point]) -> FancyArrowPatch:
 
 
 def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centre: Point) -> None:
-    """A box with the name, and a bar split by how likely the word beside it is so."""
+    """Draw a box with the name, and a bar split by the probability of the word beside it."""
     x, y = centre
     left, bottom = x - _WIDTH / 2, y - _HEIGHT / 2
     is_target = node == explanation.target
@@ -129,7 +129,7 @@ def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centr
 def _bar(axes: Axes, left: float, bottom: float, width: float, share: float) -> None:
     height = 0.07
     full: dict[str, Any] = {"zorder": 3, "linewidth": 0.6, "edgecolor": INK}
-    # Plain against hatched: the two parts differ without colour too.
+    # Plain and hatched, so that the two parts differ without colour too.
     axes.add_patch(
         Rectangle((left, bottom), width, height, facecolor=CHANGED, hatch="//////", **full)
     )

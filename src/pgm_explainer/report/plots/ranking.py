@@ -1,4 +1,4 @@
-"""Every candidate's evidence as bars, with the line that separates the significant ones."""
+"""The evidence for each candidate as bars, with the threshold of significance."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _TO_DIGITS = -1 / np.log(10)
 
 
 def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
-    """Return the inches that a ranking needs to be read."""
+    """Return a figure size in inches that keeps the ranking readable."""
     return rows_size(min(max_shown, len(explanation.ranking)))
 
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw the highest-ranked candidates' -log10 p, with Cramér's V of each."""
+    """Draw -log10 p of the highest-ranked candidates, with Cramér's V of each."""
     ranking, words = explanation.ranking, wording_of(explanation.settings)
     if not len(ranking):
         other = f"no {'other ' if words.noun == 'node' else ''}{words.noun}"
@@ -62,9 +62,9 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
 
 
 def _has_line(explanation: Explanation) -> bool:
-    """Whether it is known what bars must exceed, and exceeding it would do.
+    """Return whether there is a known threshold that a bar could exceed.
 
-    After a correction all candidates decide; of a prediction that never changed nothing does.
+    A corrected threshold depends on all candidates, and a prediction that never changed has none.
     """
     known = (
         explanation.settings.significance.correction == "none" or not explanation.ranking.left_out
@@ -73,7 +73,7 @@ def _has_line(explanation: Explanation) -> bool:
 
 
 def _draw_line(axes: Axes, explanation: Explanation) -> None:
-    """Draw what a bar must exceed to be significant, from top to bottom."""
+    """Draw the threshold of significance, from top to bottom."""
     if not _has_line(explanation):
         return
     judged = explanation.settings.significance
@@ -88,7 +88,7 @@ def _fill(selected: bool, significant: bool) -> tuple[str, str]:
 
 
 def _scale(axes: Axes, largest: float) -> None:
-    """Linear up to 1, then by powers of ten: evidence spans from nothing to hundreds of digits."""
+    """Linear up to 1, then logarithmic: evidence ranges from 0 to hundreds of digits."""
     axes.set_xscale("symlog", linthresh=1, linscale=0.5)
     axes.set_xlim(0, max(10.0, largest * 2))
     axes.xaxis.set_major_formatter("{x:g}")
@@ -96,7 +96,7 @@ def _scale(axes: Axes, largest: float) -> None:
 
 
 def _explain_marks(axes: Axes, explanation: Explanation) -> None:
-    """Say what the fills that occur mean, and which line it is, if there is one."""
+    """Add a legend of the fills that occur and of the threshold, if there is one."""
     ranking, judged = explanation.ranking, explanation.settings.significance
     kinds = {
         "chosen for the network": (True, True),

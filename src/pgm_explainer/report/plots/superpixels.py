@@ -31,7 +31,7 @@ Found: TypeAlias = "Explanation | Sequence[int]"
 
 
 def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> Figure:
-    """Draw an image, its superpixels, and what one or several explainers found, side by side.
+    """Draw an image, its superpixels, and the results of one or several explainers side by side.
 
     Args:
         image: ``[H, W]`` or ``[H, W, 3]``.
@@ -43,9 +43,9 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
 
     Examples:
         >>> image, segments = np.eye(4), np.arange(16).reshape(4, 4) // 4
-        >>> figure = plot_superpixels(image, segments, {"ours": [2, 0]})
+        >>> figure = plot_superpixels(image, segments, {"PGM": [2, 0]})
         >>> [axes.get_title() for axes in figure.axes]
-        ['image', 'superpixels', 'ours']
+        ['image', 'superpixels', 'PGM']
         >>> plt.close(figure)
     """
     if not isinstance(found, Mapping):
@@ -61,7 +61,7 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
 def draw_superpixels(
     axes: Axes, image: Any, segments: Any, found: Found | None = None, *, title: str = ""
 ) -> None:
-    """Draw one image; without ``found`` as it is, else with its superpixels, those found marked."""
+    """Draw one image; if ``found`` is given, with its superpixels and those found marked."""
     picture, labels = _checked(image, segments)
     axes.imshow(picture, cmap="gray", interpolation="nearest")
     finish(axes, title)
@@ -73,7 +73,7 @@ def draw_superpixels(
         inside = labels == node
         if not inside.any():
             raise InputError(f"no pixel belongs to node {node}: segments holds the nodes' numbers")
-        # A frame of others around it, so that a superpixel at the edge is outlined there too.
+        # A frame around the image, so that a superpixel at the edge is outlined there too.
         _outline(axes, _borders(np.pad(inside, 1)) - 1, ORANGE, 2.2)
         y, x = _middle(inside)
         halo = [withStroke(linewidth=2.5, foreground="black")]
@@ -101,7 +101,7 @@ def _nodes(found: Found) -> list[int]:
 
 
 def _borders(labels: NDArray[Any]) -> NDArray[np.float64]:
-    """The lines ``[n, 2, 2]`` (x, y) between neighbouring pixels with different labels."""
+    """Return the lines ``[n, 2, 2]`` (x, y) between neighbouring pixels with different labels."""
     rows, columns = np.nonzero(labels[:, 1:] != labels[:, :-1])
     upright = [[columns + 0.5, rows - 0.5], [columns + 0.5, rows + 0.5]]
     rows, columns = np.nonzero(labels[1:] != labels[:-1])
@@ -110,7 +110,7 @@ def _borders(labels: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _outline(axes: Axes, lines: NDArray[np.float64], colour: str, line: float) -> None:
-    # On a dark line of its own, a light one shows on any image, in grey print too.
+    # A light line on a dark one is visible on any image, in greyscale print too.
     for each, points, order in (("black", line + 1.2, 2), (colour, line, 3)):
         axes.add_collection(
             LineCollection(
@@ -120,7 +120,7 @@ def _outline(axes: Axes, lines: NDArray[np.float64], colour: str, line: float) -
 
 
 def _middle(inside: NDArray[np.bool_]) -> IntArray:
-    """The pixel nearest to the centre, of those that belong to it: superpixels may be bent."""
+    """Return the pixel of a superpixel nearest to its centre, which may itself lie outside."""
     pixels = np.argwhere(inside)
     distance = ((pixels - pixels.mean(axis=0)) ** 2).sum(axis=1)
     return np.asarray(pixels[distance.argmin()])

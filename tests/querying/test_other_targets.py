@@ -37,14 +37,15 @@ def explainer(model, features, edges=TWO_STARS, **options):
 
 def all_of(explanation):
     """Everything about it, also what does not count when two are compared."""
-    told = {each.name: getattr(explanation, each.name) for each in fields(explanation)}
-    del told["graph"], told["network"]
-    told["ranking"] = [astuple(ranked) for ranked in explanation.ranking]
-    told["ends"], told["node_classes"] = told["ends"].tolist(), told["node_classes"].tolist()
-    return told, str(explanation)
+    contents = {each.name: getattr(explanation, each.name) for each in fields(explanation)}
+    del contents["graph"], contents["network"]
+    contents["ranking"] = [astuple(ranked) for ranked in explanation.ranking]
+    for name in ("ends", "node_classes", "area"):
+        contents[name] = contents[name].tolist()
+    return contents, str(explanation)
 
 
-def same_in_company(made):
+def same_with_other_targets(made):
     together = made.explain_many(TARGETS)
     for target, explanation in zip(TARGETS, together, strict=True):
         with pytest.warns() if explanation.warnings else nullcontext():
@@ -52,14 +53,14 @@ def same_in_company(made):
         assert all_of(alone) == all_of(explanation)
 
 
-def test_what_scores_are_does_not_depend_on_company():
+def test_the_kind_of_scores_does_not_depend_on_other_targets():
     # Alone the logits of the second star look like probabilities, those of the first never do.
     made = explainer(one_minus, [0.3, 2.0, 1.5, 0.1, 0.2, 0.4], change=0.1)
-    same_in_company(made)
+    same_with_other_targets(made)
     assert made.explain(3).probability == pytest.approx(1 / (1 + np.exp(-0.2)))
 
 
-def test_scores_that_were_taken_for_what_they_are_not_are_an_error_in_any_company():
+def test_misread_scores_are_an_error_with_any_targets():
     made = explainer(one_minus, [0.1, 0.2, 0.4, 0.3, 2.0, 1.5])
     for ask in (lambda: made.explain(3), lambda: made.explain_many(TARGETS)):
         with pytest.raises(ModelError, match="scores='logits'"):
@@ -69,14 +70,14 @@ def test_scores_that_were_taken_for_what_they_are_not_are_an_error_in_any_compan
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e8])
 def test_how_large_other_values_are_does_not_matter(size):
     made = explainer(value, [1, 2, 3, size, 2 * size, 3 * size], scores="values")
-    same_in_company(made)
+    same_with_other_targets(made)
     assert made.explain(0).held < 0.9
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
-def test_a_neighbourhood_that_cannot_be_changed_is_no_error_in_any_company(tmp_path):
+def test_a_constant_neighbourhood_is_no_error_with_any_targets(tmp_path):
     made = explainer(one_minus, [0, 0, 0, 1, 2, 3], scores="logits")
-    same_in_company(made)
+    same_with_other_targets(made)
     alone = made.explain(0)
     assert alone.held == 1
     assert any("only 0% of the cases" in text for text in alone.warnings)
@@ -93,7 +94,7 @@ def test_a_perturbation_that_changes_nothing_anywhere_is_an_error():
         made.explain_many(TARGETS)
 
 
-def test_that_a_model_sees_further_is_said_of_all_or_none():
+def test_the_receptive_field_warning_is_for_all_targets_or_none():
     def three_steps(x, edge_index):
         for _ in range(3):
             x = sums(x, edge_index)[..., None]
@@ -101,11 +102,11 @@ def test_that_a_model_sees_further_is_said_of_all_or_none():
 
     path = np.array([[1, 2, 4, 5, 6, 7], [0, 0, 3, 4, 5, 6]])
     made = explainer(three_steps, [0.1, 0.2, 0.4, 0.3, 0.1, 0.2, 0.3, 0.5], path)
-    same_in_company(made)
+    same_with_other_targets(made)
     assert any("receptive field is larger" in text for text in made.explain_many([3])[0].warnings)
 
 
-def test_a_model_that_fails_in_one_place_is_asked_in_others():
+def test_a_model_that_fails_on_one_subgraph_is_tried_on_others():
     stars = 20
     middles = 3 * np.arange(stars)
     edges = np.stack((np.concatenate((middles + 1, middles[1:] + 2)), [*middles, *middles[1:]]))

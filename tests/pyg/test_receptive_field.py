@@ -22,7 +22,7 @@ def ring():
 
 
 class VirtualNode(nn.Module):
-    """Every node hears the mean of all."""
+    """Every node depends on the mean of all."""
 
     def __init__(self):
         super().__init__()
@@ -81,7 +81,7 @@ def explainer(model, **options):
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
-def test_an_explanation_alone_is_that_in_company_and_both_have_the_note(model):
+def test_single_and_joint_explanations_are_equal_and_both_warn(model):
     made = explainer(model)
     together = made.explain_many(TARGETS)
     for target, explanation in zip(TARGETS, together, strict=True):
@@ -92,7 +92,7 @@ def test_an_explanation_alone_is_that_in_company_and_both_have_the_note(model):
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
-def test_it_is_that_of_asking_about_the_whole_graph(model, slowly):
+def test_it_equals_the_explanation_from_the_whole_graph(model, slowly):
     whole = PGMExplainer(
         slowly(model, ring()),
         np.ones((NODES, FEATURES), dtype=np.float32),
@@ -105,7 +105,7 @@ def test_it_is_that_of_asking_about_the_whole_graph(model, slowly):
         assert explainer(model).explain(target) == whole.explain(target)
 
 
-def test_it_is_noticed_where_samples_hardly_perturb_anything(model):
+def test_it_is_detected_with_few_perturbed_nodes(model):
     """The few samples that are looked at leave most nodes alone, but none outside of the part."""
     with pytest.warns(PGMExplainerWarning, match=NOTE):
         explainer(model, perturb_probability=0.01).explain(0)
@@ -121,7 +121,7 @@ def test_a_model_that_does_not_see_further_has_no_note(perturbation):
 
 
 @pytest.mark.filterwarnings("ignore::pgm_explainer.PGMExplainerWarning")
-def test_it_is_noticed_beside_many_small_components():
+def test_it_is_detected_among_many_small_components():
     """The first nodes of middling degree are in triangles, where any model sees everything."""
     torch.manual_seed(1)
     corners = torch.arange(60).reshape(20, 3)

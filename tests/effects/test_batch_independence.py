@@ -15,7 +15,7 @@ def test_a_total_tested_alone_gives_the_same_bits_as_among_many():
     assert together.tolist() == alone
 
 
-def test_so_does_one_that_is_tested_against_a_row_shared_by_several():
+def test_a_shared_row_gives_the_same_bits_as_a_single_one():
     rng = np.random.default_rng(1)
     row, weights = rng.normal(size=60), np.ones(60)
     totals = rng.uniform(0.5, 3, size=8)
