@@ -79,6 +79,7 @@ class Overview:
         kinds: the node types that change most predictions.
         features: the features that matter most, if features were explained.
         shared: explanations that several targets share, the most frequent first.
+        noun: what a part is called in the report, such as ``edge``.
     """
 
     folder: str
@@ -96,6 +97,7 @@ class Overview:
     kinds: list[Influence]
     features: list[Influence]
     shared: list[Shared]
+    noun: str = "node"
 
     @property
     def throughput(self) -> float:

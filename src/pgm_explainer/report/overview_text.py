@@ -46,9 +46,10 @@ def listings(overview: Overview) -> list[Listing]:
     """Return all lists that are not empty."""
     effect, cramer = "mean |effect|", "mean Cramér's V"
     change, points = "that change most predictions", overview.in_points
+    noun, other = overview.noun, f"Other {overview.noun}s that depend on most predictions"
     every = [
-        Listing(f"Nodes {change}", "node", overview.causes, effect, points),
-        Listing("Other nodes that depend on most predictions", "node", overview.along, cramer),
+        Listing(f"{noun.capitalize()}s {change}", noun, overview.causes, effect, points),
+        Listing(other, noun, overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
         Listing("Features that matter to most predictions", "feature", overview.features, cramer),
     ]

@@ -70,7 +70,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     settings = _read_settings(fields["settings"], fields["version"].value)
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
-    labels, area, members = fields["parts"].or_none(_read_parts) or ({}, ends[:0], {})
+    found = fields["parts"].or_none(lambda parts: _read_parts(parts, ends))
+    labels, area, members = found or ({}, ends[:0], {})
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
@@ -134,7 +135,7 @@ def _read_settings(settings: Checked, version: int) -> Settings:
 
 
 def _read_parts(
-    parts: Checked,
+    parts: Checked, ends: IntArray
 ) -> tuple[dict[int, VariableId], IntArray, dict[int, tuple[VariableId, ...]]]:
     """Return the labels of parts that are not nodes, the neighbourhood, and groups' members."""
     fields = parts.fields("labels", "area", "members")
@@ -146,11 +147,12 @@ def _read_parts(
     area: IntArray = fields["area"].array(shape, Checked.whole_number, np.int64)
     if not np.array_equal(np.unique(area), area) or max(area, default=-1) >= min(labels):
         raise FileError(f"{fields['area'].place} must list nodes, ascending, before other parts")
-    return labels, area, _read_members(fields["members"], labels, set(area.tolist()))
+    around = set(np.union1d(area, ends).tolist())
+    return labels, area, _read_members(fields["members"], labels, around)
 
 
 def _read_members(
-    members: Checked, labels: Mapping[int, VariableId], area: set[int]
+    members: Checked, labels: Mapping[int, VariableId], around: set[int]
 ) -> dict[int, tuple[VariableId, ...]]:
     """Return the members of each group: nodes of the neighbourhood, or pairs of them."""
     pairs = [pair.items(2) for pair in members.items()]
@@ -164,7 +166,7 @@ def _read_members(
         for member in listed
         for node in (member if isinstance(member, tuple) else (member,))
     ]
-    if len(found) < len(pairs) or not labels.keys() >= found.keys() or not area.issuperset(nodes):
+    if len(found) < len(pairs) or not labels.keys() >= found.keys() or not around.issuperset(nodes):
         raise FileError(f"{members.place} must list nodes of the neighbourhood for groups")
     return found
 
