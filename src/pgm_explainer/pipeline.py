@@ -257,14 +257,21 @@ class Pipeline:
         return explanation.named({} if self.names is None else self.names)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
-        """Return the labels of parts that are not nodes, and the nodes of the neighbourhood."""
+        """Return the labels and members of parts that are not nodes, and the neighbourhood."""
         model, target, candidates = self.model, neighbourhood.target, neighbourhood.candidates
         others = candidates[candidates >= model.graph.num_nodes]
         if not len(others):
             return {}
         labels = dict(zip(others.tolist(), self.parts.labels(others), strict=True))
         area = model.task.candidates(target, model.graph, self.settings.model.reach)
-        return {"part_labels": labels, "area": area}
+        known = self.parts.members
+        inside = set(np.union1d(area, model.task.ends(target)).tolist()) if known else set()
+        members = {
+            part: tuple(each for each in known[part] if inside.issuperset(np.ravel(each).tolist()))
+            for part in labels
+            if part in known
+        }
+        return {"part_labels": labels, "area": area, "part_members": members}
 
     @cached_property
     def _recorded(self) -> Settings:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.sampling import Edges, Features, Groups, Time
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
@@ -60,6 +61,52 @@ def kinds(toy, explain):
         "alone": explain(15),
         "constant": explain(model=lambda x: np.ones((*x.shape[:2], 2))),
         "no network": explain(structure=None),
+    }
+
+
+@pytest.fixture(scope="session")
+def parts():
+    """One explanation for each kind of parts: a ring with branches, of which node 2 is explained.
+
+    The score of a node is the sum of the features of its neighbourhood, so every part that brings
+    features to the target has an effect.
+    """
+    ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)]
+    branches = [(2, 6), (6, 7), (4, 8), (8, 9), (1, 10), (10, 11)]
+    pairs = [*ring, *branches]
+    undirected = np.array(pairs + [(v, u) for u, v in pairs]).T
+    directed = np.array([(0, 1), (1, 0), (1, 2), (2, 1), (3, 2), (2, 2)]).T
+    x = np.random.default_rng(0).random((12, 4))
+
+    def model(x, edge_index):
+        reached = x[..., :1] * 2 + x[..., 1:2]
+        for _ in range(2):
+            sent = np.zeros_like(reached)
+            np.add.at(sent, (..., edge_index[1], slice(None)), reached[..., edge_index[0], :])
+            reached = reached + sent
+        score = (reached - 15) / 8
+        return np.concatenate([-score, score], axis=-1)
+
+    def explained(parts, target=2, edges=undirected, **options):
+        chosen = {"num_layers": 2, "num_samples": 600, "perturb_probability": 0.25, **options}
+        nodes = x[: edges.max() + 1]
+        return PGMExplainer(model, nodes, edges, parts=parts, **chosen).explain(target)
+
+    groups = {"ring": [0, 1, 2, 3, 4, 5], "tail": [6, 7], "branch": [8, 9, 10, 11]}
+    return {
+        "nodes": explained("nodes"),
+        "edges": explained("edges"),
+        "rewired": explained(Edges("rewire")),
+        "directed": explained("edges", edges=directed),
+        "features": explained("features"),
+        "node features": explained(Features(nodes=(0, 1, 2, 3))),
+        "groups": explained(groups),
+        "edge groups": explained(Groups({"ring": ring, "tail": branches[:2]}, of="edges")),
+        "feature groups": explained(Groups({"first": [0, 1], "rest": [2, 3]}, of="features")),
+        "time": explained(Time(steps=4)),
+        "node time": explained(Time(steps=4, per_node=True)),
+        "mixed": explained(["nodes", "edges"]),
+        "edges and features": explained(["edges", "features"]),
     }
 
 

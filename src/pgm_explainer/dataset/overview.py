@@ -100,6 +100,7 @@ class Overview:
         features: the features that matter most, if features were explained.
         shared: explanations that several targets share, the most frequent first.
         classes: the causes for each explained class, of many graphs or for parts other than nodes.
+        noun: what a part is called in the report, such as ``edge``.
     """
 
     folder: str
@@ -118,6 +119,7 @@ class Overview:
     features: list[Influence]
     shared: list[Shared]
     classes: list[ClassCauses] = field(default_factory=list)
+    noun: str = "node"
 
     @property
     def throughput(self) -> float:
@@ -184,6 +186,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
             ClassCauses(dataset.class_name(number), count, named(tally))
             for number, (count, tally) in sorted(counts.classes.items())
         ],
+        noun="part" if counts.classes else "node",
     )
 
 

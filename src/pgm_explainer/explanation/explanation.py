@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class Explanation(Shown):
         area: the nodes of the neighbourhood, ascending, if parts are not nodes; empty if they are.
         source: the explainer that made the explanation, and its target there. It is not saved,
             pickled or copied, and None afterwards.
+        part_members: for drawing, the members of groups by number: nodes, or pairs of nodes for
+            edges.
     """
 
     target: VariableId
@@ -83,6 +86,7 @@ class Explanation(Shown):
     part_labels: Mapping[int, VariableId] = field(default_factory=dict, repr=False)
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
+    part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -155,6 +159,21 @@ class Explanation(Shown):
         if not isinstance(self.graph, Graph):
             return self.graph
         return self.graph.induced(self.around)
+
+    @cached_property
+    def has_directed_edges(self) -> bool:
+        """Whether parts are edges of which each direction is a part of its own."""
+        pairs: list[Any] = [label for label in self.part_labels.values() if is_edge(label)]
+        if not pairs or any(u > v for u, v in pairs):
+            return bool(pairs)
+        parts: Any = self.settings.sampling.parts
+        said = [getattr(kind, "undirected", None) for kind in getattr(parts, "kinds", (parts,))]
+        if True in said or False in said:
+            return False in said
+        if isinstance(self.graph, Graph):
+            return not self.graph.is_undirected
+        edges = set() if self.graph is None else set(map(tuple, self.graph.edge_index.T.tolist()))
+        return any((v, u) not in edges for u, v in edges)
 
     def query(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
         """Return the probability that the prediction is kept, given evidence.
@@ -255,6 +274,9 @@ class Explanation(Shown):
         def own(part: int) -> int:
             return numbers[part] if part in numbers else part - first
 
+        def own_node(member: Any) -> Any:
+            return tuple(map(own_node, member)) if isinstance(member, tuple) else member - first
+
         def renumbered(table: Any) -> Any:
             nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
             return replace(table, nodes=nodes)
@@ -277,6 +299,10 @@ class Explanation(Shown):
             graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
             part_labels={numbers[part]: shifted(self.part_labels[part], first) for part in parts},
             area=self.area - first,
+            part_members={
+                numbers[part]: tuple(own_node(each) for each in members)
+                for part, members in self.part_members.items()
+            },
         )
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
@@ -331,12 +357,18 @@ class Explanation(Shown):
         """Draw the explanation; needs matplotlib.
 
         Args:
-            kind: ``"effects"`` (the effect of perturbing each node, with 95% intervals),
-                ``"neighbourhood"`` (the graph around the target, filled by predicted class and
-                outlined by effect), ``"network"`` (the Bayesian network), ``"both"`` (neighbourhood
-                and network side by side), or ``"ranking"`` (each candidate's p-value, with the
-                significance threshold).
-            options: ``max_shown``, the maximum number of nodes to draw (not for the network).
+            kind: ``"effects"`` (the effect of perturbing each part, with 95% intervals),
+                ``"neighbourhood"`` (the graph around the target; see below), ``"network"`` (the
+                Bayesian network), ``"both"`` (neighbourhood and network side by side), or
+                ``"ranking"`` (each candidate's p-value, with the significance threshold).
+            options: ``max_shown``, the maximum number of nodes or bars to draw (not for the
+                network). For the neighbourhood of a molecule, ``molecule`` (SMILES or an RDKit
+                molecule whose atoms are the nodes, in order) draws it with RDKit, and ``atoms`` (a
+                symbol for each node) labels the nodes.
+
+        In the neighbourhood, the fill of a node is its predicted class. The outline of a node, or
+        the line of an edge, shows its effect: colour for the direction, size for the strength.
+        Groups are outlined. Features and time steps are drawn as a strip instead of a graph.
 
         Raises:
             InputError: unknown kind of plot, or an option it does not have.
@@ -421,6 +453,11 @@ def shifted(label: VariableId, first: int) -> VariableId:
     if not isinstance(label, tuple):
         return label
     return tuple(each - first if isinstance(each, int) else each for each in label)
+
+
+def is_edge(label: VariableId) -> bool:
+    """Return whether a part with this label is an edge: a pair of nodes."""
+    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
 
 
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:

@@ -5,7 +5,7 @@ Text, notebook, page and plots all use these, so that they agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ..arrays import IntArray
 from ..effects import Effect
 from .measure import Measure, measure_of
 from .names import listed
+from .wording import Wording, part_mention, wording_for, wording_of
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -31,6 +32,7 @@ __all__ = [
     "effects_caption",
     "lead_sentence",
     "left_out_sentences",
+    "named_parts",
     "own_effects",
     "own_sentences",
     "plain",
@@ -44,7 +46,7 @@ _MOST_NAMED = 8
 
 @dataclass(frozen=True)
 class Mention:
-    """A node within a sentence, by its number; each output format shows its name differently."""
+    """A part within a sentence, by its number; each output format shows its name differently."""
 
     number: int
 
@@ -53,23 +55,25 @@ Sentence = list[str | Mention]
 
 
 def plain(sentence: Sentence, name: Callable[[int], str]) -> str:
-    """Return a sentence as text, with nodes named by ``name``."""
+    """Return a sentence as text, with parts named by ``name``."""
     return "".join(part if isinstance(part, str) else name(part.number) for part in sentence)
 
 
 @dataclass(frozen=True)
 class ShownEffect:
-    """One node's effect.
+    """One part's effect.
 
     Attributes:
-        number: the node's number.
+        number: the part's number.
         effect: the effect of perturbing it.
-        is_target: whether the prediction is about this node.
+        is_target: whether it is a node that the prediction is about.
+        words: what the part is called.
     """
 
     number: int
     effect: Effect
     is_target: bool
+    words: Wording
 
     @property
     def direction(self) -> str:
@@ -100,13 +104,13 @@ def _shown(explanation: Explanation, places: NDArray[np.intp]) -> list[ShownEffe
     effects, ends = explanation.effects, set(explanation.ends.tolist())
     numbers = effects.nodes[places].tolist()
     return [
-        ShownEffect(number, effects[at], number in ends)
+        ShownEffect(number, effects[at], number in ends, wording_for(explanation, number))
         for at, number in zip(places.tolist(), numbers, strict=True)
     ]
 
 
 def dependent_nodes(explanation: Explanation) -> IntArray:
-    """Return the nodes that depend on the prediction but do not change it, by number.
+    """Return the parts that depend on the prediction but do not change it, by number.
 
     Their dependence is significant and their effect is not. The most dependent come first.
     """
@@ -116,74 +120,99 @@ def dependent_nodes(explanation: Explanation) -> IntArray:
 
 
 def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
-    """Return a sentence about the effect of a node."""
-    return _say("Perturbing node {} {}.", Mention(shown.number), _predicate(shown, measure))
+    """Return a sentence about the effect of a part."""
+    words = shown.words
+    who = f"{words.perturbing.capitalize()} {words.noun} "
+    return _say("{}{} {}.", who, Mention(shown.number), _predicate(shown, measure))
 
 
 def lead_sentence(explanation: Explanation) -> Sentence:
     """Return a sentence about the strongest effect, or that there is none."""
     found = int(explanation.effects.significant.sum())
     if not found:
-        return ["No node has a significant effect on the prediction."]
+        noun = wording_of(explanation.settings).noun
+        return [f"No {noun} has a significant effect on the prediction."]
     (first,) = shown_effects(explanation, most=1)
     its_own = first.is_target and explanation.task == "node"
-    who: Sentence = ["the target itself"] if its_own else _say("node {}", Mention(first.number))
+    perturbing, noun = first.words.perturbing.capitalize(), f"{first.words.noun} {{}}"
+    who: Sentence = ["the target itself"] if its_own else _say(noun, Mention(first.number))
     rest = f", the strongest of {found} significant effects" if found > 1 else ""
-    return _say("Perturbing {} {}{}.", who, _predicate(first, measure_of(explanation)), rest)
+    predicate = _predicate(first, measure_of(explanation))
+    return _say("{} {} {}{}.", perturbing, who, predicate, rest)
 
 
 def effects_caption(explanation: Explanation) -> str:
-    """Return how many nodes change the prediction, and at which significance level."""
+    """Return how many parts change the prediction, and at which significance level."""
     effects, judged = explanation.effects, explanation.settings.significance
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
-    nodes = "1 node" if of == 1 else f"{of} nodes"
+    parts = wording_of(explanation.settings).counted(of)
     what = measure_of(explanation).what
     have = "has" if found <= 1 else "have"
-    return f"{found or 'None'} of {nodes} {have} a significant effect on {what} ({level})."
+    return f"{found or 'None'} of {parts} {have} a significant effect on {what} ({level})."
 
 
 def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
-    """Yield a sentence if other nodes have an effect but the target's own features have none."""
+    """Yield a sentence if other parts have an effect but the target's own features have none."""
     own = own_effects(explanation)
     idle = [each.number for each in own if not each.effect.significant]
     if idle and explanation.effects.significant.any():
-        who: Sentence = ["the target itself"] if explanation.task == "node" else _listed(idle)
+        itself: Sentence = ["the target itself"]
+        who = itself if explanation.task == "node" else _listed(map(_mention, idle))
         yield _say("Perturbing {} has no significant effect.", who)
 
 
 def dependence_sentence(explanation: Explanation) -> Sentence:
-    """Return which nodes depend on the prediction without changing it, or that none do."""
-    nodes = dependent_nodes(explanation)
-    if not len(nodes):
+    """Return which parts depend on the prediction without changing it, or that none do."""
+    words, parts = wording_of(explanation.settings), dependent_nodes(explanation).tolist()
+    if not parts:
         other = "other " if explanation.effects.significant.any() else ""
-        return [f"No {other}node depends significantly on the prediction."]
-    node, changes, are, them = (
-        ("Node", "changes", "is", "it") if len(nodes) == 1 else ("Nodes", "change", "are", "them")
-    )
+        return [f"No {other}{words.noun} depends significantly on the prediction."]
+    changes, are, them = ("changes", "is", "it") if len(parts) == 1 else ("change", "are", "them")
     moved = f"{changes} together with the prediction"
-    if explanation.task != "node":  # nodes have no predictions of their own that could change
+    if explanation.task != "node" or explanation.part_labels:
+        # Parts have no predictions of their own that could change.
         moved = f"{are} related to whether the prediction changed"
-    words = (node, _listed(nodes), moved, them)
-    return _say("{} {} {}, but perturbing {} has no significant effect.", *words)
+    who = _capitalised(named_parts(explanation, parts))
+    perturbing = f"{words.perturbing} {them}"
+    return _say("{} {}, but {} has no significant effect.", who, moved, perturbing)
 
 
 def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
-    """Yield a sentence about the nodes with strong effects that are not in the network, if any."""
-    nodes = [explanation.names.index(name) for name in explanation.left_out]
-    if not nodes or explanation.network is None:
+    """Yield a sentence about the parts with strong effects that are not in the network, if any."""
+    parts = [explanation.names.index(name) for name in explanation.left_out]
+    if not parts or explanation.network is None:
         return
-    words = (
-        ("Node", _listed(nodes), "has a strong effect but is")
-        if len(nodes) == 1
-        else ("Nodes", _listed(nodes), "have strong effects but are")
-    )
+    one = len(parts) == 1
+    who = _capitalised(named_parts(explanation, parts))
+    have = "has a strong effect but is" if one else "have strong effects but are"
     most = str(explanation.settings.selection.max_nodes)
-    yield _say("{} {} {} not in the network (max_nodes is {}).", *words, most)
+    yield _say("{} {} not in the network (max_nodes is {}).", who, have, most)
+
+
+def named_parts(explanation: Explanation, parts: Sequence[int]) -> Sentence:
+    """Return parts with their nouns: ``edges (0, 1) and (1, 2)``, or ``node 3 and edge (0, 1)``."""
+    words = [wording_for(explanation, part) for part in parts]
+    if len(set(words)) > 1 or any(" of node " in part_mention(explanation, part) for part in parts):
+        named = [
+            _say(f"{its.noun} {{}}", Mention(part)) for its, part in zip(words, parts, strict=True)
+        ]
+        return _listed(named)
+    noun = words[0].noun if len(parts) == 1 else words[0].plural
+    return _say(f"{noun} {{}}", _listed(map(_mention, parts)))
+
+
+def _mention(number: int) -> Sentence:
+    return [Mention(int(number))]
+
+
+def _capitalised(sentence: Sentence) -> Sentence:
+    first, *rest = sentence
+    return [first[0].upper() + first[1:] if isinstance(first, str) else first, *rest]
 
 
 def _predicate(shown: ShownEffect, measure: Measure) -> str:
-    """Return what perturbing a node does, as a predicate without a subject."""
+    """Return what perturbing a part does, as a predicate without a subject."""
     effect = shown.effect
     if shown.direction in ("falls", "rises"):
         verb = measure.falls if effect.effect < 0 else measure.rises
@@ -207,9 +236,10 @@ def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:
     return [part for part in said if part]
 
 
-def _listed(numbers: Sequence[int] | IntArray) -> Sentence:
-    """List nodes as ``a, b and c``; of many, the first eight and the number of others."""
-    named: Sentence = [Mention(int(number)) for number in numbers[:_MOST_NAMED]]
-    if len(numbers) > len(named):
-        named.append(f"{len(numbers) - len(named)} more")
+def _listed(names: Iterable[Sentence]) -> Sentence:
+    """List names as ``a, b and c``; of many, the first eight and the number of others."""
+    every = list(names)
+    named = every[:_MOST_NAMED]
+    if len(every) > len(named):
+        named.append([f"{len(every) - len(named)} more"])
     return _say(listed(["{}"] * len(named)), *named)

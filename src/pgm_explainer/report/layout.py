@@ -40,17 +40,42 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     remaining places up to ``most`` go to the nodes nearest to those, higher-ranked ones first.
     """
     ranking, ends = explanation.ranking, explanation.ends
-    chosen = np.union1d(ranking.nodes[ranking.selected], ends)
+    chosen, ranked = ranking.nodes[ranking.selected], ranking.nodes
     part = explanation.neighbourhood
+    if explanation.part_labels:
+        chosen = _nodes_of(explanation, chosen, groups=False)
+        ranked = _nodes_of(explanation, ranked, groups=True)
+        if part is not None:  # an edge may come from a node just outside
+            chosen, ranked = (each[np.isin(each, part.nodes)] for each in (chosen, ranked))
+    chosen = np.union1d(chosen, ends)
     if part is None:
         return chosen
     links = _links(len(part.nodes), part.edge_index)
     shown = _with_ways(links, part.positions(chosen), part.positions(ends))
     rank = np.full(len(part.nodes), -1)  # the ends of a node task have no rank, and come first
-    rank[part.positions(ranking.nodes)] = np.arange(len(ranking))
+    if explanation.part_labels:
+        rank[:] = len(ranked)
+    rank[part.positions(ranked)] = np.arange(len(ranked))
     far = dijkstra(links, indices=shown, min_only=True, unweighted=True) if len(shown) else rank
     order = np.lexsort((rank, far))
     return np.asarray(part.nodes[np.sort(order[: max(most, len(shown))])])
+
+
+def _nodes_of(explanation: Explanation, parts: IntArray, *, groups: bool) -> IntArray:
+    """Return the nodes, each once, that parts consist of, in their order.
+
+    Args:
+        explanation: the explanation that the parts belong to.
+        parts: the numbers of the parts.
+        groups: whether to include the members of groups, which can be many.
+    """
+    found: dict[int, None] = {}
+    for part in parts.tolist():
+        members = explanation.part_members.get(part, ()) if groups else ()
+        for member in members or (explanation.part_labels.get(part, part),):
+            ends = member if isinstance(member, tuple) else (member,)
+            found.update((each, None) for each in ends if isinstance(each, int))
+    return np.array(list(found), dtype=np.int64)
 
 
 def edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..printing import aligned, label_of, pad, printable, width
 from ..variables import VariableId
+from .wording import part_label
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -46,9 +47,11 @@ def value_labels(explanation: Explanation) -> list[str]:
 
 
 def variable_label(explanation: Explanation, node: VariableId) -> str:
-    """Return the label of a variable of the network: a node, a pair or the graph."""
+    """Return the label of a variable of the network: a part, a pair or the graph."""
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
+    if explanation.part_labels and node != explanation.target:
+        return part_label(explanation, explanation.names.index(node))
     return label_of(node)
 
 

@@ -31,6 +31,7 @@ from .text import (
     pair_rows,
     summarise,
 )
+from .wording import wording_of
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -91,11 +92,12 @@ def _effects(explanation: Explanation) -> Iterator[str]:
 def _dependence(explanation: Explanation) -> str:
     """Return the table of probabilities that the prediction holds, given evidence."""
     more = len(explanation.nodes) - len(fact_nodes(explanation))
-    left_out = f"; {more} more nodes are in explanation.ranking" if more else ""
+    words = wording_of(explanation.settings)
+    left_out = f"; {more} more {words.plural} are in explanation.ranking" if more else ""
     caption = (
         f"Probability that the prediction holds according to the network: "
         f"{explanation.query():.1%} without evidence, and given evidence about one "
-        f"node{left_out}. {column_words()}"
+        f"{words.noun}{left_out}. {column_words()}"
     )
     return _table(_text(caption), chances(explanation))
 

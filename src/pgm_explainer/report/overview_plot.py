@@ -42,7 +42,7 @@ def plot_overview(overview: Overview) -> Figure:
         axes[-1].set_xlabel("targets")
     elif not panels:
         axes[0].set_axis_off()
-        axes[0].text(0.5, 0.5, "No node has a significant effect.", ha="center")
+        axes[0].text(0.5, 0.5, f"No {overview.noun} has a significant effect.", ha="center")
     return figure
 
 

@@ -56,11 +56,12 @@ def listings(overview: Overview) -> list[Listing]:
         )
         for each in overview.classes
     ]
-    what = "Parts" if overview.classes else "Nodes"
+    noun = overview.noun
+    other = f"Other {noun}s that depend on most predictions"
     every = [
-        Listing(f"{what} {change}", what.lower()[:-1], overview.causes, effect, points),
+        Listing(f"{noun.capitalize()}s {change}", noun, overview.causes, effect, points),
         *by_class,
-        Listing("Other nodes that depend on most predictions", "node", overview.along, cramer),
+        Listing(other, noun, overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
         Listing("Features that matter to most predictions", "feature", overview.features, cramer),
     ]

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from .colours import class_colours
+from .effects import ShownEffect, shown_effects
 from .layout import Positions, edges_among, place_nodes, visible_nodes
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["Surroundings"]
+__all__ = ["DrawnEdge", "DrawnGroup", "Surroundings"]
+
+
+@dataclass(frozen=True)
+class DrawnEdge:
+    """An edge that is a part, or a member of one.
+
+    Attributes:
+        number: the number of the part.
+        ends: the positions of its two ends among the nodes drawn.
+        effect: its effect, if significant.
+        is_explaining: whether the part is in the network.
+    """
+
+    number: int
+    ends: tuple[int, int]
+    effect: ShownEffect | None
+    is_explaining: bool
+
+
+@dataclass(frozen=True)
+class DrawnGroup:
+    """A group of nodes.
+
+    Attributes:
+        number: the number of the part.
+        nodes: the positions of its members among the nodes drawn.
+        effect: its effect, if significant.
+        is_explaining: whether the part is in the network.
+    """
+
+    number: int
+    nodes: tuple[int, ...]
+    effect: ShownEffect | None
+    is_explaining: bool
 
 
 @dataclass(frozen=True)
@@ -49,7 +85,8 @@ class Surroundings:
     @cached_property
     def at(self) -> Positions:
         """The position of each node, ``[n, 2]``, with more space around marked nodes."""
-        return place_nodes(len(self.nodes), self.edges, np.flatnonzero(self.is_marked).tolist())
+        roomy = np.flatnonzero(self.is_marked | self.is_touched).tolist()
+        return place_nodes(len(self.nodes), self.edges, roomy)
 
     @cached_property
     def is_target(self) -> NDArray[np.bool_]:
@@ -68,6 +105,70 @@ class Surroundings:
         return np.asarray(self.is_target | self.is_explaining)
 
     @cached_property
+    def is_touched(self) -> NDArray[np.bool_]:
+        """Which nodes are ends of an edge that has an effect or is in the network."""
+        touched = np.zeros(len(self.nodes), dtype=bool)
+        for edge in self.part_edges:
+            if edge.effect is not None or edge.is_explaining:
+                touched[list(edge.ends)] = True
+        return touched
+
+    @cached_property
+    def effects(self) -> dict[int, ShownEffect]:
+        """The significant effects by the numbers of the parts."""
+        return {each.number: each for each in shown_effects(self.explanation)}
+
+    @cached_property
+    def part_edges(self) -> list[DrawnEdge]:
+        """The edges drawn that are parts or members of groups, weakest effects first."""
+        explanation = self.explanation
+        found: dict[tuple[int, int], DrawnEdge] = {}
+        for number, label in explanation.part_labels.items():
+            members = explanation.part_members.get(number, (label,))
+            for ends in self._positions([each for each in members if isinstance(each, tuple)]):
+                if not explanation.has_directed_edges:
+                    ends = (min(ends), max(ends))
+                found[ends] = DrawnEdge(number, ends, *self._about(number))
+        return sorted(found.values(), key=lambda edge: (edge.is_explaining, _strength(edge.effect)))
+
+    @cached_property
+    def groups(self) -> list[DrawnGroup]:
+        """The groups of nodes of which any is drawn."""
+        found = []
+        for number, members in self.explanation.part_members.items():
+            single = [(node,) for node in members if isinstance(node, int)]
+            nodes = tuple(at for (at,) in self._positions(single))
+            if nodes:
+                found.append(DrawnGroup(number, nodes, *self._about(number)))
+        return found
+
+    @property
+    def part_marks(self) -> list[DrawnEdge | DrawnGroup]:
+        """All edges and groups drawn that are parts."""
+        return [*self.part_edges, *self.groups]
+
+    @property
+    def undrawn(self) -> int:
+        """How many parts with effects have no place in the picture, such as features."""
+        drawn = {each.number for each in self.part_marks}
+        drawn.update(self.nodes.tolist())
+        return sum(number not in drawn for number in self.effects)
+
+    def _positions(self, members: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Yield the positions of tuples of nodes that are all drawn."""
+        at = {node: place for place, node in enumerate(self.nodes.tolist())}
+        for member in members:
+            if all(node in at for node in member):
+                yield tuple(at[node] for node in member)
+
+    def _about(self, number: int) -> tuple[ShownEffect | None, bool]:
+        return self.effects.get(number), number in self._selected
+
+    @cached_property
+    def _selected(self) -> set[int]:
+        return set(self.explanation.ranking.selected_nodes.tolist())
+
+    @cached_property
     def classes(self) -> dict[int, int]:
         """The predicted class of each node drawn that has one."""
         around, classes = self.explanation.around.tolist(), self.explanation.node_classes.tolist()
@@ -82,9 +183,16 @@ class Surroundings:
     @property
     def has_grey(self) -> bool:
         """Whether nodes are coloured by class, but some have no class or no colour."""
+        ends = set(self.explanation.ends.tolist())
+        if self.explanation.part_labels and ends.issuperset(self.classes):
+            return False  # only the target was predicted
         coloured = sum(number in self.palette for number in self.classes.values())
         return 0 < coloured < len(self.nodes)
 
     def colour(self, at: int) -> str | None:
         """Return the colour of a node's predicted class, if it has one."""
         return self.palette.get(self.classes.get(int(self.nodes[at]), -1))
+
+
+def _strength(effect: ShownEffect | None) -> float:
+    return -1.0 if effect is None else effect.effect.strength

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..sampling import (
     Absolute,
     Change,
@@ -13,11 +15,13 @@ from ..sampling import (
     Levels,
     Perturbation,
     RandomWhereConstant,
+    SamplingConfig,
     TopDeviation,
     TopFraction,
 )
 from ..settings import Settings
 from .names import listed, printable
+from .wording import kind_names
 
 __all__ = ["describe_held", "describe_perturbed", "describe_terms"]
 
@@ -52,19 +56,65 @@ def describe_held(settings: Settings) -> str:
 
 
 def describe_perturbed(settings: Settings) -> str:
-    """Define what happens to a perturbed node, and how often.
+    """Define what happens to a perturbed part, and how often.
 
     Examples:
         >>> from pgm_explainer.sampling import SamplingConfig
         >>> describe_perturbed(Settings(sampling=SamplingConfig(perturbation="zero")))
         'Each node is perturbed with probability 0.1: its features are replaced by 0.'
+        >>> describe_perturbed(Settings(sampling=SamplingConfig(parts="edges")))
+        'Each edge is perturbed with probability 0.1: it is removed.'
     """
-    sampling = settings.sampling
-    features = "features" if sampling.features is None else "chosen features"
-    return (
-        f"Each node is perturbed with probability {sampling.perturb_probability:g}: its "
-        f"{features} are replaced by {_new(sampling.perturbation)}."
+    names = kind_names(settings)
+    parts: Any = settings.sampling.parts
+    kinds = getattr(parts, "kinds", (parts,) * len(names))
+    done = [_done(name, kind, settings.sampling) for name, kind in zip(names, kinds, strict=True)]
+    often = [
+        f"probability {settings.sampling.perturb_probability:g}",
+        *["the same probability"] * (len(done) - 1),
+    ]
+    return " ".join(
+        f"Each {what} is perturbed with {chance}: {its}."
+        for (what, its), chance in zip(done, often, strict=True)
     )
+
+
+_EDGE_CHANGES = {
+    "remove": "it is removed",
+    "rewire": "it gets the source of another edge, drawn at random",
+    "attributes": "it gets the attributes of another edge, drawn at random",
+}
+
+
+def _done(name: str, kind: Any, sampling: SamplingConfig) -> tuple[str, str]:
+    """Return what a part is, and what is done to a perturbed one."""
+    features = "features" if sampling.features is None else "chosen features"
+    by = f"replaced by {_new(sampling.perturbation)}"
+    values = (
+        by
+        if sampling.perturbation.describe().name != "permute"
+        else "replaced by those of another node"
+    )
+    match name:
+        case "nodes":
+            return "node", f"its {features} are {by}"
+        case "edges":
+            return "edge", _EDGE_CHANGES[getattr(kind, "how", "remove")]
+        case "features" if getattr(kind, "nodes", None) is not None:
+            return "feature of each chosen node", f"its values are {values}"
+        case "features":
+            return "feature", f"its values in all nodes are {values}"
+        case "time" if getattr(kind, "per_node", False):
+            return "step of each node", f"the {features} of the node in it are {by}"
+        case "time":
+            return "step", f"the {features} of all nodes in it are {by}"
+        case "groups of nodes":
+            return "group", f"the {features} of its nodes are {by}"
+        case "groups of edges":
+            return "group", "its edges are removed"
+        case "groups of features":
+            return "group", f"its features of all nodes are {by}"
+    return "part", f"it is changed as {printable(name)!r} defines"
 
 
 def _new(perturbation: Perturbation) -> str:

@@ -16,6 +16,7 @@ from .effects import (
     effects_caption,
     lead_sentence,
     left_out_sentences,
+    named_parts,
     own_sentences,
     plain,
     shown_effects,
@@ -25,6 +26,7 @@ from .measure import measure_of
 from .names import aligned, listed, pad, printable, shorten, value_labels, width
 from .roles import idle_nodes
 from .terms import describe_terms
+from .wording import part_mention, wording_of
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -96,13 +98,16 @@ def predicted(explanation: Explanation) -> str:
 
 
 def as_texts(explanation: Explanation, sentences: Iterable[Sentence]) -> list[str]:
-    """Return sentences as text, with nodes named as the user would type them."""
-    names = explanation.names
-    return [plain(each, lambda number: _name(names[number])) for each in sentences]
+    """Return sentences as text, with parts named as the user would type them."""
+
+    def name(number: int) -> str:
+        return shorten(part_mention(explanation, number, typed=True), _NAME)
+
+    return [plain(each, name) for each in sentences]
 
 
 def effects_of(explanation: Explanation, nodes: Collection[VariableId]) -> list[str]:
-    """Return a sentence about the effect of each of these nodes, strongest first."""
+    """Return a sentence about the effect of each of these parts, strongest first."""
     measure = measure_of(explanation)
     every = shown_effects(explanation, significant=False)
     chosen = [effect_sentence(each, measure) for each in every if each.effect.node in nodes]
@@ -114,7 +119,8 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     measure = measure_of(explanation)
     found = shown_effects(explanation, most=MOST_EFFECTS)
     ways = [""] if any(each.direction == "both" for each in found) else []
-    yield ["node", "effect", "95% interval", "strength", "p", *ways]
+    noun = wording_of(explanation.settings).noun
+    yield [noun, "effect", "95% interval", "strength", "p", *ways]
     for each in found:
         effect = each.effect
         yield [
@@ -131,8 +137,10 @@ def effect_column_words(explanation: Explanation) -> str:
     """Explain the columns of :func:`effect_rows`."""
     measure = measure_of(explanation)
     unit = f", in {measure.unit}" if measure.unit else ""
+    words = wording_of(explanation.settings)
+    perturbed = f"the {words.noun} is {words.perturbed}"
     return (
-        f"effect: mean change when the node is perturbed{unit}; strength: size of the change in "
+        f"effect: mean change when {perturbed}{unit}; strength: size of the change in "
         f"either direction, relative to the strongest; p: p-value of the test for no effect."
     )
 
@@ -144,7 +152,7 @@ def pair_rows(
 
     Args:
         explanation: the explanation to describe.
-        name: returns the name of a node; None for the name that a user would type.
+        name: returns the name of a part; None for the name that a user would type.
     """
     measure, name = measure_of(explanation), name or _name
     yield ["pair", "joint effect", "sum of effects", "difference", "95% interval"]
@@ -188,18 +196,22 @@ def _pairs(explanation: Explanation) -> Iterator[str]:
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:
-    """Describe the network: its nodes, which of them matter, and which strong ones are missing."""
+    """Describe the network: its parts, which of them matter, and which strong ones are missing."""
+    words = wording_of(explanation.settings)
     nodes, blanket = explanation.nodes, explanation.markov_blanket
     if explanation.held == 1:
         return
     if explanation.network is None:
-        chosen = f"; the selected nodes are {_names(nodes)}" if nodes else ""
+        chosen = f"; the selected {words.plural} are {_names(nodes)}" if nodes else ""
         yield f"No network was learned (structure is None){chosen}."
         return
     if not nodes:
-        yield "The prediction was not found to depend on any other node."
+        other = "other " if words.noun == "node" else ""
+        yield f"The prediction was not found to depend on any {other}{words.noun}."
         return
-    said = [f"The network contains {'node' if len(nodes) == 1 else 'nodes'} {_names(nodes)}."]
+    numbers = [explanation.names.index(node) for node in nodes]
+    (contained,) = as_texts(explanation, [named_parts(explanation, numbers)])
+    said = [f"The network contains {contained}."]
     if not blanket:
         said.append("In it, the prediction depends on none of them.")
     elif len(blanket) < len(nodes):
@@ -255,11 +267,11 @@ def _values(explanation: Explanation) -> str:
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:
-    """Yield a table of each node's dependence and conditional probabilities, header first.
+    """Yield a table of each part's dependence and conditional probabilities, header first.
 
-    ``-`` marks evidence that never occurs, or that does not exist for a node without a prediction.
+    ``-`` marks evidence that never occurs, or that does not exist for a part without a prediction.
     """
-    words = _WORDS if explanation.task == "node" else _WORDS[:2]
+    words = _WORDS if _has_predictions(explanation) else _WORDS[:2]
     facts = single_facts(explanation)
     ranked = {each.node: each for each in explanation.ranking if each.selected}
 
@@ -267,12 +279,19 @@ def chances(explanation: Explanation) -> Iterator[list[str]]:
         found = [facts.get((node, word)) for word in words]
         return ["-" if fact is None else f"{fact.holds:.1%}" for fact in found]
 
-    yield ["node", "log p", "V", *(f"if {word}" for word in words)]
-    if explanation.task == "node":
+    noun = wording_of(explanation.settings).noun
+    yield [noun, "log p", "V", *(f"if {word}" for word in words)]
+    if _has_predictions(explanation):
         yield ["(the target)", "", "", *row(explanation.target)[:2], "", ""]
     for node in fact_nodes(explanation):
         evidence = [f"{ranked[node].log_p:.1f}", f"{ranked[node].effect_size:.2f}"]
         yield [_name(node), *evidence, *row(node)]
+
+
+def _has_predictions(explanation: Explanation) -> bool:
+    """Return whether some parts are nodes with predictions of their own."""
+    network = explanation.network
+    return network is not None and network.variable(explanation.target).perturbable
 
 
 def column_words() -> str:
@@ -286,10 +305,9 @@ def column_words() -> str:
 def _table(explanation: Explanation) -> Iterator[str]:
     if not explanation.nodes:
         return
-    of = "features or own prediction" if explanation.task == "node" else "features"
     title = (
         f"Probability that the prediction holds according to the network "
-        f"({explanation.query():.1%} without evidence), given evidence about one node's {of}:"
+        f"({explanation.query():.1%} without evidence), given evidence about {_about(explanation)}:"
     )
     left_out = len(explanation.nodes) - len(fact_nodes(explanation))
     more = [f"… and {left_out} more: see explanation.ranking"] if left_out else []
@@ -301,6 +319,14 @@ def _table(explanation: Explanation) -> Iterator[str]:
             paragraph(column_words()),
         ]
     )
+
+
+def _about(explanation: Explanation) -> str:
+    """Return what evidence is about."""
+    if explanation.part_labels:
+        return f"one {wording_of(explanation.settings).noun}"
+    features = "features or own prediction" if explanation.task == "node" else "features"
+    return f"one node's {features}"
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:

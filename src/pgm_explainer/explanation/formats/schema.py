@@ -88,13 +88,17 @@ def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
 
 
 def _plain_parts(explanation: Explanation) -> dict[str, Any] | None:
-    """The labels of parts that are not nodes, and the nodes of the neighbourhood."""
+    """The labels of parts that are not nodes, the neighbourhood, and the members of groups."""
     if not explanation.part_labels:
         return None
     labels = explanation.part_labels
     return {
         "labels": [[number, plain_name(labels[number])] for number in sorted(labels)],
         "area": explanation.area.tolist(),
+        "members": [
+            [number, [plain_name(member) for member in members]]
+            for number, members in sorted(explanation.part_members.items())
+        ],
     }
 
 

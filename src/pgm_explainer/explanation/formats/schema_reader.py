@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,7 +70,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     settings = _read_settings(fields["settings"], fields["version"].value)
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
-    labels, area = fields["parts"].or_none(_read_parts) or ({}, ends[:0])
+    found = fields["parts"].or_none(lambda parts: _read_parts(parts, ends))
+    labels, area, members = found or ({}, ends[:0], {})
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
@@ -96,6 +98,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         names=names,
         part_labels=labels,
         area=area,
+        part_members=members,
     )
     _check_whole(explanation, place)
     return explanation
@@ -134,9 +137,11 @@ def _read_settings(settings: Checked, version: int) -> Settings:
     return settings_from_dict(settings)
 
 
-def _read_parts(parts: Checked) -> tuple[dict[int, VariableId], IntArray]:
-    """Return the labels of parts that are not nodes, and the nodes of the neighbourhood."""
-    fields = parts.fields("labels", "area")
+def _read_parts(
+    parts: Checked, ends: IntArray
+) -> tuple[dict[int, VariableId], IntArray, dict[int, tuple[VariableId, ...]]]:
+    """Return the labels of parts that are not nodes, the neighbourhood, and groups' members."""
+    fields = parts.fields("labels", "area", "members")
     pairs = [pair.items(2) for pair in fields["labels"].items()]
     labels = {number.whole_number(): label.name() for number, label in pairs}
     if not labels or len(labels) < len(pairs):
@@ -145,7 +150,28 @@ def _read_parts(parts: Checked) -> tuple[dict[int, VariableId], IntArray]:
     area: IntArray = fields["area"].array(shape, Checked.whole_number, np.int64)
     if not np.array_equal(np.unique(area), area) or max(area, default=-1) >= min(labels):
         raise FileError(f"{fields['area'].place} must list nodes, ascending, before other parts")
-    return labels, area
+    around = set(np.union1d(area, ends).tolist())
+    return labels, area, _read_members(fields["members"], labels, around)
+
+
+def _read_members(
+    members: Checked, labels: Mapping[int, VariableId], around: set[int]
+) -> dict[int, tuple[VariableId, ...]]:
+    """Return the members of each group: nodes of the neighbourhood, or pairs of them."""
+    pairs = [pair.items(2) for pair in members.items()]
+    found = {
+        number.whole_number(): tuple(each.name() for each in listed.items())
+        for number, listed in pairs
+    }
+    nodes = [
+        node
+        for listed in found.values()
+        for member in listed
+        for node in (member if isinstance(member, tuple) else (member,))
+    ]
+    if len(found) < len(pairs) or not labels.keys() >= found.keys() or not around.issuperset(nodes):
+        raise FileError(f"{members.place} must list nodes of the neighbourhood for groups")
+    return found
 
 
 def _read_classes(classes: Checked, count: int) -> IntArray:

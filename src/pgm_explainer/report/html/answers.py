@@ -24,8 +24,9 @@ from ..effects import (
     shown_effects,
 )
 from ..measure import Measure, measure_of
-from ..names import label_of
+from ..names import variable_label
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
+from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
     from ...explanation import Explanation
@@ -56,13 +57,13 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
         "caption": effects_caption(explanation),
         "column": f"effect in {measure.unit}" if measure.unit else "effect",
         "directions": {"falls": measure.falls, "rises": measure.rises},
-        "bars": [_bar(each, measure) for each in bars],
+        "bars": [_bar(each, measure, explanation) for each in bars],
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
         "along": _sentence(dependence_sentence(explanation), explanation),
         "leftOut": _sentences(left_out_sentences(explanation), explanation),
         "about": effect_column_words(explanation),
-        "rows": [_row(each, measure) for each in listed],
+        "rows": [_row(each, measure, explanation) for each in listed],
         "unlisted": _unlisted(unlisted),
     }
 
@@ -71,12 +72,12 @@ def _unlisted(count: int) -> str:
     return f"{count} more candidates are not listed." if count else ""
 
 
-def _bar(shown: ShownEffect, measure: Measure) -> dict[str, Any]:
+def _bar(shown: ShownEffect, measure: Measure, explanation: Explanation) -> dict[str, Any]:
     effect = shown.effect
     notes = {"both": "both directions", "": "not significant"}
     return {
         "key": node_key(shown.number),
-        "name": label_of(effect.node),
+        "name": part_label(explanation, shown.number),
         "target": shown.is_target,
         "direction": shown.direction,
         "note": notes.get(shown.direction, ""),
@@ -90,7 +91,7 @@ def _pairs(explanation: Explanation) -> dict[str, Any] | None:
     """Return the pairs that interact as a table; None if there are none."""
     if not explanation.effects.pairs:
         return None
-    head, *rows = pair_rows(explanation, label_of)
+    head, *rows = pair_rows(explanation, lambda name: variable_label(explanation, name))
     keys = [" ".join(map(node_key, pair.nodes)) for pair in explanation.effects.pairs[:MOST_PAIRS]]
     return {
         "title": PAIRS,
@@ -100,12 +101,12 @@ def _pairs(explanation: Explanation) -> dict[str, Any] | None:
     }
 
 
-def _row(shown: ShownEffect, measure: Measure) -> list[Any]:
+def _row(shown: ShownEffect, measure: Measure, explanation: Explanation) -> list[Any]:
     effect = shown.effect
     target = " (target)" if shown.is_target else ""
     return [
         node_key(shown.number),
-        label_of(effect.node) + target,
+        part_label(explanation, shown.number) + target,
         _typeset(measure.signed(effect.effect)),
         _typeset(measure.interval(effect.low, effect.high)),
         f"{effect.strength:.2f}",
@@ -116,22 +117,22 @@ def _row(shown: ShownEffect, measure: Measure) -> list[Any]:
 
 def dependence_part(explanation: Explanation) -> dict[str, Any]:
     """Return the ranking: a row for each of its first candidates, and the text above them."""
-    ranking = explanation.ranking
+    ranking, words = explanation.ranking, wording_of(explanation.settings)
     columns = (ranking.statistic, ranking.log_p, ranking.effect_size)
     numbers = np.column_stack(columns)[:_MOST_ROWS].tolist()
     unlisted = ranking.num_candidates - len(numbers)
     return {
         "about": (
-            "All candidate nodes, most dependent first. log p is the natural logarithm of the "
-            "p-value of the independence test: lower means stronger evidence of dependence. "
-            "Cramér's V is the strength of the dependence, from 0 to 1. A node that depends on "
-            "the prediction need not change it."
+            f"All candidate {words.plural}, most dependent first. log p is the natural logarithm "
+            f"of the p-value of the independence test: lower means stronger evidence of "
+            f"dependence. Cramér's V is the strength of the dependence, from 0 to 1. "
+            f"{_a(words.noun)} that depends on the prediction need not change it."
         ),
         "unlisted": _unlisted(unlisted),
         "rows": [
             [
                 node_key(int(ranking.nodes[at])),
-                label_of(explanation.names[int(ranking.nodes[at])]),
+                part_label(explanation, int(ranking.nodes[at])),
                 *map(number, row),
                 int(ranking.dof[at]),
                 bool(ranking.significant[at]),
@@ -142,8 +143,12 @@ def dependence_part(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def _a(noun: str) -> str:
+    return f"{'An' if noun[0] in 'aeiou' else 'A'} {noun}"
+
+
 def node_key(number: int) -> str:
-    """Return the key shared by everything on the page that represents a node."""
+    """Return the key shared by everything on the page that represents a part."""
     return f"n{number}"
 
 
@@ -154,7 +159,7 @@ def number(value: float) -> float | None:
 
 def _sentence(sentence: Sentence, explanation: Explanation) -> list[Any]:
     return [
-        [node_key(part.number), label_of(explanation.names[part.number])]
+        [node_key(part.number), part_mention(explanation, part.number)]
         if isinstance(part, Mention)
         else part
         for part in sentence

@@ -1,9 +1,9 @@
-/* The effects of nodes on the prediction, as a table with bars. */
+/* The effects of parts on the prediction, as a table with bars. */
 
 /** The panel of effects; every text comes from answers.py. */
-function effectsContent({ caption, column, directions, bars, more, pairs }) {
+function effectsContent({ caption, column, directions, bars, more, pairs }, noun) {
   const parts = [element("p", { class: "fine" }, caption)];
-  if (bars.length) parts.push(barTable(column, bars), directionLegend(directions, bars));
+  if (bars.length) parts.push(barTable(noun, column, bars), directionLegend(directions, bars));
   if (more) parts.push(paragraph(more));
   if (pairs) parts.push(element("h3", {}, pairs.title), table(pairs));
   return parts;
@@ -16,9 +16,9 @@ function sentence(parts) {
 }
 
 /** The table, with explicit roles because small screens change the layout of its rows. */
-function barTable(column, bars) {
+function barTable(noun, column, bars) {
   const scale = scaleOf(bars.flatMap(({ numbers }) => numbers));
-  const head = ["node", `${column}, with its 95% interval`].map((text) =>
+  const head = [noun, `${column}, with its 95% interval`].map((text) =>
     element("th", { scope: "col", role: "columnheader" }, text));
   const rows = bars.map((bar) => {
     const marks = [
@@ -69,8 +69,8 @@ function directionLegend(directions, bars) {
   return element("ul", { class: "directions", "aria-hidden": "true" }, ...items);
 }
 
-function effectsDetails({ effects: { about, column, rows, unlisted } }) {
-  const head = ["node", column, "95% interval", "strength", "p", "significant"];
+function effectsDetails({ noun, effects: { about, column, rows, unlisted } }) {
+  const head = [noun, column, "95% interval", "strength", "p", "significant"];
   const parts = [paragraph(about), table({
     title: "All effects", head, rows: rows.map(([, ...cells]) => cells),
     keys: rows.map(([key]) => key),

@@ -11,10 +11,10 @@ const ORDERS = {
 
 function entry(explanation, at) {
   const bar = element("i");
-  const { probability, held, found, warnings } = explanation;
+  const { probability, held, found, noun, warnings } = explanation;
   bar.style.width = `${100 * held}%`;
   const chance = probability === null ? "" : `p ${percent(probability)} · `;
-  const nodes = `${found} ${found === 1 ? "node" : "nodes"}`;
+  const nodes = `${found} ${found === 1 ? noun : `${noun}s`}`;
   // Every number that the list can be sorted by is shown in full.
   const button = element("button", { type: "button" },
     element("b", {}, explanation.target),

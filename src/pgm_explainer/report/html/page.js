@@ -22,7 +22,7 @@ function show(at) {
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
-  $("changes").replaceChildren(...effectsContent(explanation.effects));
+  $("changes").replaceChildren(...effectsContent(explanation.effects, explanation.noun));
   $("along").replaceChildren(...sentence(explanation.effects.along));
   $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
@@ -35,7 +35,8 @@ function drawAll(explanation) {
   const { picture, network } = explanation;
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
-  $("picture-legend").replaceChildren(...pictureLegend(picture));
+  $("around-title").textContent = picture.title;
+  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects));
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   if (network) {
@@ -133,6 +134,9 @@ for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
   document.addEventListener(type, light);
 }
 if (entries.length) {
+  const nouns = new Set(data.explanations.map(({ noun }) => noun));
+  const counted = nouns.size === 1 ? [...nouns][0] : "part";
+  $("sort").querySelector("[value=found]").textContent = `by number of ${counted}s`;
   $("list").hidden = false;
   document.body.classList.add("many");
   arrange();

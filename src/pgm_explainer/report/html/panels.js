@@ -66,7 +66,9 @@ function paintKnown({ known }) {
       return element("li", { "data-key": key }, chip);
     }),
   );
-  const nothing = element("li", { class: "nothing" }, "None. Click a node or a bar below to add some.");
+  const { noun } = shown.explanation;
+  const where = `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun} or a bar below`;
+  const nothing = element("li", { class: "nothing" }, `None. Click ${where} to add some.`);
   $("known").replaceChildren(...(chips.length ? chips : [nothing]));
 }
 
@@ -137,6 +139,7 @@ function openDialog(variable, beside) {
 
 /** A choice among the facts about a variable's features or prediction, or none of them. */
 function choices(variable, about) {
+  const { title, means } = shown.explanation.network.variables[variable];
   const words = factsOf(variable).filter((fact) => fact.about === about);
   if (!words.length) return [];
   const options = [null, ...words.map(({ word }) => word)].map((word) => {
@@ -144,9 +147,11 @@ function choices(variable, about) {
     input.checked = shown.evidence[variable][about] === word;
     input.onchange = () => state(variable, about, word);
     const chance = element("small", { "data-word": word ?? "" });
-    return element("label", {}, input, element("span", {}, word ?? "unknown", chance));
+    const text = word === "perturbed" && means ? `${word} (${means})` : word ?? "unknown";
+    return element("label", {}, input, element("span", {}, text, chance));
   });
-  return [element("fieldset", {}, element("legend", {}, ABOUT[about]), ...options)];
+  const legend = about === "features" && title ? title : ABOUT[about];
+  return [element("fieldset", {}, element("legend", {}, legend), ...options)];
 }
 
 function paintDialog({ facts, possible }) {

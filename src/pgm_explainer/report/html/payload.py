@@ -15,17 +15,20 @@ from ..colours import ink_on
 from ..layers import layer_dag
 from ..names import class_label, label_of, value_labels, variable_label
 from ..noisy_or import NOISY_OR, noisy_or_chances
+from ..strip import is_strip
 from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
+from ..wording import wording_of
 from .answers import dependence_part, effects_part, lead_part, node_key, number
+from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
     from ...explanation import Explanation
 
 __all__ = ["page_payload"]
 
-_MOST_DRAWN = 60
+_MOST_DRAWN, _MOST_NAMED = 60, 40
 _DIGITS = 12
 """Significant digits of a probability: more than enough, and shorter than a full double."""
 
@@ -75,6 +78,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "answer": _answer(explanation),
         "held": explanation.held,
         "found": len(explanation.nodes),
+        "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
         "words": describe(explanation),
@@ -126,13 +130,19 @@ def _choice(choice: Description) -> str:
 
 
 def _picture(explanation: Explanation) -> dict[str, Any]:
-    """Return the neighbourhood: nodes with positions between 0 and 1, and their edges."""
+    """Return the neighbourhood: nodes with positions between 0 and 1, and their edges.
+
+    Parts without a place in the graph, such as features and time steps, are a strip instead.
+    """
+    if is_strip(explanation):
+        return strip_part(explanation)
     view = Surroundings(explanation, _MOST_DRAWN)
     classes = sorted(view.palette)
     at = view.at
     if len(at):
         at = np.round((at - at.min(axis=0)) / max(np.ptp(at, axis=0).max(), 1.0), 3)
     return {
+        "title": "Neighbourhood of the prediction",
         "nodes": [
             _drawn(view, place, classes) | {"at": xy} for place, xy in enumerate(at.tolist())
         ],
@@ -147,6 +157,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
         ],
         "grey": "another class, or none" if view.has_grey else "",
         "legend": _legend(view),
+        **marked_parts(view),
     }
 
 
@@ -155,11 +166,16 @@ def _legend(view: Surroundings) -> str:
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
     state = "kept" if view.explanation.task == "node" else "original"
+    has_ring = network is not None and (
+        explaining or view.explanation.task == "node" or not view.explanation.part_labels
+    )
+    ringed = "the target" if view.explanation.part_labels and not explaining else "a node"
     sentences = (
         ("Squares are the ends of the pair.", ends > 1),
         ("The square is the target.", ends == 1),
         ("Discs are the nodes of the network.", explaining),
-        (f"The ring around a node shows the probability that it is {state}.", network is not None),
+        (f"The ring around {ringed} shows the probability that it is {state}.", has_ring),
+        *parts_legend(view),
         (f"{hidden} more {'node is' if hidden == 1 else 'nodes are'} not drawn.", hidden > 0),
     )
     return " ".join(sentence for sentence, applies in sentences if applies)
@@ -175,6 +191,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     return {
         "keys": [node_key(node), *about],
         "name": label_of(view.explanation.names[node]),
+        "named": bool(view.is_touched[at] or (view.groups and len(view.nodes) <= _MOST_NAMED)),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
         "class": classes.index(number) if number in classes else None,
     }
@@ -191,6 +208,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
             {
                 "key": node_key(explanation.names.index(variable.id)) if own else _TARGET_KEY,
                 "name": variable_label(explanation, variable.id),
+                **evidence_words(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
                 **_table(network.cpt(variable.id), explanation),

@@ -12,6 +12,7 @@ const MOST_NEIGHBOURS_NAMED = 12;
  * @returns {{svg: SVGElement, paint: function}}
  */
 function drawPicture(picture, network) {
+  if (picture.strip) return drawStrip(picture.strip, network);
   const long = picture.nodes.some(({ role, name }) => role !== "other" && !fitsDisc(name));
   const margin = long ? PICTURE.namedMargin : PICTURE.margin;
   const inside = PICTURE.width - 2 * margin;
@@ -23,30 +24,44 @@ function drawPicture(picture, network) {
     (PICTURE.width - wide) / 2 + at[0] * inside,
     (height - high) / 2 + at[1] * inside,
   ]);
-  for (const [from, to] of picture.edges) svg.append(drawLink(picture, places, from, to));
-  const named = namedNeighbours(picture);
   const discs = [];
+  const place = (part, drawn) => {
+    const variable = variableOf(network, part.key);
+    const { group } = drawn(variable);
+    svg.append(group);
+    if (variable >= 0) discs.push({ group, variable, node: part });
+  };
+  for (const part of picture.groups) {
+    place(part, (variable) => drawGroup(part, places, picture.edges, variable));
+  }
+  for (const [from, to] of picture.edges) svg.append(drawLink(picture, places, from, to));
+  for (const edge of picture.partEdges) {
+    place(edge, (variable) => drawPartEdge(edge, places, picture.directed, variable));
+  }
+  const named = namedNeighbours(picture);
   // Dots first, so that they never cover a disc.
   const order = [...picture.nodes.keys()].sort(
     (a, b) => (picture.nodes[b].role === "other") - (picture.nodes[a].role === "other"),
   );
   for (const at of order) {
     const node = picture.nodes[at];
-    const variable = network ? network.variables.findIndex(({ key }) => key === node.keys[0]) : -1;
+    const variable = variableOf(network, node.keys[0]);
     const disc = drawDisc(node, places[at], variable, picture.classes[node.class], named.has(at));
     svg.append(disc.group);
     if (variable >= 0) discs.push({ ...disc, variable, node });
   }
+  svg.append(...edgeGroupNames(picture.partEdges, places));
   return { svg, paint: (beliefs) => discs.forEach((disc) => paintDisc(disc, beliefs)) };
 }
 
-/** The target's neighbours are named too, unless they are many. */
+/** The target's neighbours are named too, unless they are many, and the ends of marked edges. */
 function namedNeighbours({ nodes, edges }) {
   const near = edges.flatMap(([from, to]) => [
     ...(nodes[from].role === "end" ? [to] : []), ...(nodes[to].role === "end" ? [from] : []),
   ]);
-  const named = new Set(near.filter((at) => nodes[at].role === "other"));
-  return named.size <= MOST_NEIGHBOURS_NAMED ? named : new Set();
+  const others = new Set(near.filter((at) => nodes[at].role === "other"));
+  const ends = [...nodes.keys()].filter((at) => nodes[at].named);
+  return new Set([...(others.size <= MOST_NEIGHBOURS_NAMED ? others : []), ...ends]);
 }
 
 function drawLink(picture, places, from, to) {
@@ -97,8 +112,10 @@ function filled(drawn, colour) {
 }
 
 /** The meaning of marks and colours; the texts come from payload.py. */
-function pictureLegend({ legend, classes, grey }) {
-  return [legend, classLegend(classes, grey)];
+function pictureLegend({ legend, classes, grey, partEdges, groups, strip }, { directions }) {
+  const drawn = [...partEdges, ...groups, ...(strip?.cells ?? [])];
+  const colours = drawn.length ? [directionLegend(directions, drawn)] : [];
+  return [legend, ...colours, classLegend(classes, grey)];
 }
 
 function classLegend(classes, grey) {
@@ -115,7 +132,7 @@ function classLegend(classes, grey) {
 function paintDisc({ group, arc, variable, node }, beliefs) {
   const facts = beliefs.facts[variable];
   const share = beliefs.possible ? (factOf(facts, "kept") ?? factOf(facts, "original")).p : 0;
-  arc.style.strokeDasharray = `${100 * share} 100`;
+  if (arc) arc.style.strokeDasharray = `${100 * share} 100`;
   group.classList.toggle("known", beliefs.known[variable].length > 0);
   group.setAttribute("aria-label", spoken(node.name, variable, beliefs));
 }

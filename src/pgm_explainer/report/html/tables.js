@@ -11,8 +11,8 @@ function table({ title, head, rows, keys = [] }) {
   return element("div", region, whole);
 }
 
-function rankingDetails({ ranking: { about, rows, unlisted } }) {
-  const head = ["node", "Cramér's V", "log p", "statistic", "degrees of freedom", "significant",
+function rankingDetails({ noun, ranking: { about, rows, unlisted } }) {
+  const head = [noun, "Cramér's V", "log p", "statistic", "degrees of freedom", "significant",
     "in the network"];
   const cells = rows.map((row) => {
     const [, name, statistic, logP, strength, degrees, significant, selected] = row;

@@ -16,13 +16,17 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     ) from error
 
 from ..shown import is_explanation
+from ..strip import is_strip
 from .effects import draw_effects, effects_size
+from .molecule import draw_molecule, read_atoms, read_molecule
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
+from .strip import draw_strip, strip_size
 from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ...explanation import Explanation
@@ -32,6 +36,7 @@ __all__ = [
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
+    "draw_strip",
     "draw_superpixels",
     "plot_explanation",
     "plot_superpixels",
@@ -39,6 +44,8 @@ __all__ = [
 
 _Plot: TypeAlias = "Callable[..., Figure]"
 
+_COLOUR_BAR = 1.6
+"""The height of a colour bar and its text, which the network beside it does not use."""
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
 
@@ -50,12 +57,10 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
-    unknown = [name for name in options if name != "max_shown" or kind == "network"]
+    unknown = [name for name in options if kind not in _OPTIONS.get(name, ())]
     if unknown:
-        raise InputError(
-            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is max_shown, for "
-            f"{', '.join(each for each in _KINDS if each != 'network')}"
-        )
+        known = "; ".join(f"{name}, for {', '.join(of)}" for name, of in _OPTIONS.items())
+        raise InputError(f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is {known}")
     if "max_shown" in options:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     return draw(explanation, **options)
@@ -63,15 +68,17 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
 
 def _both(explanation: Explanation, **options: Any) -> Figure:
     width, height = network_size(explanation)
+    side, least = _around_size(explanation, **options)
+    height += _COLOUR_BAR if is_strip(explanation) else 0.0
     figure, (left, right) = plt.subplots(
         1,
         2,
-        figsize=(_SIDE + width, max(_SIDE, height)),
-        width_ratios=(_SIDE, width),
+        figsize=(side + width, max(least, height)),
+        width_ratios=(side, width),
         layout="constrained",
     )
     draw_network(explanation, right)
-    draw_neighbourhood(explanation, left, **options)
+    _draw_around(explanation, left, **options)
     return figure
 
 
@@ -86,14 +93,40 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     return plot
 
 
-def _square(_: Explanation, **__: Any) -> tuple[float, float]:
-    return _SIDE, _SIDE
+def _around_size(
+    explanation: Explanation, *, max_shown: int | None = None, **_: Any
+) -> tuple[float, float]:
+    limit = {} if max_shown is None else {"max_shown": max_shown}
+    return strip_size(explanation, **limit) if is_strip(explanation) else (_SIDE, _SIDE)
+
+
+def _draw_around(
+    explanation: Explanation, axes: Axes, *, molecule: Any = None, atoms: Any = None, **options: Any
+) -> None:
+    """Draw the graph around the prediction, a molecule or, for parts without a place, a strip."""
+    if is_strip(explanation):
+        draw_strip(explanation, axes, **options)
+        return
+    symbols = None if atoms is None else read_atoms(explanation, atoms)
+    if molecule is not None or symbols is not None:
+        drawn = read_molecule(explanation, molecule, symbols)
+        if drawn is not None:
+            draw_molecule(explanation, axes, drawn)
+            return
+    draw_neighbourhood(explanation, axes, atoms=symbols, **options)
 
 
 _KINDS: dict[str, _Plot] = {
     "both": _both,
     "effects": _alone(draw_effects, effects_size),
-    "neighbourhood": _alone(draw_neighbourhood, _square),
+    "neighbourhood": _alone(_draw_around, _around_size),
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),
 }
+
+_OPTIONS = {
+    "max_shown": [kind for kind in _KINDS if kind != "network"],
+    "molecule": ["both", "neighbourhood"],
+    "atoms": ["both", "neighbourhood"],
+}
+"""The options of plots, and the kinds that have them."""

@@ -1,4 +1,4 @@
-"""Every node's effect as a bar with its 95% interval."""
+"""Every part's effect as a bar with its 95% interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from matplotlib.patches import Patch
 from ..colours import FALLS, GREY, INK, RISES
 from ..effects import ShownEffect, own_effects, shown_effects
 from ..measure import Measure, measure_of
-from ..names import label_of, shorten, variable_label
+from ..names import shorten, variable_label
+from ..wording import part_label, wording_of
 from .style import finish, legend_below, name_rows, rows_size, say, title_rows
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
     """Draw the strongest effects, in the unit of the text, and always the target's own."""
-    measure = measure_of(explanation)
+    measure, words = measure_of(explanation), wording_of(explanation.settings)
     shown = _chosen(explanation, max_shown)
     if not shown:
-        say(axes, "There are no nodes to perturb.")
-        finish(axes, "Effect of perturbing each node")
+        say(axes, f"There are no {words.plural} to perturb.")
+        finish(axes, f"Effect of perturbing each {words.noun}")
         return
     for at, each in enumerate(shown):
         effect, low, high = (
@@ -50,10 +51,11 @@ def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     unit = f", in {measure.unit}" if measure.unit else ""
     axes.set_xlabel(shorten(f"effect on {measure.what}{unit}", 80), size=9, color=INK)
     axes.xaxis.label.set_parse_math(False)
-    name_rows(axes, [_name(each) for each in shown])
+    name_rows(axes, [_name(explanation, each) for each in shown])
     hidden = len(explanation.effects) + explanation.effects.left_out - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
-    title_rows(axes, f"Effect of perturbing each node on the prediction of {target}", hidden)
+    perturbing = f"{words.perturbing} each {words.noun}"
+    title_rows(axes, f"Effect of {perturbing} on the prediction of {target}", hidden)
     _explain_marks(axes, shown, measure)
 
 
@@ -62,8 +64,8 @@ def _chosen(explanation: Explanation, most: int) -> list[ShownEffect]:
     return [*strongest, *(each for each in own_effects(explanation) if each not in strongest)]
 
 
-def _name(shown: ShownEffect) -> str:
-    name = label_of(shown.effect.node)
+def _name(explanation: Explanation, shown: ShownEffect) -> str:
+    name = part_label(explanation, shown.number)
     return f"{shorten(name, 19)} (target)" if shown.is_target else name
 
 

@@ -12,7 +12,8 @@ from matplotlib.patheffects import withStroke
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
 from ..effects import CORRECTIONS
-from ..names import label_of, shorten, variable_label
+from ..names import shorten, variable_label
+from ..wording import part_label, wording_of
 from .style import finish, legend_below, name_rows, rows_size, say, title_rows, write
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
     """Draw -log10 p of the highest-ranked candidates, with Cramér's V of each."""
-    ranking = explanation.ranking
+    ranking, words = explanation.ranking, wording_of(explanation.settings)
     if not len(ranking):
-        say(axes, "There are no nodes to rank:\nno other node can influence the target.")
-        finish(axes, "How strongly the prediction depends on each node")
+        other = f"no {'other ' if words.noun == 'node' else ''}{words.noun}"
+        say(axes, f"There are no {words.plural} to rank:\n{other} can influence the target.")
+        finish(axes, f"How strongly the prediction depends on each {words.noun}")
         return
     shown = range(min(max_shown, len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
@@ -49,10 +51,13 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
         write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
     _draw_line(axes, explanation)
     _scale(axes, float(digits.max()))
-    name_rows(axes, [label_of(name) for name in ranking.parts[: len(shown)]])
+    name_rows(
+        axes, [part_label(explanation, part) for part in ranking.nodes[: len(shown)].tolist()]
+    )
     hidden = ranking.num_candidates - len(shown)
     target = shorten(variable_label(explanation, explanation.target), 28)
-    title_rows(axes, f"How strongly the prediction of {target} depends on each node", hidden)
+    title = f"How strongly the prediction of {target} depends on each {words.noun}"
+    title_rows(axes, title, hidden)
     _explain_marks(axes, explanation)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ class Parts(ABC):
         changes_features, changes_edges: what a perturbation changes.
         changes_edge_inputs: whether it changes further inputs of edges, such as weights.
         needs_whole_graph: whether the model must be called on the whole graph.
+        members: for drawing, the nodes (or pairs of nodes, for edges) of each group, by number.
     """
 
     first: int
@@ -55,6 +57,7 @@ class Parts(ABC):
     changes_edges: bool = False
     changes_edge_inputs: bool = False
     needs_whole_graph: bool = False
+    members: Mapping[int, tuple[Any, ...]] = MappingProxyType({})
 
     @property
     def stop(self) -> int:

@@ -33,7 +33,7 @@ Members = tuple[tuple[str, tuple[Any, ...]], ...]
 class Groups(UserDefined):
     """Each group is a part; what is in no group is never perturbed.
 
-    An explanation records the names of its groups, but not their members.
+    The settings of an explanation record what the groups are of, but not their members.
 
     Args:
         groups: a mapping from the name of a group to its members, or a list with the name of the
@@ -62,6 +62,7 @@ class Groups(UserDefined):
         if not isinstance(of, str) or of not in _OF:
             raise InputError(f"groups are of {', '.join(_OF)}, not of {of!r}")
         object.__setattr__(self, "of", of)
+        object.__setattr__(self, "name", f"groups of {of}")
         each = _each_graph(groups, of)
         if each is not None and of == "features":
             raise InputError("groups of features are the same in all graphs; pass one mapping")
@@ -98,14 +99,20 @@ class Groups(UserDefined):
                 part_of[found] = len(names)
                 names.append(name)
         if self.of == "edges":
-            return EdgeParts(graph, config, first, part_of, names, "remove")
+            edge_parts = EdgeParts(graph, config, first, part_of, names, "remove")
+            pairs = list(map(tuple, graph.edge_index.T.tolist()))
+            edge_parts.members = _by_group(part_of, pairs, first)
+            return edge_parts
         if self.of == "features":
             rows = np.zeros(graph.num_nodes, dtype=np.int64)
             columns = np.tile(part_of, population.steps or 1)
         else:
             rows, columns = part_of, np.full(population.x.shape[1], -1, dtype=np.int64)
             columns[config.columns(population)] = 0
-        return CellParts(population, config, first, rows, columns, names)
+        parts = CellParts(population, config, first, rows, columns, names)
+        if self.of == "nodes":
+            parts.members = _by_group(part_of, range(graph.num_nodes), first)
+        return parts
 
     def _of_each_graph(self, graph: Graph) -> Sequence[Members]:
         if not self.graphs and (self.of == "features" or graph.num_graphs == 1):
@@ -138,6 +145,14 @@ class Groups(UserDefined):
                 f"{_in_graph(at, graph)}, numbered from 0"
             )
         return offsets[at] + found
+
+
+def _by_group(part_of: IntArray, members: Sequence[Any], first: int) -> dict[int, tuple[Any, ...]]:
+    """Return the members of each group, by the number of its part."""
+    found: dict[int, list[Any]] = {}
+    for at in np.flatnonzero(part_of >= 0).tolist():
+        found.setdefault(first + int(part_of[at]), []).append(members[at])
+    return {part: tuple(each) for part, each in found.items()}
 
 
 def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph, at: int) -> IntArray:

@@ -72,6 +72,7 @@ class MixedParts(Parts):
         self.changes_edges = any(kind.changes_edges for kind in kinds)
         self.changes_edge_inputs = any(kind.changes_edge_inputs for kind in kinds)
         self.needs_whole_graph = any(kind.needs_whole_graph for kind in kinds)
+        self.members = {part: each for kind in kinds for part, each in kind.members.items()}
 
     def labels(self, parts: IntArray) -> list[VariableId]:
         return [label for kind, mine in self._split(parts) for label in kind.labels(mine)]

@@ -1,0 +1,102 @@
+"""The effects of features or time steps as a strip of coloured cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
+
+from ..colours import FALLS, INK, RISES
+from ..measure import Measure, measure_of
+from ..names import shorten
+from ..strip import Strip, strip_of
+from ..wording import wording_of
+from .style import name_rows, title_rows, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ...explanation import Explanation
+
+__all__ = ["draw_strip", "strip_size"]
+
+_MOST_ROWS, _MOST_COLUMNS = 20, 40
+_MOST_NUMBERS = 60
+"""Up to so many cells, each shows its effect; beyond, only whether it falls or rises."""
+_MOST_NAMES, _MOST_LETTERS = 24, 60
+_EFFECTS = LinearSegmentedColormap.from_list("effects", [FALLS, "white", RISES])
+
+
+def strip_size(explanation: Explanation, *, max_shown: int = _MOST_COLUMNS) -> tuple[float, float]:
+    """Return a figure size in inches that keeps a strip readable."""
+    strip = _strip(explanation, max_shown)
+    return max(6.5, 0.34 * len(strip.columns) + 2), 2.4 + 0.3 * len(strip.rows)
+
+
+def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_COLUMNS) -> None:
+    """Draw a cell for each effect, coloured by its direction and size; insignificant are empty.
+
+    Parts of the network have a thick outline. Of many nodes, steps or features, those with the
+    strongest effects are drawn, at most ``max_shown`` columns.
+    """
+    strip, measure = _strip(explanation, max_shown), measure_of(explanation)
+    values = np.full((len(strip.rows), len(strip.columns)), np.nan)
+    for at, each in strip.cells.items():
+        if each.effect.significant:
+            values[at] = measure.factor * each.effect.effect
+    largest = float(np.nanmax(abs(values), initial=0.0)) or 1.0
+    drawn = axes.imshow(values, cmap=_EFFECTS, vmin=-largest, vmax=largest, aspect="auto")
+    _draw_cells(axes, explanation, strip, measure, values / largest)
+    _name_sides(axes, strip, wording_of(explanation.settings).noun)
+    bar = axes.figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, shrink=0.8)
+    unit = f", in {measure.unit}" if measure.unit else ""
+    text = shorten(f"effect on {measure.what}{unit}", 80) + "\n(white: not significant)"
+    bar.set_label(text, size=9, color=INK)
+    bar.ax.xaxis.label.set_parse_math(False)
+    title_rows(axes, strip.title, strip.hidden)
+
+
+def _strip(explanation: Explanation, max_shown: int) -> Strip:
+    return strip_of(explanation, min(_MOST_ROWS, max_shown), max_shown)
+
+
+def _draw_cells(
+    axes: Axes, explanation: Explanation, strip: Strip, measure: Measure, shades: Any
+) -> None:
+    """Draw outlines, and numbers or signs, so that directions differ in greyscale too."""
+    numbers = len(strip.cells) <= _MOST_NUMBERS
+    selected = set(explanation.ranking.selected_nodes.tolist())
+    for (row, column), each in strip.cells.items():
+        thick = each.number in selected
+        line: dict[str, Any] = {
+            "edgecolor": INK,
+            "linewidth": 2.2 if thick else 0.3,
+            "zorder": 3 if thick else 2,
+        }
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, **line))
+        if each.effect.significant:
+            sign = "−" if each.effect.effect < 0 else "+"
+            text = measure.signed(each.effect.effect).replace("-", "−") if numbers else sign
+            colour = "white" if abs(shades[row, column]) > 0.6 else "black"
+            write(axes, column, row, text, size=7, color=colour, zorder=4)
+
+
+def _name_sides(axes: Axes, strip: Strip, noun: str) -> None:
+    every = -(-len(strip.columns) // _MOST_NAMES)
+    shown = range(0, len(strip.columns), every)
+    turned = max(len(strip.columns[at]) for at in shown) * len(shown) > _MOST_LETTERS
+    names = [shorten(strip.columns[at], 16) for at in shown]
+    axes.set_xticks(list(shown), names, size=8, rotation=45 if turned else 0)
+    for label in axes.get_xticklabels():
+        label.set(parse_math=False, ha="right" if turned else "center")
+    axes.set_xlabel(noun, size=9, color=INK)
+    rows = list(strip.rows)
+    if strip.target_row is not None:
+        rows[strip.target_row] = f"{shorten(rows[strip.target_row], 19)} (target)"
+    name_rows(axes, rows)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(-0.5, len(strip.columns) - 0.5)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
