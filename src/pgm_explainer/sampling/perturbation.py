@@ -223,7 +223,8 @@ def as_perturbation(
 
     ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
     paper, unless the features are categories, such as one-hot encoded atoms, whose mean is not a
-    valid row; then it is ``permute``. For constant features, which these would not change, it is ``random``.
+    valid row; then it is ``permute``. For constant features, which these would not change, it is
+    ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         return check_perturbation(choice)

@@ -48,7 +48,8 @@ def measure_edges(place: Place, data: str, seed: int, most: int, epochs: int) ->
     motifs, truths, true_motifs, captured = [], [], [], []
     for target, each in zip(targets, explained, strict=True):
         motif = {*dataset.truth[target], target}
-        is_motif = np.array([u in motif and v in motif for u, v in each.effects.parts])
+        edges: Any = each.effects.parts  # pairs of nodes
+        is_motif = np.array([u in motif and v in motif for u, v in edges])
         if is_motif.all() or not is_motif.any():
             continue
         motifs.append(is_motif)
@@ -56,7 +57,7 @@ def measure_edges(place: Place, data: str, seed: int, most: int, epochs: int) ->
             found[name].append(scores)
         if len(motifs) % _TRUTHS:
             continue
-        truth = true_edge_effects(case, target, each.effects.parts, seed)
+        truth = true_edge_effects(case, target, edges, seed)
         truths.append(truth)
         true_motifs.append(is_motif)
         best = np.sort(truth)[::-1][:_TOP].sum()
