@@ -82,18 +82,19 @@ _ABOUT_EDGES = (
     'columns of `effects` with `parts="edges"` and otherwise the defaults: the edges of all '
     "targets together (PGExplainer's protocol), and for strength the mean of each target's own. "
     "*True effects* rank the edges by how much the model's probability changes, on average over "
-    "random contexts, if the edge is removed, measured with many calls for one target in five: "
-    "where they do not reach PGExplainer's figure, this model does not depend on the whole motif. "
+    "random contexts, if the edge is removed, measured with many calls for one target in five (at "
+    "least 5 contexts, up to 200 for small neighbourhoods). This is an estimate on fewer targets, "
+    "not a strict bound, so a column may score above it. "
     "*Captured*: the true effects of the five strongest edges found, divided by those of the "
     "five truly strongest. **Bold** reaches PGExplainer's published figure, ▼ does not."
 )
 _ABOUT_INFECTION = (
     "The protocol of Faber et al.: the share of the edges of the path from the nearest infected "
-    "node among the n strongest edges, n the number of nodes on the path (their figures: "
+    "node among the n strongest edges (one seed), n the number of nodes on the path (their figures: "
     "occlusion 1.000, saliency 0.973)."
 )
 _ABOUT_ATOMS = (
-    "A GIN is trained on 2,000 molecules whose class follows from known atoms, and explained on "
+    "At most two seeds. A GIN is trained on 2,000 molecules whose class follows from known atoms, and explained on "
     "held-out molecules of the class that it is right about with a probability above 0.9. "
     "Recall at k: the share of the k true atoms among the k atoms with the largest strength / the "
     "AUC of the true atoms, averaged over molecules. *distinct* replaces an atom by another type, "
