@@ -90,11 +90,12 @@ _ABOUT_EDGES = (
 )
 _ABOUT_INFECTION = (
     "The protocol of Faber et al.: the share of the edges of the path from the nearest infected "
-    "node among the n strongest edges (one seed), n the number of nodes on the path (their figures: "
-    "occlusion 1.000, saliency 0.973)."
+    "node among the n strongest edges (one seed), n the number of nodes on the path "
+    "(their figures: occlusion 1.000, saliency 0.973)."
 )
 _ABOUT_ATOMS = (
-    "At most two seeds. A GIN is trained on 2,000 molecules whose class follows from known atoms, and explained on "
+    "At most two seeds. "
+    "A GIN is trained on 2,000 molecules whose class follows from known atoms, and explained on "
     "held-out molecules of the class that it is right about with a probability above 0.9. "
     "Recall at k: the share of the k true atoms among the k atoms with the largest strength / the "
     "AUC of the true atoms, averaged over molecules. *distinct* replaces an atom by another type, "
