@@ -86,8 +86,9 @@ class PGMExplainer:
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
             (noise), ``permute`` (another node's features) or a function ``(x, rng) -> x``.
-            ``auto`` is ``permute`` for nodes and pairs and ``mean`` for graphs, or ``random`` where
-            all nodes have the same features.
+            ``auto`` is ``permute`` for nodes and pairs; for graphs ``mean``, or ``permute`` if the
+            features are categories, such as one-hot encoded atoms; and ``random`` where all nodes
+            have the same features.
         perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb (at all time steps); None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,

@@ -20,6 +20,7 @@ STEPS = {
 VALUES = {  # what one step hands to the next
     *("sampling/samples.py", "sampling/table.py", "sampling/values.py", "sampling/record.py"),
     *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
+    "Parts.notes",
 }
 TOOLS = {"selection/shrink.py"}
 """The conditional tests, which step 3 applies to the parents of a target with a full table."""

@@ -111,6 +111,20 @@ def test_auto_is_the_mean_for_a_graph():
     assert as_perturbation("auto", POPULATION, ALL, "graph").name == "mean"
 
 
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        (np.eye(3)[[0, 1, 2]], "permute"),  # one-hot encoded atoms
+        (np.array([[6, 4], [8, 2], [6, 4]]), "permute"),  # categories as whole numbers
+        (np.array([[0.0, 0.3], [1.0, 0.7], [0.0, 0.1]]), "permute"),  # a flag and a measurement
+        (np.array([[0.0, 0.3], [0.5, 0.7], [1.0, 0.1]]), "mean"),  # intensities
+    ],
+)
+def test_auto_makes_no_impossible_rows_in_a_graph_task(x, expected):
+    population = Population(x.astype(np.float32))
+    assert as_perturbation("auto", population, ALL, "graph").name == expected
+
+
 KINDS = np.array([0, 1, 0, 1, 1])
 MIXED = np.array([[0.0, 2.0], [7.0, 7.0], [4.0, 2.0], [7.0, 7.0], [7.0, 7.0]])
 

@@ -62,6 +62,8 @@ class PerturbedSamples:
         is added up in the order of the samples.
         """
         rows = list(values)
+        if not len(self):
+            return np.empty((0, len(rows)))
         if self.num_samples < _MANY_SAMPLES:
             across = np.stack(rows, axis=1)
             return np.concatenate([block @ across for block in self._blocks()])

@@ -234,12 +234,15 @@ def as_perturbation(
 ) -> Perturbation:
     """Return the perturbation for a name, an instance or a custom function.
 
-    ``auto`` is ``permute`` for node and edge tasks, and ``mean`` for graph tasks, as in the paper.
-    For constant features, which these would not change, it is ``random``.
+    ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
+    paper, unless the features are categories, such as one-hot encoded atoms, whose mean is not a
+    valid row; then it is ``permute``. For constant features, which these would not change, it is
+    ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         return check_perturbation(choice)
-    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if task == "graph" else "permute"])
+    averaged = task == "graph" and not population.is_categorical(columns)
+    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if averaged else "permute"])
     varies = population.varies(np.arange(len(population.x)), columns)
     if not varies.any():
         return PERTURBATIONS["random"]

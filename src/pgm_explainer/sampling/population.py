@@ -65,6 +65,18 @@ class Population:
         slack = _RELATIVE_TOLERANCE * np.maximum(1.0, np.maximum(abs(low), abs(high)))
         return np.any(high - low > slack, axis=1)[self._kind_of(nodes)]
 
+    def is_categorical(self, columns: IntArray) -> bool:
+        """Return whether features encode categories, so that their mean is not a valid row.
+
+        That is so if one of the columns has only zeros and ones, and both of them, or if all
+        columns have whole numbers and rows repeat.
+        """
+        x = self.x[:, columns]
+        binary = ((x == 0) | (x == 1)).all(axis=0) & (x != x[:1]).any(axis=0)
+        if binary.any():
+            return True
+        return bool((x == np.rint(x)).all()) and len(np.unique(x, axis=0)) < len(x)
+
     def another(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
         """Return a random other node of the same type for each uniform ``[..., nodes]``."""
         order, first, count, rank = self._groups

@@ -6,12 +6,13 @@ import platform
 import sys
 import warnings
 
-from . import growth, load, memory, structure, syn6
+from . import graphs, growth, load, memory, structure, syn6
 
 SUITES = {
     "syn6": syn6.rows,
     "structure": structure.rows,
     "growth": growth.rows,
+    "graphs": graphs.rows,
     "memory": memory.rows,
     "load": load.rows,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..faithfulness.section import faithfulness_section
+from ..parts.section import parts_section
 from .ablation import ablation_section
 from .beyond import beyond_section
 from .figures import figures_section
@@ -23,5 +24,6 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "beyond": beyond_section,
     "ablation": ablation_section,
     "faithfulness": faithfulness_section,
+    "parts": parts_section,
 }
 """By the names used on the command line, in the order of the page."""

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+
+from pgm_explainer.sampling import Draws, Population
+from pgm_explainer_lab.mutagenicity import ATOMS, Molecule
+from pgm_explainer_lab.parts.atoms import Distinct, auc, recall
+from pgm_explainer_lab.parts.molecules import CHOSEN_ON, _generated, functional_groups
+
+
+def test_distinct_draws_other_rows_evenly():
+    x = np.eye(3)[[0] * 8 + [1, 2]]
+    new = Distinct()(Population(x), Draws.grid(0, np.arange(3000), np.array([0, 9])))
+    assert not (new[:, 0] == x[0]).all(axis=-1).any()
+    assert abs(new[:, 0].mean(axis=0) - [0, 0.5, 0.5]).max() < 0.05
+
+
+def test_scores_of_a_perfect_and_a_reversed_ranking():
+    truth = np.array([True, True, False, False])
+    assert (auc(np.arange(4, 0, -1.0), truth), recall(np.arange(4, 0, -1.0), truth)) == (1, 1)
+    assert (auc(np.arange(4.0), truth), recall(np.arange(4.0), truth)) == (0, 0)
+
+
+def test_the_groups_of_nitromethane():
+    kinds = ["C", "N", "O", "O"]
+    x = np.eye(len(ATOMS), dtype=np.float32)[[ATOMS.index(kind) for kind in kinds]]
+    bonds = np.array([[0, 1, 1], [1, 2, 3]])
+    molecule = Molecule(x, np.concatenate((bonds, bonds[::-1]), axis=1), 0, frozenset())
+    assert functional_groups(molecule) == {"NO2 or NH2": {1, 2, 3}, "C=O": set()}
+
+
+def test_generated_molecules_of_class_1_have_every_group_of_the_rule():
+    rng = np.random.default_rng(0)
+    made = [_generated(rng, *CHOSEN_ON["fluoride and carbonyl"]) for _ in range(100)]
+    for each in made:
+        kinds = sorted(ATOMS[each.x[atom].argmax()] for atom in each.atoms)
+        assert kinds == (["F", "O"] if each.label else [])
