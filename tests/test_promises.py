@@ -19,6 +19,7 @@ TOOLS = {
     "nbclient",
     "pgmpy",
     "playwright",
+    "rdkit",
     "ruff",
 }  # for developers, not for users
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from pgm_explainer.sampling import Draws, Population
 from pgm_explainer_lab.mutagenicity import ATOMS, Molecule
-from pgm_explainer_lab.parts.atoms import Distinct, auc, recall
-from pgm_explainer_lab.parts.molecules import CHOSEN_ON, _generated, functional_groups
+from pgm_explainer_lab.part_benchmarks.atoms import Distinct, auc, recall
+from pgm_explainer_lab.part_benchmarks.molecules import CHOSEN_ON, _generated, functional_groups
 
 
 def test_distinct_draws_other_rows_evenly():

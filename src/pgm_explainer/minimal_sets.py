@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from .arrays import FloatArray, IntArray, check_fraction, check_whole_number
 from .choices import Recorded
@@ -221,6 +220,8 @@ class _Trials:
             share = float(self._try([members], samples[:1])[0][0])
             return share, share, share
         share = float(self._try([members], samples)[0][0])
+        from scipy.stats import binomtest  # slow to import
+
         interval = binomtest(round(share * count), count).proportion_ci(method="wilson")
         return share, float(interval.low), float(interval.high)
 

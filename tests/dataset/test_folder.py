@@ -132,7 +132,7 @@ def damaged(copy, field, value):
         ("fingerprint", "x", "fingerprint should be an object"),
         ("targets", 0, "targets should be a whole number of at least 1"),
         ("targets", 2.5, "targets should be a whole number"),
-        ("task", "graph", "task should be one of node, edge"),
+        ("task", "graphs", "task should be one of node, edge, graph"),
         ("shard_size", -1, "shard_size should be"),
         ("max_memory", "much", "max_memory should be"),
         ("target_type", 5, "target_type should be a text"),

@@ -45,8 +45,7 @@ def edges_of_graphs():
 
 def groups_of_graphs():
     """Nodes of type 2 are a group, and all others another."""
-    x = np.concatenate([each for each, _ in graphs()])
-    labels = np.where(x[:, 2] > 0, "special", "plain").tolist()
     from pgm_explainer import Groups
 
+    labels = [np.where(x[:, 2] > 0, "special", "plain").tolist() for x, _ in graphs()]
     return nodes_of_graphs(parts=Groups(labels))

@@ -29,6 +29,7 @@ _NEW_FEATURES = {
     "mean": "their mean",
     "zero": "0",
     "max": "their maximum",
+    "min": "their minimum",
     "random": "0 or 1 with equal probability",
     "uniform": "their values plus uniform noise of up to half their range",
     "permute": "the features of another node",

@@ -259,7 +259,7 @@ def test_repeated_edges_and_self_loops_are_said_where_they_matter():
 
 def test_names_of_kinds():
     assert as_parts(["nodes", "edges"]).name == "nodes and edges"
-    assert as_parts({"a": [0]}).name == "groups"
+    assert as_parts({"a": [0]}).name == "groups of nodes"
     assert isinstance(as_parts(("edges", {"a": [0]})), Mixed)
     assert as_parts(as_parts("edges")) == Edges()
 

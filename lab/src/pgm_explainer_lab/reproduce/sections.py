@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..faithfulness.section import faithfulness_section
-from ..parts.section import parts_section
+from ..part_benchmarks.section import parts_section
 from .ablation import ablation_section
 from .beyond import beyond_section
 from .figures import figures_section

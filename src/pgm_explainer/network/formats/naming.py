@@ -22,6 +22,8 @@ NETWORK_NAME = "pgm_explainer"
 
 _TEXT = r"(?:[A-Za-z0-9]|_x[0-9a-f]{1,6}_)+"
 _NUMBER = r"(0|[1-9][0-9]{0,18})"
+_LARGEST = 10**19
+"""Larger numbers are written as JSON."""
 _RARE = "_json"
 _KEYWORDS = frozenset(
     ("network", "variable", "probability", "property", "type", "discrete", "default", "table")
@@ -46,11 +48,11 @@ def words_for(names: Iterable[VariableId]) -> dict[VariableId, str]:
 def word_for(name: VariableId) -> str:
     """Return the word for a name; :func:`name_of` is the inverse."""
     match name:
-        case int() if name >= 0:
+        case int() if 0 <= name < _LARGEST:
             return f"node_{name}"
-        case (int(u), int(v)) if u >= 0 and v >= 0:
+        case (int(u), int(v)) if 0 <= u < _LARGEST and 0 <= v < _LARGEST:
             return f"pair_{u}_{v}"
-        case (str(kind), int(number)) if kind not in ("", "node") and number >= 0:
+        case (str(kind), int(number)) if kind not in ("", "node") and 0 <= number < _LARGEST:
             return f"{_escape(kind)}_{number}"
         case str() if name:
             return _escape(name)

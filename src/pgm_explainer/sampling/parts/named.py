@@ -87,9 +87,10 @@ def as_parts(choice: Any) -> PartKind:
             raise InputError(f"a kind of parts needs a name, which {choice!r} does not have")
         return CustomParts(choice)
     several = as_list(choice)
-    if not several:
+    nested = any(isinstance(each, (list, tuple)) for each in several or ())
+    if not several or nested:
         raise InputError(
             f"parts must be a name ({', '.join(PART_KINDS)}), a kind such as Edges(), a mapping "
-            f"of groups, or a list of kinds, not {choice!r}"
+            f"of groups, or a list of kinds, not {choice!r:.200}"
         )
     return Mixed(tuple(as_parts(each) for each in several))

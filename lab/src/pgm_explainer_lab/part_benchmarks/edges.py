@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pgm_explainer import PGMExplainer
-from pgm_explainer.explanation import Explanation
+from pgm_explainer import Explanation, PGMExplainer
 from pgm_explainer.graph import SampledEdges
 
 from ..arrays import FloatArray
