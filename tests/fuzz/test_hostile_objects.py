@@ -8,6 +8,7 @@ import torch
 
 from pgm_explainer import (
     BayesianNetwork,
+    FileError,
     InputError,
     PGMExplainer,
     QueryError,
@@ -16,6 +17,7 @@ from pgm_explainer import (
 )
 from pgm_explainer.sampling import LargeMove, Variable, as_change
 from pgm_explainer.selection import as_test
+from pgm_explainer.storage.checked import Checked
 from pgm_explainer.structure import DAG, hill_climb
 
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -96,3 +98,12 @@ def test_a_shard_is_read_by_its_entry(tmp_path):
     assert len(found.table(found.entries[0])) == 1
     with pytest.raises(InputError, match="entries"):
         found.table(0)
+
+
+def test_a_list_whose_length_fails_is_refused():
+    class Hostile(list):
+        def __len__(self):
+            raise RuntimeError
+
+    with pytest.raises(FileError, match="should be a list"):
+        Checked(Hostile([1]), "$").items()
