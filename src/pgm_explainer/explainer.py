@@ -119,7 +119,7 @@ class PGMExplainer:
             discovery rate by the significance level; ``none`` is the uncorrected test of the paper.
         max_nodes: M, the maximum number of nodes in the network, not counting the target; None for
             no limit. Nodes whose perturbation changes the prediction come first, by strength,
-            followed by nodes that are only statistically dependent on it.
+            followed by other nodes that are statistically dependent on it.
         only_significant: if False, the network is filled up to ``max_nodes`` with nodes that are
             not significant.
         no_child: make the target a leaf of the network, without children (the paper's Algorithm

@@ -128,7 +128,7 @@ class Explanation(Shown):
     def nodes(self) -> list[VariableId]:
         """The nodes of the network without the target, most important first.
 
-        Nodes with a strong effect on the prediction come first, followed by nodes that are only
+        Nodes with a strong effect on the prediction come first, followed by other nodes that are
         statistically dependent on it.
         """
         selected = self.ranking.selected_nodes
