@@ -70,7 +70,10 @@ class Parts(ABC):
 
     @abstractmethod
     def reaching(self, nodes: IntArray) -> IntArray:
-        """Return the parts that may influence a prediction that depends on these nodes only."""
+        """Return the parts that may influence a prediction, ascending.
+
+        The prediction depends only on ``nodes``, its receptive field.
+        """
 
     @abstractmethod
     def within(self, subgraph: Subgraph) -> IntArray:
