@@ -71,9 +71,9 @@ class PGMExplainer:
             a ``Data`` or ``HeteroData`` object of PyTorch Geometric; then omit ``edge_index``. Or,
             for ``task="graph"``, a list or data set of many graphs; then ``explain(i)`` explains
             graph ``i``. Features with time steps are passed to the model as ``[B, N, T, F]``.
-        edge_index: edges ``[2, E]``: the source nodes in the first row, the target nodes in the
-            second. Messages flow from source to target, unless the layers of a PyTorch Geometric
-            module have another ``flow``.
+        edge_index: edges ``[2, E]``, from the nodes in the first row to those in the second.
+            Messages flow in this direction, unless the layers of a PyTorch Geometric module have
+            another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
         target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
             the node types of the two nodes.

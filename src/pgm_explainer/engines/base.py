@@ -35,10 +35,11 @@ class Engine(Protocol):
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
     ) -> Iterator[Answer | Lost[Task]]:
-        """Yield the result of each task as it completes, or :class:`Lost` if its worker died.
+        """Yield the result of each task as it completes.
 
-        A task is taken from ``tasks`` only when a worker is free, so there may be any number of
-        tasks. A worker that dies is replaced. Closing the iterator stops all workers.
+        If the worker of a task dies, :class:`~pgm_explainer.engines.Lost` is yielded instead, and
+        the worker is replaced. A task is taken from ``tasks`` only when a worker is free, so there
+        may be any number of tasks. Closing the iterator stops all workers.
 
         Raises:
             JobError: the work cannot be sent to the workers, or cannot be set up there.
