@@ -120,8 +120,8 @@ class _Uniform(Described):
 class _Permute(Described):
     """The features of another node, drawn at random, as in permutation importance.
 
-    Each row of features is one that occurs in the data, and rare values stay rare. The other node
-    may have the same features; then nothing changes.
+    The new features occur in the data, and rare values stay rare. The other node may have the same
+    features; then nothing changes.
     """
 
     name: str = "permute"
