@@ -1,10 +1,10 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks.
 
-Every name that a script needs can be imported from here. More names, for use of single steps, are
-in ``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
+Import everything that a script needs from here. The single steps of the method are in
+``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
 ``pgm_explainer.structure``, ``pgm_explainer.network``, ``pgm_explainer.report.plots`` and
-``pgm_explainer.io``. ``pgm_explainer.predictors.dgl`` holds the adapter for DGL and
-``pgm_explainer.pyg`` the algorithm for ``torch_geometric.explain``; both need these packages.
+``pgm_explainer.io``. Two modules need a further package: ``pgm_explainer.predictors.dgl``, the
+adapter for DGL, and ``pgm_explainer.pyg``, the algorithm for ``torch_geometric.explain``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -104,7 +104,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what few scripts need when it is first used: the standard library's HTTP takes time."""
+    """Import rarely used names on first access, because the HTTP modules are slow to import."""
     if name == "HttpPredictor":
         from .predictors.http import HttpPredictor
 

@@ -54,7 +54,12 @@ __all__ = ["PGMExplainer", "explain_graphs"]
 class PGMExplainer:
     """Explain the predictions of any graph neural network with Bayesian networks.
 
-    The model is treated as a black box. It and the arrays passed here are never modified.
+    The model is treated as a black box. The model and the arrays passed here are never modified.
+
+    To *perturb* a node is to replace its features. A *sample* is a copy of the graph in which a
+    random choice of nodes is perturbed. The *target* is the prediction to explain, and its
+    *candidates* are the nodes that may explain it. Shapes are written with B samples, N nodes,
+    E edges, F features, C classes and P pairs of nodes.
 
     Args:
         model: a PyTorch module, called as ``model(x, edge_index)`` or ``model(data)``; or a
@@ -62,33 +67,35 @@ class PGMExplainer:
             ``[B, C]`` (graph task) or ``[B, P, C]`` (edge task, with an argument
             ``pairs [2, P]``). A function with an argument ``edge_index`` is called on the subgraph
             around the target; any other function is called on the whole graph.
-        x: node features ``[N, F]``, or ``[N, T, F]`` with T time steps, an array or tensor; or a
-            ``Data`` or ``HeteroData`` object of PyTorch Geometric, without ``edge_index``; or, for
-            ``task="graph"``, a list or data set of many graphs, of which ``explain(i)`` explains
-            one. Features with time steps reach the model as ``[B, N, T, F]``.
-        edge_index: edges ``[2, E]``, the source row first; messages flow from source to target,
-            unless the layers of a PyTorch Geometric module have another ``flow``.
+        x: node features ``[N, F]``, or ``[N, T, F]`` with T time steps, as an array or tensor. Or
+            a ``Data`` or ``HeteroData`` object of PyTorch Geometric; then omit ``edge_index``. Or,
+            for ``task="graph"``, a list or data set of many graphs; then ``explain(i)`` explains
+            graph ``i``. Features with time steps are passed to the model as ``[B, N, T, F]``.
+        edge_index: edges ``[2, E]``, from the nodes in the first row to those in the second.
+            Messages flow in this direction, unless the layers of a PyTorch Geometric module have
+            another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
         target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
             the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
-        num_layers: L, the number of message-passing layers, which bounds the receptive field. None
-            counts the layers of a PyTorch Geometric module and means 3 for any other model. Not
-            used by a graph task, where every node is a candidate.
-        hops: the largest distance of a candidate from the target; None for ``num_layers``. The
-            model is still called on its full receptive field.
+        num_layers: L, the number of message-passing layers. A prediction depends only on nodes
+            within L hops, its *receptive field*. None counts the layers of a PyTorch Geometric
+            module, and means 3 for any other model. Not used by a graph task, where every node is
+            a candidate.
+        hops: the largest distance of a candidate from the target, in hops; None for
+            ``num_layers``. The model is still called on its full receptive field.
         num_samples: n, the number of perturbed graphs the model is called on. ``auto`` starts with
-            500 and doubles until the five strongest effects are known to within a fifth of the
-            strongest one (or one percentage point), up to 8,000.
+            500 and doubles, up to 8,000, until the five strongest effects are precise: no margin
+            of error is larger than a fifth of the strongest effect (or one percentage point).
         parts: what is perturbed as a unit: ``nodes``, ``edges`` (removed), ``features`` (columns),
             ``time`` (steps, for features ``[N, T, F]``), a mapping from names of groups to nodes,
-            a kind with arguments such as ``pgm_explainer.Edges("rewire")`` or
+            an object such as ``pgm_explainer.Edges("rewire")`` or
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
             (noise), ``permute`` (another node's features) or a function ``(x, rng) -> x``.
-            ``auto`` is ``permute`` for nodes and pairs; for graphs ``mean``, or ``permute`` if the
-            features are categories, such as one-hot encoded atoms; and ``random`` where all nodes
-            have the same features.
+            ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, or
+            ``permute`` if the features are categories, such as one-hot encoded atoms. Where all
+            nodes have the same features, it is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb (at all time steps); None for all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
@@ -104,30 +111,35 @@ class PGMExplainer:
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: the names of the classes in order (of the labels or values, for a multi-label
             model or a regression); by default their numbers.
-        test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). The
-            latter rejects far too often on sparse tables, which rare perturbations lead to.
+        test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). If
+            perturbations are rare, tables are sparse, and ``chi_square`` has far too many false
+            positives.
         significance: the significance level, a threshold on p-values.
-        correction: for multiple testing. ``benjamini_hochberg`` bounds the false discovery rate by
-            the significance level; ``none`` is the uncorrected test of the paper.
+        correction: the correction for multiple testing. ``benjamini_hochberg`` bounds the false
+            discovery rate by the significance level; ``none`` is the uncorrected test of the paper.
         max_nodes: M, the maximum number of nodes in the network, not counting the target; None for
-            no limit. Nodes that change the prediction come first, by strength, followed by nodes
-            that depend on it.
-        only_significant: if False, nodes that are not significant are added up to ``max_nodes``.
-        no_child: make the target a leaf of the network (the paper's Algorithm 2); if False, learn
-            the network without that constraint (Algorithm 1).
+            no limit. Nodes whose perturbation changes the prediction come first, by strength,
+            followed by other nodes that are statistically dependent on it.
+        only_significant: if False, the network is filled up to ``max_nodes`` with nodes that are
+            not significant.
+        no_child: make the target a leaf of the network, without children (the paper's Algorithm
+            2); if False, learn the network without that constraint (Algorithm 1).
         target_table: the conditional distribution of the prediction. ``noisy_or``: each cause can
             change the prediction independently of the others, which needs few samples for many
             causes. ``full``: a probability for every combination of the parents, as in the paper.
             ``auto`` is ``noisy_or`` where possible: if the target is a leaf (``no_child``) and has
             two states, kept and changed.
-        structure: ``hill_climb``, ``exact`` or a function ``(data, cardinalities) -> DAG``;
-            ``auto`` is ``exact`` for a few variables, where it is as fast, and ``hill_climb`` for
-            more. None learns no network, and the explanation has only effects and a ranking; then
-            ``score``, ``max_parents``, ``smoothing`` and ``target_table`` do not apply.
-        score: ``bic`` (also None), ``aic``, ``bdeu`` or ``log_likelihood``.
+        structure: how the edges of the network are learned: ``hill_climb``, ``exact`` or a
+            function ``(data, cardinalities) -> DAG``. ``auto`` is ``exact`` for a few variables,
+            where it is as fast, and ``hill_climb`` for more. None learns no network: the
+            explanation has only effects and a ranking, and ``score``, ``max_parents``,
+            ``smoothing`` and ``target_table`` do not apply.
+        score: the score of a structure: ``bic`` (also None), ``aic``, ``bdeu`` or
+            ``log_likelihood``.
         max_parents: the maximum number of parents of any variable, including the target; None for
             no limit.
-        smoothing: pseudocount added to every count of the tables (Laplace); None for 0.
+        smoothing: the pseudocount added to every count of the conditional probability tables
+            (Laplace smoothing); None for 0.
         seed: seed of all random numbers; the same seed gives the same explanation.
         max_memory: memory for samples, in bytes or as a string such as ``"2GB"``; None for a
             quarter of the free memory. It does not change the explanation.
@@ -308,7 +320,7 @@ class PGMExplainer:
         return self._pipeline().neighbourhood(self._checked(target)).candidates
 
     def receptive_field(self, target: Any = None) -> IntArray:
-        """Return the nodes that the model is called on for the candidates of a target."""
+        """Return the nodes of the subgraph that the model is called on to explain a target."""
         return self._pipeline().receptive_field(self._checked(target))
 
     def predict(self, target: Any = None) -> tuple[float, ...]:
@@ -320,9 +332,9 @@ class PGMExplainer:
     def explain_features(self, explanation: Explanation) -> FeatureEffects:
         """Test which features of the explaining nodes and of the target affect the prediction.
 
-        As many new samples are drawn as for the explanation. In these the features of each node are
-        perturbed independently, and each is tested for dependence with the change of the
-        prediction.
+        New samples are drawn, as many as for the explanation. In these, each feature of a node is
+        perturbed independently of the others. Each feature is then tested for dependence with the
+        change of the prediction.
         """
         task = self.settings.model.task
         if getattr(explanation, "part_labels", None):
@@ -350,9 +362,10 @@ class PGMExplainer:
         probability: float = 0.5,
         **options: Any,
     ) -> MinimalSet:
-        """Return the smallest set of parts found whose perturbing changes the prediction.
+        """Find a small set of parts that changes the prediction if it is perturbed.
 
-        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        It is the smallest set that the search finds. See the method of
+        :class:`~pgm_explainer.Explanation` for the options.
         """
         wanted = _search_options("counterfactual", probability, options)
         return self._minimal_set(explanation, target, wanted)
@@ -365,15 +378,16 @@ class PGMExplainer:
         probability: float = 0.9,
         **options: Any,
     ) -> MinimalSet:
-        """Return the smallest set found that keeps the prediction if all others are perturbed.
+        """Find a small set of parts that keeps the prediction if all other parts are perturbed.
 
-        See the method of :class:`~pgm_explainer.Explanation` for the options.
+        It is the smallest set that the search finds. See the method of
+        :class:`~pgm_explainer.Explanation` for the options.
         """
         wanted = _search_options("sufficient", probability, options)
         return self._minimal_set(explanation, target, wanted)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
-        """Return the samples from which these targets (``[None]``: the graph) are explained."""
+        """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
         chosen = listed(targets, self.graph.num_nodes)
         if not chosen:
             raise InputError("targets is empty; pass at least one target")
@@ -397,7 +411,7 @@ class PGMExplainer:
 
     @property
     def offsets(self) -> IntArray | None:
-        """Of many graphs, the first node of each and the number of all nodes; else None."""
+        """For many graphs, the first node of each, then the total number of nodes; else None."""
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
     def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
@@ -485,7 +499,7 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
-        An explanation of each graph, in order; its nodes have their numbers in that graph.
+        One explanation for each graph, in order. Nodes are numbered from 0 in each graph.
 
     Examples:
         >>> import numpy as np

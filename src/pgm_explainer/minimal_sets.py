@@ -1,8 +1,9 @@
 """Minimal sets: the fewest parts that change a prediction, or that are enough to keep it.
 
-The search is greedy, in the order of the effects, and then removes what is not needed. Within the
-limit of queries it also tries all smaller sets. The set that it finds is checked on new random
-perturbations; a set that fails this check is rejected, and the search goes on.
+The search is greedy: it adds parts in the order of their effects, and then removes those that are
+not needed. As far as the limit of model queries allows, it also tries all smaller sets. The result
+is checked on new random perturbations. A set that fails this check is rejected, and the search
+continues.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from .sampling import Change, Flip, Parts, Population, as_change, batch_size, pe
 __all__ = ["SearchOptions", "find_minimal_set", "search_order"]
 
 _FIRST_SAMPLE = 2**32
-"""Samples from here on are not those of an explanation, which has at most 2**31."""
+"""The number of the first sample of a search. Explanations use samples below 2**31."""
 _CHECK_SAMPLE = 2**33
 _SCREENED = 40
-"""Samples that decide which sets are worth all samples."""
+"""The number of samples in a first trial of a set; only promising sets are tried on all samples."""
 _POOL = 32
-"""Parts that are tried in each step of the greedy search."""
+"""The number of parts that are tried in each step of the greedy search."""
 _CONFIRMED = 8
-"""Sets of one size that are tried with all samples."""
+"""The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
 
 Members = tuple[int, ...]
@@ -47,10 +48,10 @@ class SearchOptions:
 
     Attributes:
         kind: ``"counterfactual"`` or ``"sufficient"``.
-        probability: how often the set must change, or keep, the prediction.
+        probability: the share of samples in which the set must change, or keep, the prediction.
         max_size: the largest size of a set; None for no limit.
         num_samples: the number of random perturbations that a set is tried on.
-        max_queries: the number of perturbed graphs after which no further sets are tried.
+        max_queries: the number of perturbed graphs after which the search ends.
         change: what counts as a changed prediction; None for another predicted class.
 
     Raises:
@@ -74,9 +75,10 @@ class SearchOptions:
 
 
 def search_order(explanation: Explanation) -> IntArray:
-    """Return the parts of an explanation, those whose perturbing harms the prediction most first.
+    """Return the parts of an explanation, in the order in which the search tries them.
 
-    For a class other than the predicted one, and for a regression, the strongest come first.
+    Parts whose perturbation lowers the probability most come first. For a class other than the
+    predicted one, and for a regression, the strongest parts in either direction come first.
     """
     effects = explanation.effects
     is_predicted = explanation.explained_class == explanation.predicted_class
@@ -99,9 +101,9 @@ def find_minimal_set(
 
     Args:
         query: the model, with the prediction of one target only.
-        order: the parts that a set may have, in the order in which they are tried. A sufficient set
-            keeps the prediction while all others of these are perturbed.
-        used: the change of the explanation.
+        order: the parts that a set may contain, in the order in which they are tried. A sufficient
+            set keeps the prediction while all parts of ``order`` that are not in it are perturbed.
+        used: the change indicator of the explanation.
 
     Returns:
         The numbers of the parts, and the result without their names.
@@ -141,11 +143,11 @@ def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) 
 
 
 Judge = Callable[[FloatArray], tuple[NDArray[np.bool_], NDArray[np.float64]]]
-"""Returns of predictions ``[B, C]`` whether each is changed, and how far it has moved."""
+"""Takes predictions ``[B, C]``; returns whether each has changed, and how far it has moved."""
 
 
 def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judge:
-    """Return what decides whether a prediction changed."""
+    """Return the function that decides whether a prediction changed."""
     before = query.model.before
     if change is None and not is_regression:
         return _other_class(int(before[0].argmax()))
@@ -181,7 +183,7 @@ def _other_class(predicted: int) -> Judge:
 
 @dataclass
 class _Trials:
-    """Tries sets of parts on random perturbations, the same ones for all sets of a search."""
+    """Trials of sets of parts, on the same random perturbations for all sets of a search."""
 
     query: Query
     parts: Parts
@@ -200,20 +202,20 @@ class _Trials:
         self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
 
     def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return of each set how often it succeeds, and how far it moves, in a few samples."""
+        """Try each set on a few samples; return its success rate and how far predictions move."""
         return self._try(sets, self._samples(_FIRST_SAMPLE, min(self.num_samples, _SCREENED)))
 
     @property
     def screened(self) -> int:
-        """The number of queries that screening a set takes."""
+        """The number of model queries that :meth:`screen` makes for each set."""
         return min(self.num_samples, _SCREENED)
 
     def share(self, members: Members) -> float:
-        """Return how often a set succeeds in all samples of the search."""
+        """Return the success rate of a set in all samples of the search."""
         return float(self._try([members], self._samples(_FIRST_SAMPLE, self.num_samples))[0][0])
 
     def check(self, members: Members, attempt: int) -> tuple[float, float, float]:
-        """Return how often a set succeeds in new samples, with its 95 % interval."""
+        """Return the success rate of a set in new samples, with its 95 % interval."""
         count = self.options.num_samples
         samples = self._samples(_CHECK_SAMPLE + attempt * _FIRST_SAMPLE, count)
         if self._always_same(samples):
@@ -320,7 +322,7 @@ class _Search:
         return self._shares[members] >= self.options.probability
 
     def _first_few(self) -> Members | None:
-        """Return the first parts of the order, as few as succeed."""
+        """Return the shortest beginning of the order that succeeds as a set."""
         size, low = (0 if self.options.kind == "sufficient" else 1), -1
         if size > self._limit:
             return None
@@ -338,7 +340,7 @@ class _Search:
         return tuple(range(size))
 
     def _grown(self, limit: int) -> Members | None:
-        """Return a set that grows by the part that helps most, up to a size."""
+        """Build a set of limited size by adding, in each step, the part that helps most."""
         members: Members = ()
         while len(members) < limit:
             others = [each for each in range(self.count) if each not in members][:_POOL]
@@ -352,7 +354,7 @@ class _Search:
         return None
 
     def _pruned(self, members: Members | None) -> Members | None:
-        """Return the set without the parts that it does not need; the last ones are tried first."""
+        """Remove the parts that a set does not need, trying the last ones first."""
         if members is None:
             return None
         for each in reversed(members):
@@ -363,7 +365,7 @@ class _Search:
         return members
 
     def _any_smaller(self, limit: int) -> Members | None:
-        """Return a smallest set, up to a size, from as many of the parts as the queries allow."""
+        """Try all sets up to a size, of as many parts as the queries allow; return the first."""
         for size in range(1, limit + 1):
             pool = self.count
             while comb(pool, size) * self.trials.screened > self._left and pool >= size:
@@ -376,7 +378,7 @@ class _Search:
         return None
 
     def _promising(self, size: int, pool: int) -> list[Members]:
-        """Return the sets of one size that did best in a few samples, if any may succeed."""
+        """Return the sets of one size that did best in a few samples and may succeed in all."""
         ranked: list[tuple[float, float, Members]] = []
         every = combinations(range(pool), size)
         for block in iter(lambda: list(islice(every, 256)), []):
@@ -387,6 +389,6 @@ class _Search:
 
     @property
     def _least(self) -> float:
-        """The share of a few samples below which a set is not tried on all of them."""
+        """The success rate in a few samples below which a set is not tried on all samples."""
         wanted, few = self.options.probability, self.trials.screened
         return wanted - 2 * float(np.sqrt(max(wanted * (1 - wanted), 0.05) / few)) * (few > 1)

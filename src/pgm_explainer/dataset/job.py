@@ -1,4 +1,4 @@
-"""A job that explains many targets, and can be stopped and resumed at any time."""
+"""A job: it explains many targets, and can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["explain_dataset"]
 _logger = logging.getLogger(__name__)
 
 _DEADLY = 3
-"""Workers that must crash on the same targets before the targets are considered the cause."""
+"""The number of crashed workers after which the targets are considered the cause."""
 
 
 def explain_dataset(
@@ -50,10 +50,11 @@ def explain_dataset(
 ) -> ExplanationDataset:
     """Explain many targets into a folder of Parquet files, one row per explanation.
 
-    The job may be stopped at any time; calling it again with the same arguments resumes it. On one
-    machine the final data set is byte-for-byte the same for any engine and number of workers, no
-    matter how often the job was stopped or workers crashed (up to twice on the same group of
-    targets). A target that fails is recorded with its error, and the job continues.
+    The job may be stopped at any time; calling this function again with the same arguments resumes
+    it. A target that fails is recorded with its error, and the job continues. On one machine, the
+    final data set is the same to the last byte for any engine and number of workers. It also does
+    not depend on how often the job was stopped or a worker crashed (up to twice on the same group
+    of targets).
 
     Args:
         explainer: an explainer; or, if it cannot be sent to other processes, a function that
@@ -63,12 +64,12 @@ def explain_dataset(
         folder: the folder of the data set, created if it does not exist.
         engine: ``local`` (this process), ``processes`` (one per core), ``ray``, or an engine such
             as ``pgm_explainer.RayEngine(workers=8, address="auto")``.
-        shard_size: number of explanations per file, which is also the most work that each worker
-            repeats after a stop. Targets of a shard share samples.
-        keep_candidates: number of candidates to keep of each ranking; nodes of the network are
-            always kept.
-        features: whether to explain features too, which doubles the samples of each target. Not
-            for many graphs, nor for parts other than nodes.
+        shard_size: the number of explanations in each file, called a shard. After a stop, each
+            worker repeats at most one shard. Targets of a shard share samples.
+        keep_candidates: the number of candidates to store from each ranking; nodes of the network
+            are always stored.
+        features: whether to explain features too, which doubles the samples of each target. It
+            requires a single graph whose parts are nodes.
         names: names of the nodes; explanations that are read back have these names.
         retry_failed: whether to repeat shards with failed targets, for example after a service
             was down.
@@ -76,8 +77,8 @@ def explain_dataset(
 
     Raises:
         JobError: the job cannot start or continue. Finished work is saved, and the message says
-            what to do. Reasons include a model, graph, settings or names that differ from those of
-            the folder, and a folder in which another job is running.
+            what to do. For example, the model, graph, settings or names differ from those of the
+            job in the folder, or another job is running in it.
         FileError: a file cannot be written, for example because the disk is full.
         InputError: an argument cannot be used.
 
@@ -136,7 +137,7 @@ def explain_dataset(
         done = {at for at, entry in finished.items() if not (retry_failed and entry.failed)}
         pieces = [Piece(at, each) for at, each in enumerate(shards) if at not in done]
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
-        # Free memory differs from run to run, but the batches of the model should not.
+        # Fixed, because free memory differs from run to run, and batches should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
         work = ExplainPieces(recipe, keep, features, bound)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
@@ -197,7 +198,7 @@ def _check_names(before: NamesEntry | None, now: NamesEntry | None, folder: Any)
 
 @dataclass
 class _Job:
-    """Sends pieces to the engine until every shard is written."""
+    """Sends pieces (some targets of a shard) to the engine until every shard is written."""
 
     place: DatasetFolder
     engine: Engine
@@ -212,7 +213,7 @@ class _Job:
         with Progress("explaining", total, show, unit="targets") as bar:
             while pieces:
                 again: list[Piece] = []
-                # Always closed: its workers must not outlive an error here.
+                # The iterator is always closed, so that an error here stops the workers, too.
                 with closing(_closable(self.engine.map(self.work, pieces))) as answers:
                     for answer in answers:
                         each = self._survived(answer, again)
@@ -230,7 +231,10 @@ class _Job:
                 pieces = again
 
     def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
-        """Return the finished pieces; lost ones are retried: whole, then by groups, then halved."""
+        """Return a finished piece, or None for a lost one, which is added to ``again``.
+
+        A lost piece is first retried as a whole, then by groups of targets, then in halves.
+        """
         if isinstance(answer, PieceDone):
             return answer
         piece = replace(answer.task, deaths=answer.task.deaths + 1)
@@ -247,7 +251,7 @@ class _Job:
         return None
 
     def _deadly(self, piece: Piece, reason: str) -> PieceDone:
-        """Return the failure of a target that crashes every worker."""
+        """Return the recorded failure of a target that crashes every worker."""
         error = f"JobError: {piece.deaths} workers crashed on this target, the last one {reason}"
         ((place,),) = piece.planned(self.work.recipe.explainer)
         target = piece.targets[place].tolist()

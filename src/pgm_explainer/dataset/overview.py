@@ -1,4 +1,4 @@
-"""The overview of a data set: what changes predictions, what depends on them, what is shared."""
+"""The overview of a data set: causes, dependent nodes, and explanations that targets share."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ class Influence:
     """The influence of a node, feature or node type over all explanations.
 
     Attributes:
-        what: a node, or (type, number); another part, by its label; of many graphs, the type of a
-            part; a feature's column, or (type, column); or a node type.
-        predictions: the number of predictions that it changes, depends on, or matters to.
-        size: the mean absolute effect on these; Cramér's V for dependent nodes and features.
+        what: what has the influence. A node, or (type, number) if there are node types; the label
+            of another part; for many graphs, the type of a part; the column of a feature, or (type,
+            column); or a node type.
+        predictions: the number of predictions that it influences.
+        size: its mean absolute effect on these predictions; for dependent nodes and for features,
+            the mean of Cramér's V.
     """
 
     what: Any
@@ -56,7 +58,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class Shared:
-    """An explanation that several targets share: the same nodes in their networks."""
+    """An explanation that several targets share: their networks have the same nodes."""
 
     nodes: tuple[Any, ...]
     targets: tuple[Any, ...]
@@ -69,7 +71,7 @@ class ClassCauses:
     Attributes:
         name: the name of the class, or its number.
         predictions: the number of explained predictions of this class.
-        causes: the parts with a significant effect on most of these.
+        causes: the parts that have a significant effect on the largest number of these.
     """
 
     name: str
@@ -85,21 +87,25 @@ class Overview:
         folder: the folder of the data set.
         targets: the number of targets of the job.
         explained, failed: the number of targets with an explanation, and with an error.
-        errors: the number of occurrences of each error, with digits removed.
-        unchanged: the number of predictions that held in every sample.
-        unaffected: the number of predictions without any significant effect.
-        own: the number of predictions that perturbing the target itself changes significantly.
-        seconds: the total time of all workers.
-        in_points: whether effects are on probabilities rather than on predicted values.
-        causes: the nodes, or other parts, with a significant effect on most predictions. Of many
-            graphs, these are types of parts: ``"type 3"`` is any node whose one-hot features have
-            their 1 in column 3.
-        along: the nodes that depend on most predictions: in the network, but without a significant
+        errors: how often each error message occurs, where messages that differ only in digits
+            count as the same.
+        unchanged: the number of predictions that were kept in every sample.
+        unaffected: the number of predictions on which no part has a significant effect.
+        own: the number of predictions on which perturbing the target itself has a significant
             effect.
-        kinds: the node types that change most predictions.
+        seconds: the total time of all workers.
+        in_points: whether effects are changes of probabilities, which are shown in percentage
+            points, rather than of predicted values.
+        causes: the nodes, or other parts, that have a significant effect on the largest number of
+            predictions. For many graphs, these are types of parts: ``"type 3"`` is any node whose
+            one-hot features have the 1 in column 3.
+        along: the nodes that are only dependent on predictions (in the network, but without a
+            significant effect), those with the largest number of predictions first.
+        kinds: the node types that change the largest number of predictions.
         features: the features that matter most, if features were explained.
         shared: explanations that several targets share, the most frequent first.
-        classes: the causes for each explained class, of many graphs or for parts other than nodes.
+        classes: the causes for each explained class; only for many graphs, or if parts are not
+            nodes.
         noun: what a part is called in the report, such as ``edge``.
     """
 
@@ -191,11 +197,11 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
 
 
 def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, float]]:
-    """Return the size of each significant effect by part, for each row of a table that has any.
+    """Return, for each row that has significant effects, the size of each by part.
 
-    Of many graphs, parts are told by their type, and the strongest of each type counts.
+    For many graphs, parts are replaced by their types, and the strongest part of a type counts.
 
-    Most effects are not significant; they are left out before they become Python objects.
+    To save time, effects that are not significant are removed before conversion to Python objects.
     """
     import pyarrow.compute as pc
 
@@ -220,7 +226,7 @@ def _name(effect: dict[str, Any]) -> Any:
 
 
 class _Tally:
-    """Counts the predictions that something matters to, and sums its sizes."""
+    """Counts the predictions that each node, part or feature matters to, and sums the sizes."""
 
     def __init__(self) -> None:
         self._counted: dict[Any, tuple[int, float]] = {}
@@ -297,7 +303,7 @@ class _Counts:
 
 
 def _comparable(name: Any, many: bool) -> bool:
-    """Return whether a part is the same one in several rows: of many graphs, only groups are."""
+    """Return whether a name means the same part in all rows; for many graphs, only groups do."""
     return isinstance(name, str) or not many
 
 
@@ -311,14 +317,14 @@ def _names(row: dict[str, Any]) -> list[Any]:
 
 
 def _keys(row: dict[str, Any], many: bool) -> Iterator[int]:
-    """Return a hash of the set of nodes in the network; None if it is empty."""
+    """Yield a hash of the set of nodes in the network; nothing if rows cannot share it."""
     if row["nodes"] and all(_comparable(name, many) for name in _names(row)):
         text = repr(_sorted(_names(row))).encode()
         yield int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 def _sorted(names: list[Any]) -> list[Any]:
-    """Return names in an order; in a mix of kinds, numbers and tuples have none of their own."""
+    """Return sorted names; a mix of numbers and tuples is sorted by their text."""
     try:
         return sorted(names)
     except TypeError:

@@ -29,8 +29,8 @@ __all__ = ["ExplanationDataset"]
 class ExplanationDataset:
     """The explanations in a folder, made by :func:`~pgm_explainer.dataset.explain_dataset`.
 
-    One shard is in memory at a time. A data set may be read while its job is running; it then
-    contains what is finished so far.
+    Only one file of the data set, a shard, is in memory at a time. A data set may be read while its
+    job is running; it then contains what is finished so far.
 
     Raises:
         FileError: the folder does not contain a data set, or a file of it is damaged.
@@ -83,8 +83,8 @@ class ExplanationDataset:
     def names(self) -> list[str | int] | None:
         """The names of the nodes, if the job was given any.
 
-        Explanations, targets, failures and the overview use the names; the columns of
-        :meth:`rows`, :meth:`tables` and :meth:`to_pandas` use the numbers.
+        Explanations, targets, failures and the overview use these names. The columns of
+        :meth:`rows`, :meth:`tables` and :meth:`to_pandas` use node indices instead.
         """
         known = self._job.names
         return None if known is None else self._folder.read_names(known)
@@ -164,7 +164,7 @@ class ExplanationDataset:
     def to_pandas(self, columns: list[str] | None = None) -> pd.DataFrame:
         """Return the rows as a data frame, without the full explanations; needs pandas.
 
-        ``seconds`` is the time of a target: its share of the time of its shard.
+        The column ``seconds`` is the time for a target: its share of the time for the whole shard.
 
         Raises:
             InputError: there is no such column.
@@ -211,7 +211,7 @@ class ExplanationDataset:
         return names[number] if 0 <= number < len(names) else number
 
     def _number(self, target: Any) -> Any:
-        """Return the number of a target by its name; the numbers of a pair."""
+        """Return the number of a target, given its name; for a pair, both numbers."""
         if self.task == "edge":
             if not isinstance(target, (tuple, list, np.ndarray)) or len(target) != 2:
                 raise TypeError("a pair has two ends, in an order")

@@ -1,4 +1,4 @@
-"""Effects of perturbing each node on a prediction, estimated from the samples of step 1."""
+"""The effect of perturbing each node on a prediction, estimated from the samples of step 1."""
 
 from .estimate import EffectProblem, estimate_effects
 from .precision import STAGES, are_precise, margin

@@ -1,4 +1,4 @@
-"""Perturbation bits: the samples in which each node is perturbed."""
+"""Perturbation bits: for each sample and node, 1 if the node is perturbed and 0 if not."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CELLS_AT_ONCE = 1 << 20
 _KEPT = 1 << 20
 """The number of perturbed cells that are kept in memory, at 12 bytes each."""
 _MANY_SAMPLES = 1 << 17
-"""From this number of samples on, values are summed one at a time, to avoid copies."""
+"""With at least this many samples, values are summed one at a time, to avoid copies."""
 _ALL = slice(None)
 
 Vector = NDArray[np.float64]
 
 
 class PerturbedSamples:
-    """The perturbation bits ``[n, V]`` of some columns of a sample table.
+    """The perturbation bits ``[n, V]`` of V columns of a sample table with n samples.
 
-    With the default ``perturb_probability`` one bit in ten is set, so sums over samples use a
-    sparse matrix.
+    With the default ``perturb_probability`` only one bit in ten is 1, so a sparse matrix is used
+    for sums over samples.
 
     Attributes:
         count: the number of samples in which each column is perturbed, ``[V]``.
-        variance: the sum of squares of each centred column; infinite if it is constant.
+        variance: the sum of squares of each column minus its mean; infinite for a constant column.
     """
 
     def __init__(self, table: SampleTable, columns: IntArray) -> None:
@@ -58,8 +58,8 @@ class PerturbedSamples:
     def sums(self, values: Iterable[Vector]) -> Vector:
         """Return the sums ``[V, k]`` of ``values [k, n]`` over each column's perturbed samples.
 
-        The sums of a column are bitwise independent of the other columns and values, because each
-        is added up in the order of the samples.
+        Each sum is added up in the order of the samples. So it is exactly the same, to the last
+        bit, whatever the other columns and values are.
         """
         rows = list(values)
         if not len(self):

@@ -20,8 +20,8 @@ class StackedFits:
     Attributes:
         residual: the residual of each fit, ``[fits, n]``.
         mean: the mean of each residual.
-        row, column, coefficient: the index of the fit, the column and the coefficient of every
-            fitted column of all fits.
+        row, column, coefficient: for every fitted column of all fits, the index of its fit, the
+            column and its coefficient.
     """
 
     def __init__(self, fits: Sequence[Fit]) -> None:
@@ -33,7 +33,7 @@ class StackedFits:
 
 
 class Cells:
-    """A cell for each candidate of each prediction.
+    """One entry, called a cell, for each pair of a prediction and one of its candidates.
 
     Attributes:
         columns: the candidates of each prediction, ascending, as columns of the perturbed samples.
@@ -55,10 +55,10 @@ class Cells:
         self._width = num_columns
 
     def of_fits(self, fits: StackedFits, first: int) -> tuple[Integers, Integers]:
-        """Return the cells of fitted columns, and their indices among those of the fits.
+        """Return the cells of the fitted columns, and the index of each column in ``fits``.
 
         Args:
-            fits: one for each prediction, starting with the fit ``first``.
+            fits: several fits; those from ``first`` on belong to the predictions, in order.
         """
         row = fits.row - first
         active = np.flatnonzero((row >= 0) & (row < len(self.columns)))

@@ -1,4 +1,4 @@
-"""The columns of a least-squares fit, a range of samples at a time if there are many."""
+"""The columns of a least-squares fit, computed for a range of samples at a time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CELLS_AT_ONCE = 1 << 21
 def sample_ranges(num_samples: int, width: int) -> list[slice]:
     """Return ranges of samples such that ``width`` columns have at most CELLS_AT_ONCE cells.
 
-    Sums over samples are rounded differently for other ranges, so these depend on nothing but the
-    size of the problem, in particular not on ``max_memory``.
+    The rounding of a sum depends on the ranges. So that results can be reproduced, the ranges
+    depend only on the size of the problem, and not on ``max_memory``.
     """
     if num_samples * width <= CELLS_AT_ONCE:
         return [slice(0, num_samples)]
@@ -31,10 +31,11 @@ def sample_ranges(num_samples: int, width: int) -> list[slice]:
 
 
 class Design:
-    """Centred bits of some columns, and centred products of pairs of them, for several fits.
+    """Centred bits of some columns, and centred products of pairs of columns, for several fits.
 
-    Iterating gives ranges of samples, which cover all, and the columns ``[fits, m, samples]``. A
-    single range is computed once, several in each iteration.
+    Iterating yields each range of samples with its columns ``[fits, m, samples]``. Together the
+    ranges cover all samples. If there is only one range, its columns are computed once; several
+    ranges are computed anew in each iteration, to save memory.
 
     Args:
         bits: the samples in which each node is perturbed.

@@ -24,14 +24,14 @@ __all__ = ["EffectProblem", "estimate_effects"]
 Vector = NDArray[np.float64]
 
 _IN_QUESTION = 2.0
-"""Below this z-score nothing is significant, and a normal p-value is accurate enough."""
+"""Below this z-score no effect is significant, and the p-value of a normal test is good enough."""
 _IN_PAIRS = 6
 _CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class EffectProblem:
-    """The effects of some nodes (ascending) on one prediction."""
+    """One estimation problem: the effects of some nodes (ascending) on one prediction."""
 
     nodes: IntArray
     outcome: Outcome
@@ -43,13 +43,14 @@ def estimate_effects(
     probability: float,
     significance: SignificanceConfig,
 ) -> list[Effects]:
-    """Estimate effects on some predictions from one set of samples.
+    """Estimate the effects on some predictions from one set of samples.
 
-    *Effects* are coefficients of a least-squares fit, with intervals that invert a randomisation
-    test (:mod:`.intervals`). *Strengths* are coefficients of a fit of the squared ranks of absolute
-    changes, so that a few large changes do not dominate; a node with a large confidence bound of
-    its effect is strong too. *P-values* are randomisation p-values (:mod:`.randomization`) of the
-    fit with the larger z-score, doubled for the choice of two.
+    *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
+    intervals invert a randomisation test (:mod:`.intervals`). *Strengths* are the coefficients of a
+    second fit, of the squared ranks of the absolute changes, so that a few large changes do not
+    dominate. A node whose effect is surely large is strong too. *P-values* are those of a
+    randomisation test (:mod:`.randomization`). The fit with the larger z-score is tested, and the
+    p-value is doubled to correct for that choice.
 
     The result for a prediction does not depend on the other predictions.
 
@@ -97,7 +98,7 @@ def estimate_effects(
 
 
 def _scale(change: Vector) -> float:
-    """Return the largest change; in units of it, squares do not overflow or underflow."""
+    """Return the largest change. Changes divided by it can be squared without overflow."""
     return float(abs(change).max(initial=0.0)) or 1.0
 
 
@@ -165,7 +166,7 @@ def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
 def _coefficients(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, first: int
 ) -> Vector:
-    """Return the coefficient of every candidate, fitted or as a single addition to the fit.
+    """Return the coefficient of every candidate: from the fit, or as if it alone were added.
 
     Args:
         first: the index of the fit of the first prediction.
@@ -181,7 +182,7 @@ def _coefficients(
 def _log_p_values(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, probability: float
 ) -> Vector:
-    """Return the log p-values of all candidates, tested on the residuals of the others."""
+    """Return the log p-value of each candidate, tested on what the others do not explain."""
     residual = fits.residual - fits.mean[:, None]
     noise = np.einsum("kn,kn->k", residual, residual)
     num_problems = len(cells.slices)
@@ -191,7 +192,7 @@ def _log_p_values(
         total = sums[cells.column, row] - bits.count[cells.column] * fits.mean[row]
         coefficient = np.zeros(len(row))
         at, active = cells.of_fits(fits, first)
-        # The test of a fitted column includes what the column itself explains.
+        # To test a fitted column, add back what the column itself explains.
         variance = bits.variance[fits.column[active]]
         coefficient[at] = fits.coefficient[active]
         total[at] = fits.coefficient[active] * variance

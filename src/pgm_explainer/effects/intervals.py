@@ -1,15 +1,16 @@
 """Confidence intervals of effects.
 
-Changes of a prediction are often rare and large, so that the mean of the hundred samples in which a
-node is perturbed is far from normal. An interval of a mean and its standard error then misses the
-truth too often, and always on the same side: a node that happens to be perturbed in no sample with
-a large change has a small standard error and a wrong mean.
+Changes of a prediction are often rare and large. The mean over the hundred or so samples in which a
+node is perturbed is then far from normally distributed. An interval of the mean plus or minus
+standard errors misses the true effect too often, and always on the same side: if a node happens to
+be perturbed in no sample with a large change, both its mean and its standard error are too small.
 
-Here an interval inverts the randomisation test instead. Its sides are quantiles of the estimate's
-error if the perturbed samples were drawn anew, with the skewness of the outcome and without the
-luck of one node's draw. These hold for a node that shifts the outcome. A node with a clear effect,
-or whose perturbed samples vary more than chance explains, also changes the variance. Then the sides
-grow in proportion to Neyman's standard error, which allows for that.
+Here an interval inverts the randomisation test instead. Its two sides are quantiles of the error
+that the estimate would have if the perturbed samples were drawn anew. They follow the skewness of
+the outcome, and do not depend on the luck of one node's draw. They are valid if perturbing the node
+only shifts the outcome. If a node has a clear effect, or its perturbed samples vary more than by
+chance, it also changes the variance. Then the sides are widened in proportion to Neyman's standard
+error, which allows for unequal variances.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Vector = NDArray[np.float64]
 
 _TAIL = 0.025
 _EVIDENT = 2.0
-"""The z-score above which a variance is taken to be larger than the others."""
+"""The z-score above which the variance of a node's perturbed samples counts as larger."""
 
 
 def interval_sides(
@@ -61,7 +62,7 @@ def _widening(
     squares: Vector,
     probability: float,
 ) -> Vector:
-    """Return Neyman's standard error over that of equal variances where it matters, otherwise 1."""
+    """Return the ratio of Neyman's standard error to that for equal variances; at least 1."""
     square = fits.residual**2
     mean = square.mean(axis=1)
     square -= mean[:, None]
@@ -79,9 +80,9 @@ def _widening(
 
 
 def _student(bits: PerturbedSamples) -> Vector:
-    """Return Student's quantile of each column over the normal one.
+    """Return, for each column, the ratio of the quantiles of Student's t and of the normal.
 
-    The degrees of freedom are those of the smaller group, of perturbed or of other samples.
+    The degrees of freedom are those of the smaller group: the perturbed samples or the others.
     """
     rarer = np.minimum(bits.count, bits.num_samples - bits.count)
     # Student's quantile is slow, but there are few distinct counts.

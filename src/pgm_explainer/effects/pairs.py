@@ -19,7 +19,7 @@ __all__ = ["Candidates", "pair_effects"]
 Vector = NDArray[np.float64]
 
 _FEWEST = 4
-"""The least number of samples in each of the four groups (both, either one, none perturbed)."""
+"""The smallest number of samples in each of the four groups (both, either one, none perturbed)."""
 _MOST = 5
 _CONFIDENCE = 0.975
 
@@ -31,7 +31,7 @@ class Candidates:
     Attributes:
         nodes: their indices.
         columns: their columns of the perturbed samples.
-        effects: the effect of each, averaged over perturbations of all others.
+        effects: the effect of each, averaged over random perturbations of all other nodes.
         residual: the outcome minus the effects of single nodes, ``[n]``.
     """
 
@@ -93,15 +93,17 @@ def _strongest(
 def _tests(
     bits: PerturbedSamples, predictions: Sequence[Candidates], probability: float
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the excess over the sum of two effects, its margin and log p-value, ``[..., pairs]``.
+    """Return the excess of each pair, its margin and its log p-value, ``[..., pairs]``.
+
+    The excess is the joint effect of two nodes minus the sum of their effects.
 
     Args:
         bits: the samples in which each node is perturbed.
         predictions: predictions with the same number of nodes.
     """
     excess, error, freedom = _differences_in_differences(*_moments(bits, predictions))
-    # Each of the two effects already includes a share of the interaction, as the other node was
-    # perturbed with this probability.
+    # Each of the two effects already includes a share of the interaction, because the other node
+    # was also perturbed in this fraction of the samples.
     excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
     usable = error > 0
     t = np.divide(abs(excess), error, out=np.zeros_like(error), where=usable)
@@ -127,10 +129,10 @@ def _moments(bits: PerturbedSamples, predictions: Sequence[Candidates]) -> list[
 def _differences_in_differences(
     counts: Vector, sums: Vector, squares: Vector
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the excess over the sum of two effects, standard errors and degrees of freedom.
+    """Return the excess of each pair, its standard error and degrees of freedom.
 
-    The error is Welch's, from the variances of the four groups of samples: both perturbed, either
-    one, none. It is 0 if a group is too small.
+    The standard error is Welch's, which allows for different variances in the four groups of
+    samples: both nodes perturbed, either one, none. It is 0 if a group is too small.
     """
     enough = counts.min(axis=0) >= _FEWEST
     counts = np.where(enough, counts, 2.0 + _FEWEST)

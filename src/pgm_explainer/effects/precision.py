@@ -23,9 +23,10 @@ def margin(effects: Effects) -> float:
 
 
 def are_precise(effects: Effects, are_probabilities: bool) -> bool:
-    """Return whether the five strongest effects are known to within a fifth of the strongest one.
+    """Return whether the five strongest effects are known precisely.
 
-    For probabilities, one percentage point is always precise enough.
+    Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
+    one percentage point is always small enough.
     """
     strongest = float(np.max(abs(effects.effect), initial=0.0))
     enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)

@@ -1,11 +1,12 @@
 """Randomisation p-values and quantiles of sums over perturbed samples.
 
-Whether a node is perturbed in a sample is an independent coin flip. If perturbing it has no effect,
-the sum of an outcome over its perturbed samples is a sum over random samples, for any distribution
-of the outcome: skewed, heavy-tailed or nearly always zero. The tail of that sum is computed by the
-saddlepoint approximation of Lugannani and Rice. Its relative error stays small in the far tail,
-where a normal approximation is wrong by orders of magnitude (Robinson 1982, *Saddlepoint
-approximations for permutation tests*).
+Whether a node is perturbed in a sample is decided by an independent coin flip. If perturbing the
+node has no effect, its perturbed samples are a random choice of all samples. The sum of the outcome
+over them then has a known distribution, even if the outcome is skewed, heavy-tailed or nearly
+always zero. The p-value is a tail probability of that sum. It is computed by the saddlepoint
+approximation of Lugannani and Rice, whose relative error stays small in the far tail, where a
+normal approximation is wrong by orders of magnitude (Robinson 1982, *Saddlepoint approximations for
+permutation tests*).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _QUANTILE_STEPS = 5
 _ROWS_AT_ONCE = 2048
 _CELLS_AT_ONCE = 1 << 20
 _FURTHEST = 300.0
-"""The largest tilt, at which every coin is practically certain."""
+"""The largest tilt. The tilt is the parameter of the saddlepoint approximation that makes coins
+more or less likely to be 1; at the largest, the result of every coin is practically certain."""
 _CLOSE = 1e-9
 
 
@@ -35,7 +37,7 @@ def normal_log_p(z: FloatVector) -> FloatVector:
 
 
 def atoms(values: FloatVector) -> tuple[FloatVector, FloatVector]:
-    """Return at most 160 values ``[..., a]`` and weights ``[a]`` that approximate ``[..., n]``.
+    """Approximate ``values [..., n]`` by at most 160 values ``[..., a]`` with weights ``[a]``.
 
     The largest and smallest values, which determine the tails, are exact. The others are binned and
     replaced by the means of their bins.
@@ -94,7 +96,7 @@ def outcome_log_tails(
     Args:
         totals: sums of (coin - probability) * outcome over all samples.
         outcomes: some outcomes ``[r, n]``.
-        rows: the outcome of each total, ``[k]``.
+        rows: for each total, the row of its outcome, ``[k]``.
         probability: the probability that a coin is 1.
     """
     used, which = np.unique(rows, return_inverse=True)
@@ -137,10 +139,10 @@ def outcome_quantiles(
 def _upper_quantiles(
     values: FloatVector, weights: FloatVector, probability: float, tail: float
 ) -> FloatVector:
-    """Return the totals that sums of values (of squared sum 1) exceed with a given probability.
+    """Return the totals that the sums exceed with a given probability.
 
-    The tilt is found by Newton's method, with bisection if a step leaves the bracket. A total that
-    is rarely exceeded, but is the largest possible, has the largest tilt.
+    The squares of the values must sum to 1. The tilt is found by Newton's method, with bisection if
+    a step leaves the bracket. If the quantile is the largest possible sum, it has the largest tilt.
     """
     mass = weights * values
     centre = probability * mass.sum(axis=1)
@@ -183,7 +185,7 @@ def _log_tail(
     centre: FloatVector,
     probability: float,
 ) -> FloatVector:
-    """Return the log-probability of at least each total, given its saddlepoint."""
+    """Return the log-probability that the sum is at least each total, given its saddlepoint."""
     exponent = tilt[:, None] * values
     log_means = np.log1p(probability * np.expm1(exponent))
     cumulant = (weights * log_means).sum(axis=1) - tilt * centre
@@ -202,9 +204,9 @@ def _log_tail(
 def _saddlepoint(
     totals: FloatVector, values: FloatVector, mass: FloatVector, probability: float
 ) -> tuple[FloatVector, FloatVector]:
-    """Return the tilt at which the expected sum is the total, and the variance at that tilt.
+    """Return the tilt at which the expected sum equals the total, and the variance at that tilt.
 
-    It uses Newton's method, with bisection if a step leaves the bracket.
+    The tilt is found by Newton's method, with bisection if a step leaves the bracket.
     """
     low, high = np.zeros(len(totals)), np.full(len(totals), _FURTHEST)
     variance = probability * (1 - probability) * (mass * values).sum(axis=1)

@@ -1,11 +1,12 @@
 """Least-squares regression of outcomes on perturbation bits, for any number of nodes.
 
-Bits are independent, so the coefficient of a node is its average effect over random perturbations
-of all the others, for any model. Adjusting for other nodes only removes noise. Nodes without an
-effect would add noise, so only nodes that stand out are adjusted for.
+A perturbation bit is 1 if a node is perturbed in a sample, else 0. Bits are independent, so the
+coefficient of a node is its effect, averaged over random perturbations of all other nodes; this
+holds for any model. Including other nodes in the fit (adjusting for them) only removes noise. Nodes
+without an effect would add noise, so only nodes that stand out are included.
 
-Products of pairs of the strongest nodes remove more noise, and tests use them. Effects and their
-intervals do not: joint perturbations of three nodes are rarely sampled, and with products the
+Including products of pairs of the strongest nodes removes more noise. Tests use these products, but
+effects and their intervals do not: joint perturbations of three nodes are rarely sampled, and the
 intervals would be too narrow.
 """
 
@@ -30,8 +31,8 @@ Integers = NDArray[np.int64]
 _ROUNDS = 4
 _STANDS_OUT = _IN_QUESTION = 3.0
 _BY_CHANCE = 0.02
-"""The probability that any node without an effect is adjusted for. In skewed samples such a node
-would explain too much, and make others significant."""
+"""The probability that at least one node without an effect is adjusted for. It is small because, in
+skewed samples, such a node would explain too much and make other nodes significant."""
 _SHARE_OF_SAMPLES = 0.1
 """At most one node per ten samples is adjusted for, to avoid overfitting."""
 _IN_PAIRS = 6
@@ -45,7 +46,7 @@ class Fit:
         columns: the candidates, as columns of the perturbed samples.
         active: the candidates that were adjusted for.
         coefficients: the coefficient of each active column.
-        residual: the residual, ``[n]``, scaled up for the degrees of freedom used.
+        residual: the residual ``[n]``, scaled up to correct for the degrees of freedom of the fit.
     """
 
     columns: Integers
@@ -74,9 +75,10 @@ def fit_all(
 
 
 class _Fits:
-    """Fits that grow by the columns that stand out from their residuals.
+    """Fits to which columns are added if they are clearly correlated with the residual.
 
-    Fits of the same size are solved in one batch, and each is bitwise independent of the others.
+    Fits of the same size are solved in one batch. The result of a fit is exactly the same, to the
+    last bit, whatever the other fits are.
     """
 
     def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
@@ -160,7 +162,7 @@ def _centred(outcome: Vector) -> Vector:
 
 
 def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]:
-    """Return pairs ``[pairs, 2]`` of each fit's strongest columns whose product fits the residual.
+    """Return, for each fit, the pairs of strong columns whose product explains the residual.
 
     Args:
         bits: the samples in which each node is perturbed.
@@ -170,7 +172,7 @@ def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]
     coefficients = np.stack([fit.coefficients for fit in fits])
     strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
     columns = np.take_along_axis(np.stack([fit.active for fit in fits]), strongest, axis=1)
-    # Sums over samples of products, of their squares, and of them times the residual.
+    # Sums over samples: of the products, of their squares, and of products times the residual.
     sums = [np.zeros((*columns.shape, columns.shape[1])) for _ in range(3)]
     for samples, chosen in Design(bits, columns):
         across, squared = chosen.swapaxes(1, 2), np.square(chosen)

@@ -41,7 +41,7 @@ class PairEffect:
     Attributes:
         nodes: the indices of the two nodes.
         joint: the effect of perturbing both.
-        excess: the joint effect minus the sum of the two, with its 95 % interval.
+        excess: the joint effect minus the sum of the two effects, with its 95 % interval.
     """
 
     nodes: tuple[int, int]
@@ -54,10 +54,11 @@ class PairEffect:
 
 @dataclass(frozen=True, eq=False)
 class Effects(NodeTable[Effect]):
-    """The effects of perturbing each candidate as columns, strongest first.
+    """The effects of perturbing each candidate, as a table with the strongest node first.
 
-    The perturbed nodes of a sample are chosen at random, so these are causal effects on the model's
-    output, averaged over random perturbations of all other nodes.
+    The nodes to perturb are chosen at random in each sample, as in a randomised experiment. So
+    these are causal effects on the model's output, averaged over random perturbations of all other
+    nodes.
 
     Attributes:
         nodes: the indices of the nodes, including those of the target.
@@ -65,11 +66,11 @@ class Effects(NodeTable[Effect]):
             regression) when the node is perturbed; negative if the probability falls.
         low, high: the 95 % confidence interval of ``effect``.
         strength: how much perturbing the node changes the prediction in either direction, relative
-            to the strongest node. A node that raises and lowers the prediction equally often has a
-            strength but an effect near 0. Rows are sorted by this column.
-        log_p: natural logarithm of the p-value of the hypothesis that the node has no effect.
-        significant: whether the effect is significant, after any correction.
-        pairs: the strongest pairs of nodes whose joint effect is not the sum of the two.
+            to the strongest node (from 0 to 1). If a node raises and lowers the prediction equally
+            often, its effect is near 0 but its strength is not. Rows are sorted by this column.
+        log_p: natural logarithm of the p-value of the null hypothesis that the node has no effect.
+        significant: whether the effect is significant, after any correction for multiple testing.
+        pairs: the strongest pairs of nodes whose joint effect is not the sum of their effects.
         left_out: the number of further candidates that are not stored.
         names: set by :meth:`Explanation.named`, for the rows.
 

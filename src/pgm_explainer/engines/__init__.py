@@ -40,7 +40,7 @@ def as_engine(choice: Any) -> Engine:
     make = resolve(choice, "engine", ENGINES)
     if make is not None:
         return make()
-    # Collections such as data frames may have a method map too.
+    # A method ``map`` is not enough: collections such as data frames may have one, too.
     if isinstance(choice, (type, Collection)) or not hasattr(choice, "map"):
         raise InputError(
             f"engine must be a name ({', '.join(ENGINES)}) or an engine, not {choice!r}"

@@ -13,7 +13,8 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 Prepare = Callable[[], Callable[[Task], Answer]]
-"""Sets up a worker: called once per worker, it returns the function that does one task."""
+"""A function that sets up a worker. It is called once in each worker, and returns the function that
+does one task."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ class Engine(Protocol):
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
     ) -> Iterator[Answer | Lost[Task]]:
-        """Yield the result of each task, or that it was lost, as it completes.
+        """Yield the result of each task as it completes.
 
-        Tasks are consumed as workers become free, so there may be any number of them. A worker
-        that dies is replaced. Closing the iterator stops all workers.
+        If the worker of a task dies, :class:`~pgm_explainer.engines.Lost` is yielded instead, and
+        the worker is replaced. A task is taken from ``tasks`` only when a worker is free, so there
+        may be any number of tasks. Closing the iterator stops all workers.
 
         Raises:
             JobError: the work cannot be sent to the workers, or cannot be set up there.

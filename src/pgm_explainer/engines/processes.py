@@ -1,7 +1,7 @@
 """The engine that runs tasks in several processes on this machine.
 
-Each process has a copy of the model; the arrays are shared. The executors of the standard library
-are not used because they break as a whole when one process dies.
+Each process has its own copy of the model, but all share the memory of large arrays. The executors
+of the standard library are not used, because one process that dies breaks the whole executor.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class _Crew(Generic[Task]):
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.parcel), daemon=True)
-        # The new process inherits the blocked signal, so only this process handles Ctrl-C.
+        # The new process inherits the blocked signal, so that Ctrl-C reaches only this process.
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
@@ -99,7 +99,7 @@ class _Crew(Generic[Task]):
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         self.busy[ours] = _Worker(process, ours, task)
-        with suppress(OSError):  # already dead, which receiving from it will show
+        with suppress(OSError):  # it has died already, which is noticed when receiving from it
             ours.send(task)
 
     def give(self, worker: _Worker[Task], task: Task) -> None:
@@ -167,7 +167,7 @@ def _how_it_died(exitcode: int) -> str:
 class _Parcel:
     """The setup function, with its arrays in one file that all processes map into memory.
 
-    The file has no name, so it disappears with the last process that has it open.
+    The file has no name, so the system deletes it when the last process closes it.
     """
 
     def __init__(self, prepare: Callable[[], Any], file: IO[bytes]) -> None:
@@ -185,7 +185,7 @@ class _Parcel:
         file.flush()
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        # Pickled only while a process is started, when a file descriptor can be passed on.
+        # Only pickled when a process is started, because then a file descriptor can be passed on.
         return _unpacked, (self._head, self._places, reduction.DupFd(self._file.fileno()))
 
 

@@ -22,14 +22,16 @@ _GLANCE = 2.0
 
 @dataclass(frozen=True)
 class RayEngine:
-    """Distributes tasks over Ray actors; graph and model are put into the object store once.
+    """Distributes tasks over Ray actors (worker processes).
+
+    The graph and the model are put into Ray's object store once, for all actors.
 
     Attributes:
         workers: number of actors; None for as many as the cluster has resources for.
         address: address of the cluster, such as ``"auto"`` or ``"ray://head:10001"``; None uses
             the cluster this process is connected to, or starts one on this machine.
-        gpus: GPUs per actor; a fraction shares one. The function that creates the explainer must
-            move the model to the GPU.
+        gpus: the number of GPUs for each actor; with a fraction such as 0.5, actors share a GPU.
+            The function that creates the explainer must move the model to the GPU.
     """
 
     workers: int | None = None
@@ -49,7 +51,7 @@ class RayEngine:
             try:
                 stored = _put(ray, prepare)
                 remote = ray.remote(num_cpus=1, num_gpus=self.gpus)(_Worker)
-                # Kept for the actors that replace dead ones.
+                # A reference is kept, for actors that replace dead ones.
                 yield from _run(ray, lambda: remote.remote(stored), iter(tasks), self._count(ray))
             except (ray.exceptions.RayError, ConnectionError) as error:
                 raise JobError(

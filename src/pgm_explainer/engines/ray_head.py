@@ -1,4 +1,7 @@
-"""Checks that a Ray cluster is alive; without it, Ray waits for minutes and ends the process."""
+"""Checks that a Ray cluster is alive.
+
+Without these checks, Ray waits for minutes for a dead cluster, and then ends this process.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ __all__ = ["Head", "check_address"]
 _PATIENCE = 8.0
 """Timeout for a response, in seconds."""
 _GONE = 20.0
-"""Seconds without a response after which the head counts as dead; Ray exits after 60."""
+"""The head counts as dead after this many seconds without a response; Ray exits after 60."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 """The start of every gRPC connection: the HTTP/2 preface and empty settings."""
 _SETTINGS = 4
@@ -43,13 +46,13 @@ def check_address(address: str) -> None:
 
 @dataclass
 class Head:
-    """Monitors the head of a cluster and Ray's local process while tasks run.
+    """Monitors the head (the main process of a cluster) and Ray's local process.
 
-    Ray silently ends this process about 60 seconds after the head has died, and about 15 seconds
-    after its local process has.
+    If the head dies, Ray silently ends this process about 60 seconds later. If Ray's local process
+    dies, it does so after about 15 seconds.
 
     Attributes:
-        parts: the address of each, and the seconds it may be silent.
+        parts: the addresses of both, and for how many seconds each may be silent.
     """
 
     parts: dict[str, tuple[tuple[str, int], float]]

@@ -46,26 +46,27 @@ class Explanation(Shown):
         values: all class probabilities on the unperturbed features, or the predicted values.
         held: the fraction of samples in which the prediction was kept.
         effects: the effect of perturbing each node on the prediction, strongest first.
-        ranking: every candidate's dependence with the target, as in the paper, strongest first.
+        ranking: the tests of each candidate's dependence with the target, as in the paper,
+            strongest evidence first.
         network: the Bayesian network of the explaining nodes and the target; None if the
             prediction never changed in the samples or with ``structure=None``.
-        settings: the options of the explainer; enough to reproduce the explanation. Of a custom
-            function only the name is stored.
+        settings: the options of the explainer, which are enough to reproduce the explanation. For
+            a custom function, only its name is stored.
         warnings: reasons why the explanation may be unreliable.
         graph: the explained graph, for drawing; only the neighbourhood if the explanation was
             loaded from a file.
-        ends: the indices of the nodes of the target; empty for a graph.
+        ends: the index of the explained node, or those of both nodes of a pair; empty for a graph.
         versions: the versions of this package, NumPy and Python that made the explanation.
         node_classes: the predicted class of each node of the neighbourhood, in the order of their
             indices; -1 for a node without a prediction, as in a graph task.
         names: the names of nodes and other parts, if they have any; see :meth:`named`.
-        part_labels: what the parts that are not nodes are called, by number: an edge is a pair of
-            nodes, a group has its name. In a tuple, integers are nodes.
-        area: the nodes of the neighbourhood, ascending, if parts are not nodes; empty if they are.
-        source: the explainer that made the explanation, and its target there. It is not saved,
-            pickled or copied, and None afterwards.
-        part_members: for drawing, the members of groups by number: nodes, or pairs of nodes for
-            edges.
+        part_labels: the labels of parts other than nodes, by the number of the part: a pair of
+            nodes for an edge, the name for a group. Integers in a tuple are nodes.
+        area: the nodes of the neighbourhood, ascending, if the parts are not nodes; else empty.
+        source: the explainer that made the explanation, and the target that was passed to it.
+            None if the explanation was loaded, unpickled or copied.
+        part_members: the members of each group, by the number of the part, for drawing: nodes, or
+            pairs of nodes for edges.
     """
 
     target: VariableId
@@ -105,8 +106,8 @@ class Explanation(Shown):
     def class_name(self, number: int) -> str:
         """Return the name of a class: from ``class_names`` if given, else its number.
 
-        If one of several outputs is explained, class 1 means that it is present and class 0 that
-        it is absent.
+        If one of several labels is explained (option ``output``), class 1 means that the label is
+        present, and class 0 that it is absent.
 
         Raises:
             InputError: the class does not exist.
@@ -127,8 +128,8 @@ class Explanation(Shown):
     def nodes(self) -> list[VariableId]:
         """The nodes of the network without the target, most important first.
 
-        Nodes with a strong effect on the prediction come first, followed by nodes that depend on
-        it.
+        Nodes with a strong effect on the prediction come first, followed by other nodes that are
+        statistically dependent on it.
         """
         selected = self.ranking.selected_nodes
         first = causes(self.effects, at_least=STRONG)
@@ -137,7 +138,7 @@ class Explanation(Shown):
 
     @property
     def left_out(self) -> list[VariableId]:
-        """The strong causes that ``max_nodes`` left out of the network, strongest first."""
+        """The nodes with a strong effect that ``max_nodes`` left out, strongest first."""
         strong = causes(self.effects, at_least=STRONG)
         known = np.union1d(self.ranking.selected_nodes, self.ends)
         return self.names.of(strong[~np.isin(strong, known)].tolist())
@@ -162,7 +163,7 @@ class Explanation(Shown):
 
     @cached_property
     def has_directed_edges(self) -> bool:
-        """Whether parts are edges of which each direction is a part of its own."""
+        """Whether the parts are edges, and the two directions of an edge are separate parts."""
         pairs: list[Any] = [label for label in self.part_labels.values() if is_edge(label)]
         if not pairs or any(u > v for u, v in pairs):
             return bool(pairs)
@@ -179,8 +180,9 @@ class Explanation(Shown):
         """Return the probability that the prediction is kept, given evidence.
 
         Args:
-            evidence: the states of any nodes of the network: ``"original"`` or ``"perturbed"``,
-                ``"kept"`` or ``"changed"``, or both, as in ``"original, kept"``.
+            evidence: the states of any nodes of the network: ``"original"`` or ``"perturbed"``
+                (the features), ``"kept"`` or ``"changed"`` (the prediction), or one of each, as in
+                ``"original, kept"``.
 
         Raises:
             QueryError: there is no network, or the evidence is invalid or has probability zero.
@@ -262,7 +264,7 @@ class Explanation(Shown):
         )
 
     def within(self, first: int, stop: int) -> Explanation:
-        """Return the explanation of one of many graphs, with the numbers of its own nodes.
+        """Return the explanation of one of many graphs, with nodes numbered in that graph.
 
         Args:
             first: the first node of the graph among those of all graphs.
@@ -306,16 +308,20 @@ class Explanation(Shown):
         )
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
-        """Return the smallest set of parts found whose perturbing changes the prediction.
+        """Find a small set of parts that changes the prediction if it is perturbed.
+
+        It is the smallest set that the search finds.
 
         Args:
             explainer: the explainer that made this explanation; needed if it was loaded from a
                 file or pickled, because an explanation does not include the model.
-            options: ``probability`` (how often the set must change the prediction, .5),
-                ``max_size``, ``num_samples`` (random perturbations that a set is tried on, 500),
-                ``max_queries`` (20,000) and ``change`` (what counts as changed; by default, another
-                predicted class; a regression needs ``pgm_explainer.Deviation(...)``). For one of
-                many graphs, also ``target``, its position, if ``explainer`` is given.
+            options: ``probability``, the share of random perturbations in which the set must
+                change the prediction (0.5); ``max_size`` of the set; ``num_samples``, the number
+                of random perturbations that a set is tried on (500); ``max_queries``, the number
+                of perturbed graphs after which the search ends (20,000); and ``change``, what
+                counts as a changed prediction (by default, another predicted class; a regression
+                needs ``pgm_explainer.Deviation(...)``). If ``explainer`` is given and explains
+                many graphs, also ``target``, the position of the graph.
 
         Raises:
             QueryError: no such set was found.
@@ -324,14 +330,15 @@ class Explanation(Shown):
         return self._searcher(explainer, options).counterfactual(self, **options)
 
     def sufficient(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
-        """Return the smallest set found that keeps the prediction if all others are perturbed.
+        """Find a small set of parts that keeps the prediction if all other parts are perturbed.
 
-        The others are all other parts of :attr:`effects`, perturbed at once.
+        It is the smallest set that the search finds. All other parts of :attr:`effects` are
+        perturbed at once.
 
         Args:
             explainer: as in :meth:`counterfactual`.
-            options: as in :meth:`counterfactual`; ``probability`` is how often the prediction must
-                be kept, .9 by default.
+            options: as in :meth:`counterfactual`, except that ``probability`` is the share of
+                random perturbations in which the prediction must be kept (0.9).
 
         Raises:
             QueryError: no such set was found.
@@ -449,7 +456,7 @@ class Explanation(Shown):
 
 
 def shifted(label: VariableId, first: int) -> VariableId:
-    """Return the label of a part with nodes counted from ``first``."""
+    """Return the label of a part, with ``first`` subtracted from its node indices."""
     if not isinstance(label, tuple):
         return label
     return tuple(each - first if isinstance(each, int) else each for each in label)
@@ -461,7 +468,7 @@ def is_edge(label: VariableId) -> bool:
 
 
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
-    """Return what a target is called, from the indices of its nodes."""
+    """Return the label of a target, given the indices of its nodes."""
     named = names.of(ends.tolist())
     return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
 

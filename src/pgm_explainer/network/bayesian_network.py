@@ -1,4 +1,8 @@
-"""A Bayesian network over the variables of an explanation: tables, queries, sampling."""
+"""A Bayesian network over the variables of an explanation.
+
+A Bayesian network is a directed acyclic graph with a table for each variable: its probabilities
+given the states of its parents. It can be queried and sampled from.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ __all__ = ["BayesianNetwork", "ConditionalTable"]
 
 Codes = NDArray[np.integer[Any]]
 TableData = tuple[Variable, tuple[Variable, ...], Codes]
-"""A variable, its parents, and their states ``[n, parents + 1]``, the variable last."""
+"""A variable, its parents, and the states of all ``[n, parents + 1]``, the variable last."""
 
 _ROUNDING = 1e-13
 _MOST_SAMPLES = 10**9
@@ -41,14 +45,14 @@ _MOST_SAMPLES = 10**9
 
 @dataclass(frozen=True, eq=False)
 class ConditionalTable:
-    """P(variable | parents), with an axis for each parent and the last one for the variable.
+    """The table P(variable | parents): an axis for each parent, and the last for the variable.
 
-    ``numpy.asarray`` returns the probabilities.
+    ``numpy.asarray(table)`` returns the probabilities.
 
     Attributes:
         values: probabilities, which sum to 1 along the last axis.
-        counts: the number of samples of each entry. If a configuration of the parents has no
-            samples (and without smoothing), its distribution is uniform.
+        counts: the number of samples of each entry. For a combination of the parents' states that
+            has no samples, the distribution is uniform.
     """
 
     variable: Variable
@@ -96,11 +100,11 @@ class ConditionalTable:
         return np.broadcast_to(rows, (len(codes), rows.shape[-1]))
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
-        """Return products of factors whose sum is this distribution: the table alone."""
+        """Return the distribution as a sum of products of factors: here, the table itself."""
         return [[Factor((*parents, at), self.values)]]
 
     def score(self, score: Score) -> float:
-        """Return the score of the variable's family."""
+        """Return the score of the variable and its parents."""
         return family_score(self.counts, score)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTable:
@@ -108,7 +112,7 @@ class ConditionalTable:
         return replace(self, variable=variable, parents=tuple(parents))
 
     def to_pandas(self) -> DataFrame:
-        """Return a table with a column per state and a row per configuration of the parents."""
+        """Return a data frame with a column per state and a row per combination of the parents."""
         from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
@@ -136,7 +140,7 @@ def _by_shape(data: Sequence[TableData]) -> dict[tuple[int, ...], list[int]]:
 
 
 def _count(codes: Sequence[Codes], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Count the joint states of several data sets ``[n, variables]``, as ``[data set, *shape]``."""
+    """Return how often each joint state occurs in each data set, as ``[data set, *shape]``."""
     columns = np.stack(codes).transpose(2, 0, 1)
     each = np.arange(len(codes))[:, None]
     cells, total = joint_states((each, *columns), (len(codes), *shape))
@@ -149,7 +153,7 @@ class NetworkData:
 
     Attributes:
         codes: states ``[n, variables]``.
-        known: distributions that are estimated already, by the position of the variable.
+        known: distributions that are already estimated, by the position of the variable.
     """
 
     variables: Sequence[Variable]
@@ -159,7 +163,7 @@ class NetworkData:
 
     @property
     def tables(self) -> Iterator[TableData]:
-        """What each table that is not known is estimated from."""
+        """The data for each table that is not known yet."""
         for at, variable in enumerate(self.variables):
             if at not in self.known:
                 parents = self.dag.parents(at)
@@ -170,7 +174,7 @@ class NetworkData:
 class BayesianNetwork:
     """A directed acyclic graph with a conditional table for every variable.
 
-    Variables are identified by their ids: node indices or names, or ``"graph"`` in a graph task.
+    A variable has an id: the index or name of a node, or ``"graph"`` in a graph task.
     """
 
     def __init__(
@@ -212,7 +216,7 @@ class BayesianNetwork:
         """Estimate the tables of a known structure from ``codes [n, variables]``.
 
         Args:
-            known: distributions that are estimated already, by the position of the variable.
+            known: distributions that are already estimated, by the position of the variable.
         """
         _check_all(variables, Variable, "variables")
         _check_dag(dag, variables)
@@ -257,7 +261,10 @@ class BayesianNetwork:
         return self._ids(self.dag.children(self._at(node)))
 
     def markov_blanket(self, node: VariableId) -> list[VariableId]:
-        """Return the variables given which a variable is independent of all others."""
+        """Return the Markov blanket of a variable: its parents, children and children's parents.
+
+        Given these, the variable is independent of all others.
+        """
         return self._ids(self.dag.markov_blanket(self._at(node)))
 
     def cpt(self, node: VariableId) -> ConditionalTable | NoisyOr:
@@ -270,7 +277,7 @@ class BayesianNetwork:
 
     @property
     def equivalence_class(self) -> CPDAG:
-        """The equivalence class of networks that imply the same independences."""
+        """The class of all structures that imply the same independences as this one (a CPDAG)."""
         return cpdag(self.dag)
 
     @property
@@ -299,8 +306,8 @@ class BayesianNetwork:
         Args:
             nodes: one variable or several; the result has an axis for each.
             evidence: the evidence for each variable, as in
-                :meth:`~pgm_explainer.sampling.Variable.matching`; it may concern only a part of
-                the variable.
+                :meth:`~pgm_explainer.sampling.Variable.matching`. It may be partial: for example,
+                that a node is perturbed, but not whether its prediction changed.
 
         Raises:
             QueryError: unknown variable, invalid evidence, or evidence with probability 0.
@@ -374,13 +381,13 @@ class BayesianNetwork:
     ) -> NDArray[np.float64]:
         """Return the unnormalised joint distribution of some variables."""
         parts = np.stack([eliminate(factors, keep, evidence) for factors in self._products])
-        # A noisy-or is a difference of two products, so rounding errors are set to 0.
+        # A noisy-or is a difference of two products; results as small as its rounding are set to 0.
         total, size = parts.sum(axis=0), abs(parts).sum(axis=0)
         return np.where(total > _ROUNDING * size, total, 0.0)
 
     @cached_property
     def _products(self) -> list[list[Factor]]:
-        """Products of factors whose sum is the joint distribution; two for a noisy-or."""
+        """The joint distribution as a sum of products of factors; two products for a noisy-or."""
         terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self._tables)]
         return [[factor for term in chosen for factor in term] for chosen in product(*terms)]
 

@@ -1,10 +1,11 @@
 """The noisy-or distribution, in which causes act independently.
 
-A full table has a probability for every combination of the parents' states, estimated from the few
-samples of that combination. A noisy-or (Pearl 1988, *Probabilistic Reasoning in Intelligent
-Systems*, section 4.3) has one parameter for each parent: the probability that it changes the
-prediction when it is the only active one. The prediction is kept if no parent changes it. So few
-samples suffice for many parents, and every combination has an estimate.
+A full table has a probability for every combination of the parents' states. Each is estimated from
+the samples with that combination, which may be few. A noisy-or (Pearl 1988, *Probabilistic
+Reasoning in Intelligent Systems*, section 4.3) has one parameter for each parent: the probability
+that the parent changes the prediction when it is the only active one. A parent is active if it is
+in a state that may change the prediction. The prediction is kept if no parent changes it. With so
+few parameters, few samples are enough for many parents, and every combination has an estimate.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class NoisyOrData:
         return float(np.count_nonzero(self.codes[:, -1] > 1) / len(self.codes))
 
     def patterns(self) -> Patterns:
-        """Return the counts of the patterns of active parents (and of a perturbed target)."""
+        """Count how often each pattern of active parents (and a perturbed target) occurs."""
         target = self.codes[:, -1]
         bits = np.empty((len(target), len(self.parents) + self.variable.perturbable), dtype=bool)
         for at, states in enumerate(self.active):
@@ -68,7 +69,7 @@ class NoisyOr:
         perturbed: the probability that the target is perturbed; None if it cannot be.
         leak: the probability that the prediction changes without any active parent.
         own: the probability that perturbing the target changes its prediction.
-        chances: for each parent, the probability of each of its states to change the prediction.
+        chances: for each parent, the probability that each of its states changes the prediction.
         log_likelihood: the log-likelihood of the samples.
         num_parameters: the number of parameters.
         num_samples: the number of samples.
@@ -99,14 +100,15 @@ class NoisyOr:
         active: Sequence[NDArray[np.bool_]],
         smoothing: float = 0.0,
     ) -> NoisyOr:
-        """Estimate by maximum likelihood, which has a unique maximum.
+        """Estimate the parameters by maximum likelihood; the maximum is unique.
 
         Args:
             variable: the target, whose prediction has two levels.
             parents: the parents of the target.
             codes: states ``[n, parents + 1]``, the target last.
             active: for each parent, which of its states may change the prediction.
-            smoothing: added to the counts of *kept* and *changed* of every observed pattern.
+            smoothing: a pseudocount, added to the counts of *kept* and of *changed* for every
+                observed pattern of active parents.
         """
         return cls.fit_many([NoisyOrData(variable, parents, codes, active)], smoothing)[0]
 
@@ -163,9 +165,10 @@ class NoisyOr:
         return constant + product * holds[..., None]
 
     def terms(self, at: int, parents: Sequence[int]) -> list[list[Factor]]:
-        """Return products of factors whose sum is this distribution, for exact inference.
+        """Return the distribution as a sum of products of factors, for exact inference.
 
-        Each term is a product of functions of one variable, so any number of parents is cheap.
+        Each factor is a function of one variable, so that the cost grows slowly with the number of
+        parents.
         """
         constant, product = self.sides
         unary = [
@@ -175,9 +178,9 @@ class NoisyOr:
         return [[Factor((at,), constant)], [Factor((at,), product), *unary]]
 
     def score(self, score: Score) -> float:
-        """Return the score of the variable's family: the log-likelihood minus a penalty.
+        """Return the score of the variable and its parents: the log-likelihood minus a penalty.
 
-        For a score without a penalty per parameter, the penalty of BIC is used, which approximates
+        If the score has no penalty per parameter, the penalty of BIC is used, which approximates
         the marginal likelihood.
         """
         priced = score if isinstance(score, PenalisedLikelihood) else SCORES["bic"]
@@ -185,7 +188,7 @@ class NoisyOr:
         return self.log_likelihood - float(price) * self.num_parameters
 
     def to_pandas(self) -> DataFrame:
-        """Return the full table, with a column per state and a row per parents' configuration."""
+        """Return a data frame with a column per state and a row per combination of the parents."""
         from .formats.frames import table_to_pandas
 
         return table_to_pandas(self)
@@ -204,7 +207,7 @@ class NoisyOr:
 
     @property
     def sides(self) -> tuple[Vector, Vector]:
-        """P(state | parents) = constant + product * P(no parent changes the prediction)."""
+        """Arrays a, b with P(state | parents) = a + b * P(no parent changes the prediction)."""
         coin = [1.0] if self.perturbed is None else [1 - self.perturbed, self.perturbed]
         alone = (1 - self.leak) * np.array([1.0, 1 - self.own])[: len(coin)]
         constant = np.outer(coin, [0.0, 1.0]).ravel()
@@ -229,5 +232,5 @@ class NoisyOr:
 
 
 def _coin_likelihood(share: float, samples: int) -> float:
-    """Return the log-likelihood of coin flips, of which this fraction is 1."""
+    """Return the maximum log-likelihood of coin flips, of which this fraction is 1."""
     return -samples * float(special.entr(share) + special.entr(1 - share))

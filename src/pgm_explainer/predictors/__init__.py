@@ -1,4 +1,4 @@
-"""Adapters for the kinds of models that can be explained, with a common base class."""
+"""Predictors: adapters that give all supported kinds of models the same interface."""
 
 from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor

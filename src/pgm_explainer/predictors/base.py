@@ -1,4 +1,4 @@
-"""The base class of predictors: black-box models with declared capabilities."""
+"""The base class of predictors, which wrap a model and declare what it can do."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ class Predictor(ABC):
 
     Attributes:
         accepts_subgraph: whether the model can be called on a subgraph. If not, every call is on
-            the whole graph, and the cost of an explanation grows with the graph.
-        latency_bound: whether few large batches are faster than many small ones.
+            the whole graph, so that large graphs are slow to explain.
+        latency_bound: whether a few large batches are faster than many small ones, as for a model
+            behind a network connection.
         num_layers: the number of message-passing layers; None if unknown.
         flow: the direction of messages along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
         batches_graphs: whether the model can predict several graphs in one call.
-        module: the PyTorch module with the weights, which identify the model of a job; None if
-            there is none.
+        module: the PyTorch module of the model; None if there is none. When a job is resumed, its
+            weights show whether the model is the same.
         inputs: further inputs of the model, by name.
 
     Examples:
@@ -78,7 +79,7 @@ class Predictor(ABC):
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
     ) -> Any:
-        """Return scores like :meth:`__call__`, where each sample has its own edges.
+        """Return scores as :meth:`__call__` does, for samples that have different edges.
 
         By default the model is called on one sample at a time.
         """
@@ -99,7 +100,7 @@ class Predictor(ABC):
 
     @property
     def accepts_edges(self) -> bool:
-        """Whether :meth:`on_edges` works; by default if the model accepts subgraphs."""
+        """Whether :meth:`on_edges` can be used; by default, if the model accepts subgraphs."""
         return bool(self.accepts_subgraph)
 
     def has_edge_inputs(self, whole: Subgraph) -> bool:
@@ -107,7 +108,7 @@ class Predictor(ABC):
         return self.accepts_edges
 
     def shaped(self, x: FloatArray) -> FloatArray:
-        """Return features ``[B, n, F]`` with the shape in which the model gets them."""
+        """Return features ``[B, n, F]`` in the shape that the model takes."""
         return x
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
@@ -117,7 +118,7 @@ class Predictor(ABC):
 
 @runtime_checkable
 class PredictorLike(Protocol):
-    """A custom object that declares ``accepts_subgraph`` without being a subclass."""
+    """A custom object with the attribute ``accepts_subgraph`` that is not a :class:`Predictor`."""
 
     accepts_subgraph: bool
 
@@ -125,7 +126,7 @@ class PredictorLike(Protocol):
 
 
 class AdaptedPredictor(Predictor):
-    """A :class:`PredictorLike` object as a predictor.
+    """A predictor that wraps a :class:`PredictorLike` object.
 
     Its attributes are read once, on creation; missing ones have the defaults of the base class.
     """

@@ -32,24 +32,25 @@ _TASKS = ("node", "graph")
 class DglPredictor(Predictor):
     """A module called as ``model(graph, features)``, with a homogeneous ``dgl.DGLGraph``.
 
-    A batch of samples is passed as one graph of disconnected copies, with batch sizes set as by
-    ``dgl.batch``, so that readouts work. For each subgraph it is first checked that this gives the
-    same scores as one sample at a time; otherwise samples are passed one at a time.
+    A batch of samples is passed as one large graph that consists of disconnected copies. Its batch
+    sizes are set as by ``dgl.batch``, so that readouts (which pool all nodes of a copy) work. For
+    each subgraph, a trial call first checks that this gives the same scores as one sample at a
+    time. If not, samples are passed one at a time.
 
     As in DGL's subgraphs, ``graph.ndata[dgl.NID]`` and ``graph.edata[dgl.EID]`` hold the indices of
-    nodes and edges in the whole graph, by which a model can look up further data such as edge
+    nodes and edges in the whole graph. With these a model can look up further data, such as edge
     weights. Data that a model stores in the graph is discarded after the call.
 
-    If the model rejects nodes without incoming edges, as DGL's layers do by default, such nodes of
-    a subgraph get a self-loop. They do not occur in the whole graph, so they are on the boundary of
-    the subgraph, where they do not affect the recorded predictions.
+    DGL's layers reject nodes without incoming edges by default. If the model does so, such nodes of
+    a subgraph get a self-loop. In the whole graph these nodes do have incoming edges, so they are
+    at the boundary of the subgraph, where the self-loops do not affect the recorded predictions.
 
     Args:
         model: the model; its training mode is restored after each call, and its parameters are
             never modified.
         task: ``node`` or ``graph``.
-        output: selects the scores, a row for each node or graph, from the model's output; by
-            default the first tensor.
+        output: a function that takes the model's output and returns the scores, with a row for
+            each node or graph; by default the first tensor.
 
     Attributes:
         batched: whether the samples of the last call were passed in one batch.
@@ -190,7 +191,7 @@ class _Copies:
         incoming = torch.bincount(self._ends[1], minlength=len(self._nodes))
         bare = torch.nonzero(incoming == 0).flatten()
         self._ends = torch.cat((self._ends, bare.expand(2, -1)), dim=1)
-        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # has no index: use any
+        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # no index exists: use any
 
     def graph(self, samples: int) -> Any:
         """Return a graph of this many copies; the last one is cached."""

@@ -23,7 +23,7 @@ _SUBGRAPH_ARGUMENTS = ("edge_index", "nodes", "edges")
 
 @dataclass(frozen=True)
 class WholeGraphFunction(Predictor):
-    """A function of features alone, ``f(x [B, N, F])``, which holds the graph itself.
+    """A function of the features alone, ``f(x [B, N, F])``, that already knows the graph.
 
     In an edge task it is called as ``f(x, pairs=pairs)``.
     """
@@ -60,7 +60,7 @@ class SubgraphFunction(Predictor):
 
 
 class OneGraphAtATime(Predictor):
-    """A predictor of one graph, for many graphs: it is called on each of them alone."""
+    """A predictor for many graphs, which calls a predictor of one graph on each in turn."""
 
     accepts_subgraph = True
 
@@ -147,7 +147,7 @@ def _described(model: Any) -> str:
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the arguments that are not bound."""
+    """Return the names of the arguments of a function, without those already bound."""
     bound = set(function.keywords) if isinstance(function, partial) else set()
     try:
         return [name for name in inspect.signature(function).parameters if name not in bound]

@@ -1,7 +1,8 @@
-"""Adapter for graphs with several node types (``HeteroData``), as one homogeneous graph.
+"""Adapter for heterogeneous graphs (``HeteroData``), which have several node or edge types.
 
-Features of node types with fewer features are padded with zeros. The padding is not passed to the
-model.
+Internally, such a graph is one homogeneous graph: all nodes are numbered one type after the other.
+If a node type has fewer features than another, they are padded with zeros. The padding is not
+passed to the model.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Layout:
 
     @property
     def edge_ranges(self) -> list[tuple[EdgeType, int, int]]:
-        """Each edge type, with its first column in the homogeneous graph and one after its last."""
+        """Each edge type, with the start and the end (exclusive) of its edges."""
         stops = np.cumsum(list(self.edge_types.values())).tolist()
         return [
             (edge_type, stop - count, stop)
@@ -90,7 +91,7 @@ class Layout:
 
 
 def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
-    """Return a ``HeteroData`` object as a layout, padded features and edges of one graph."""
+    """Convert a ``HeteroData`` object to one graph: its layout, padded features and edges."""
     if not data.node_types or any("x" not in data[kind] for kind in data.node_types):
         missing = [kind for kind in data.node_types if "x" not in data[kind]]
         raise InputError(f"every node type needs features x, but {missing} have none")
@@ -119,16 +120,16 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
 class HeteroPredictor(Predictor):
     """A module ``model(x_dict, edge_index_dict, **inputs)``.
 
-    It returns a tensor, or a dictionary of tensors by node type. In a node task it predicts the
-    nodes of one type; the others have no prediction, so their variables only say whether they were
-    perturbed. In an edge task it is also called with ``edge_label_index``, in a graph task with
-    ``batch_dict`` if its forward has that argument.
+    The module returns a tensor, or a dictionary of tensors by node type. In a node task it predicts
+    the nodes of one type. Nodes of other types have no prediction, so their variables only record
+    whether they were perturbed. In an edge task the module is also passed ``edge_label_index``. In
+    a graph task it is passed ``batch_dict``, if its ``forward`` has that argument.
 
     Args:
         target_type: the predicted node type, the types of both nodes of a pair, or None for a
             graph.
-        inputs: further inputs by name, such as ``edge_attr_dict``. In dictionaries by node or edge
-            type, tensors with a row per node or edge are cut to the subgraph.
+        inputs: further inputs by name, such as ``edge_attr_dict``. If a tensor of a dictionary by
+            node or edge type has a row per node or edge, only the rows of the subgraph are passed.
     """
 
     accepts_subgraph = True
@@ -174,7 +175,7 @@ class HeteroPredictor(Predictor):
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
     ) -> Tensor:
-        """Return scores where each sample has its own edges, if possible from one call."""
+        """Return scores for samples that have different edges, if possible from one call."""
         if edges.edge_index is not None or edges.edges is not None:
             raise InputError(
                 "the edges of a HeteroData graph can only be removed, because other ends or inputs "
@@ -197,7 +198,7 @@ class HeteroPredictor(Predictor):
         return evaluated(self.module, call)
 
     def _spread(self, view: _View, answer: Tensor) -> Tensor:
-        """Return scores with a row for each node, also for those without a prediction."""
+        """Return scores with a row for every node, including nodes without a prediction."""
         if self.task != "node":
             return answer[:, 0] if self.task == "graph" else answer
         if self._no_prediction is None:
@@ -295,7 +296,8 @@ def _check_arguments(module: nn.Module, inputs: Mapping[str, Any], task: str) ->
 def inputs_of_hetero(module: nn.Module, data: Any) -> dict[str, Any]:
     """Return the further inputs in a ``HeteroData`` object that the model takes.
 
-    An argument such as ``edge_attr_dict`` is the attribute ``edge_attr`` of all types.
+    For example, the argument ``edge_attr_dict`` is read from the attribute ``edge_attr`` of all
+    types.
     """
     names = list(inspect.signature(module.forward).parameters)[2:]
     found = {
@@ -353,7 +355,7 @@ class _View:
         return torch.from_numpy(blocks).to(x.device)
 
     def batches(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the sample of each node, by type."""
+        """Return, for each node type, the number of the sample that each node belongs to."""
         samples = torch.arange(len(x), device=x.device)
         return {
             kind: samples.repeat_interleave(len(members)) for kind, members in self.members.items()

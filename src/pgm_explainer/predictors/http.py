@@ -1,7 +1,7 @@
 """Adapter for a model behind HTTP; each batch of samples is one request.
 
 Requests and responses are NumPy files of plain numbers; pickled objects are never loaded. A server
-needs three lines: ``np.load`` the body, predict, ``np.save`` the scores.
+needs three steps: ``np.load`` the request body, predict, and ``np.save`` the scores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SCHEMES = {"http": HTTPConnection, "https": HTTPSConnection}
 _NPY, _NPZ = "application/x-npy", "application/x-npz"
 _OK = 200
 _PASSING = {502, 503, 504}
-"""Statuses of a server or proxy while the model is starting or overloaded."""
+"""HTTP status codes of a server or proxy while the model is starting or overloaded."""
 
 _CONNECTION_ERRORS = (OSError, HTTPException)
 """Refused, dropped, incomplete and timed-out connections."""
@@ -51,15 +51,16 @@ class HttpPredictor(Predictor):
     Args:
         url: the URL of the model; http or https.
         timeout: the longest wait for data from the server, in seconds.
-        deadline: the longest time for a request including all retries and pauses, in seconds; None
-            for four times ``timeout``. Raise it for slow servers or large responses.
+        deadline: the maximum total time of a request in seconds, including all retries and pauses;
+            None for four times ``timeout``. Increase it for slow servers or large responses.
         retries: how often a request is repeated if the server is unavailable.
         backoff: the pause before the first retry in seconds, doubled for each further retry.
         headers: sent with every request, such as ``{"Authorization": "Bearer …"}``.
         send_graph: call the model on the subgraph around the target instead of the whole graph.
-            The body is then an ``.npz`` file of ``x [B, n, F]``, ``edge_index [2, e]`` with nodes
-            relabelled from 0, and ``nodes [n]``, their indices in the whole graph. (In an edge task
-            the body is always an ``.npz`` file, which includes the ``pairs [2, P]`` to score.)
+            The body is then an ``.npz`` file of ``x [B, n, F]``, ``edge_index [2, e]`` and
+            ``nodes [n]``. In ``edge_index``, the nodes of the subgraph are numbered from 0;
+            ``nodes`` has their indices in the whole graph. (In an edge task the body is always an
+            ``.npz`` file, which also has the ``pairs [2, P]`` to score.)
         max_answer: the maximum size of a response in bytes.
 
     Raises:
@@ -224,7 +225,7 @@ class HttpPredictor(Predictor):
 
 
 class _UntilDeadline(RawIOBase):
-    """Reads from a socket until a deadline; a timeout alone restarts with every byte received."""
+    """Reads from a socket until a deadline; a timeout alone starts anew with each byte received."""
 
     def __init__(self, source: socket.socket, timeout: float, deadline: float) -> None:
         self._socket, self._raw = source, source.makefile("rb", buffering=0)

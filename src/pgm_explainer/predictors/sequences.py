@@ -15,10 +15,10 @@ __all__ = ["SequencePredictor"]
 
 
 class SequencePredictor(Predictor):
-    """A predictor for features ``[B, n, T, F]``, called with ``[B, n, T * F]``.
+    """A predictor that is called with features ``[B, n, T * F]``, for a model of ``[B, n, T, F]``.
 
     Args:
-        predictor: the model of sequences.
+        predictor: the model, which takes features with time steps.
         steps: T, the number of time steps.
     """
 

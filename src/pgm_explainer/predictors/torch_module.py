@@ -1,9 +1,13 @@
 """Adapter for PyTorch and PyTorch Geometric modules.
 
-A batch of samples is passed in one call if this gives the same scores as one sample at a time: as
-one graph of disconnected copies with a sparse matrix of edges, if the layers are those of PyTorch
-Geometric and support it; else stacked as ``[B, n, F]``, else as disconnected copies with an
-``edge_index``, else one sample at a time. The way of batching is determined by trial calls.
+A batch of samples is passed to the module in one call, if possible. Trial calls find the first of
+these ways that gives the same scores as one sample at a time:
+
+- ``sparse``: one graph of disconnected copies, with a sparse matrix of edges. Only for layers of
+  PyTorch Geometric that support it.
+- ``stacked``: features stacked as ``[B, n, F]``.
+- ``blocks``: one graph of disconnected copies, with an ``edge_index``.
+- ``single``: one sample at a time.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ __all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs
 
 BATCHINGS = ("sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
-"""From this number of scores per sample on, a batch takes much memory and is hardly faster."""
+"""With at least this many scores per sample, a batch takes much memory and is hardly faster."""
 _TASKS = ("node", "graph", "edge")
 _PAIR_NAMES = ("edge_label_index", "pairs")
 _FEATURE_NAMES = ("x", "features", "input")
@@ -51,13 +55,16 @@ class TorchModulePredictor(Predictor):
         module: the model; its training mode is restored after each call, and its parameters are
             never modified.
         task: ``node``, ``graph`` or ``edge``.
-        inputs: further keyword inputs, such as ``edge_weight`` or ``edge_attr``. Those with a row
-            per edge or per node are cut to the subgraph.
-        output: selects the scores from the module's output; by default the first tensor.
-        batching: ``auto`` to determine it, or one of ``sparse``, ``stacked``, ``blocks``,
-            ``single``.
-        many_graphs: whether the scores of several graphs, given by the input ``batch``, are
-            returned, as ``[B, graphs, C]``.
+        inputs: further keyword arguments, such as ``edge_weight`` or ``edge_attr``. If an input has
+            a row per edge or per node, only the rows of the subgraph are passed.
+        output: a function that takes the module's output and returns the scores; by default the
+            first tensor.
+        batching: how samples are batched: ``sparse`` or ``blocks`` (one graph of disconnected
+            copies, with a sparse matrix or an ``edge_index``), ``stacked`` (features
+            ``[B, n, F]``), ``single`` (one sample at a time), or ``auto`` to find it by trial
+            calls.
+        many_graphs: whether there are several graphs, given by the input ``batch``; the scores are
+            then ``[B, graphs, C]``.
 
     Attributes:
         used: the way of batching used for the last subgraph.
@@ -115,7 +122,7 @@ class TorchModulePredictor(Predictor):
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
     ) -> Tensor:
-        """Return scores where each sample has its own edges, if possible from one call."""
+        """Return scores for samples that have different edges, if possible from one call."""
         if self._call.style == "features":
             raise InputError(
                 "the edges of this model cannot be perturbed, because its forward does not take "
@@ -151,7 +158,7 @@ class TorchModulePredictor(Predictor):
         return bool(Request.on(whole, self.task, None, self.inputs, features).per_edge)
 
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
-        """Return the inputs on a subgraph; cached, unless the model's device or type changed."""
+        """Return the inputs on a subgraph; cached until the model's device or precision changes."""
         known = self._requests.get(part) if pairs is None else None
         same = known is not None and known.edge_index.device == features.device
         if known is None or not same or known.precision != features.dtype:
@@ -172,13 +179,13 @@ class TorchModulePredictor(Predictor):
         many: Callable[[int, bool], Tensor],
         only_removed: bool,
     ) -> str:
-        """Return how samples with different edges share a call; determined once."""
+        """Return the way of batching for samples with different edges; determined once."""
         if self.batching != "auto":
             return "blocks" if self.batching == "stacked" else self.batching
         batching = self._edge_batchings.get(part)
         if batching is None:
             batching, expected = "single", torch.cat([one(0), one(1)])
-            # Other layers may be right for the edges of some samples, and wrong for others.
+            # With other layers, a batch may be right for some edges and wrong for others.
             simple = only_removed and self._may_be_sparse and takes_any_matrix(self.module)
             for trial in ("sparse", "blocks") if simple else ("blocks",):
                 try:
@@ -266,7 +273,10 @@ class _Call:
         return scores
 
     def alone(self, x: Tensor, request: Request) -> Tensor:
-        """Return the output for one sample ``x [n, F]``; a module of features may need a batch."""
+        """Return the output for one sample ``x [n, F]``.
+
+        A module that takes features alone may need them as a batch, ``[1, n, F]``.
+        """
         if self.style != "features":
             return self(x, request)
         try:
@@ -293,7 +303,8 @@ class _Call:
         return self.style == "data" or name in self._names
 
     def _takes(self, name: str) -> bool:
-        # Only the batch vector is optional; all other inputs were passed by the user.
+        # The batch vector is left out if the module does not take it. All other inputs were passed
+        # by the user.
         return name in self._names or self._takes_anything or name != "batch"
 
 
@@ -401,8 +412,8 @@ def takes_batch(model: nn.Module) -> bool:
 def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
     """Return the further inputs of many data objects, one after the other.
 
-    Inputs without a row for each node or edge are left out if the model takes data objects, which
-    may have any attributes.
+    A data object may have any attributes. If the model takes data objects, attributes without a row
+    for each node or edge are left out.
 
     Raises:
         InputError: some of the objects lack an input of the others, or the model takes an input

@@ -23,7 +23,7 @@ class Request:
     """A subgraph and further inputs as tensors.
 
     Attributes:
-        edge_index: edges ``[2, E]``, or a sparse matrix ``[receivers, senders]``.
+        edge_index: edges ``[2, E]``, or a sparse matrix ``[receivers, senders]`` of edges.
         rows: the number of predictions per sample.
         per_node, per_edge, shared: further inputs with a row per node, with a row per edge, and
             others.
@@ -61,7 +61,7 @@ class Request:
             sorted_inputs[kind][name] = cut.to(like) if cut.is_floating_point() else cut.to(device)
         nodes = len(part.nodes)
         graphs = 1
-        if "batch" in sorted_inputs["node"]:  # a subgraph may have some of the graphs only
+        if "batch" in sorted_inputs["node"]:  # a subgraph may contain only some of the graphs
             present, batch = torch.unique(sorted_inputs["node"]["batch"], return_inverse=True)
             sorted_inputs["node"]["batch"], graphs = batch, len(present)
         num_pairs = 0 if pairs is None else pairs.shape[1]
@@ -100,7 +100,7 @@ class Request:
         )
 
     def copies(self, samples: int, sparse: bool = False) -> Request:
-        """Return :meth:`repeated`, with a sparse matrix of edges if wanted; the last is cached."""
+        """Return the result of :meth:`repeated`, cached; optionally with a sparse edge matrix."""
         key = (samples, sparse)
         if key not in self._last:
             self._last.clear()
@@ -108,17 +108,17 @@ class Request:
         return self._last[key]
 
     def _sparse(self, samples: int) -> Request:
-        # Once the edges of a copy are sorted, those of all copies are.
+        # If the edges of one copy are sorted, those of all copies are, too.
         order = _by_receiver(self.edge_index, self.nodes)
         return replace(self, edge_index=self.edge_index[:, order]).repeated(samples).as_matrix()
 
     def as_matrix(self) -> Request:
         """Return the request with its edges, sorted by receiver, as a sparse matrix.
 
-        Layers of PyTorch Geometric that support it then take a fraction of the time.
+        Layers of PyTorch Geometric that support sparse matrices are then several times as fast.
 
         Raises:
-            ModelError: there are further inputs for each edge, which have no place in it.
+            ModelError: there are further inputs for each edge, which the matrix cannot hold.
         """
         if self.per_edge:
             raise ModelError("a sparse matrix has no place for further inputs of edges")
@@ -162,7 +162,7 @@ class Request:
 
 
 def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
-    """Return whether an input has rows per ``node`` or ``edge``; in doubt its name decides."""
+    """Return whether an input has rows per ``node`` or ``edge``; if unclear, its name decides."""
     length = len(value) if value.dim() else -1
     if name in _PER_EDGE and value.dim() and length != part.whole_edges:
         raise InputError(

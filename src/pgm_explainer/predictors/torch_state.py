@@ -38,10 +38,10 @@ if hasattr(os, "register_at_fork"):
 def evaluated(module: nn.Module, call: Callable[[], Output]) -> Output:
     """Return ``call()``, with a module in evaluation mode, without gradients or caches.
 
-    Training modes, caches, torch's random state and the gradient mode are restored, also after an
-    error or an interrupt. Calls from several threads are serialised, because they share the
-    module's state. Random numbers that other threads draw from torch's global generators meanwhile
-    are undone too.
+    Afterwards, training modes, caches, the gradient mode and torch's random state are restored,
+    even after an error or an interrupt. Only one thread at a time can make a call, because threads
+    share the module's state. If another thread draws random numbers from torch's global generators
+    during a call, restoring the random state undoes that too.
     """
     with _GlobalLock.lock:
         return _evaluated(module, call)
@@ -80,7 +80,7 @@ class _SavedState:
             # Not with eval(), which a module may override to change more than the mode.
             part.training = False
         for part, kept in self._caches:
-            # A layer that caches its first graph or features would return them for all others.
+            # A layer that caches its first graph or features would use them for all later calls.
             vars(part).update({name: False if name == "cached" else None for name in kept})
 
     def restore(self) -> None:
@@ -107,7 +107,8 @@ def _random_states() -> list[Tensor]:
 
 
 def _restore_random(states: list[Tensor]) -> None:
-    # Only if changed: most models draw nothing, and setting it could undo another thread's draws.
+    # Only if it changed: most models draw no random numbers, and setting the state could undo the
+    # draws of another thread.
     if not torch.equal(torch.get_rng_state(), states[0]):
         torch.set_rng_state(states[0])
     if len(states) > 1:
@@ -115,7 +116,7 @@ def _restore_random(states: list[Tensor]) -> None:
 
 
 def check_ready(module: nn.Module) -> None:
-    """Check that a model is a module without lazy parameters, which a first call would initialise.
+    """Check that a model is a module without lazy parameters, which its first call would modify.
 
     Raises:
         InputError: the model is not a module.

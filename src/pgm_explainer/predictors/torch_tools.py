@@ -51,9 +51,9 @@ UNSUPPORTED = (
 
 
 class SubgraphCache(Generic[Found]):
-    """A cache with one value for each of the last few subgraphs, as long as these exist.
+    """A cache with one value for each of the last few subgraphs, while these are in memory.
 
-    It has several entries, because threads that share a predictor have different subgraphs.
+    It has several entries, because threads can share a predictor but use different subgraphs.
     """
 
     def __init__(self) -> None:
@@ -75,8 +75,8 @@ class SubgraphCache(Generic[Found]):
 def count_hops(module: nn.Module) -> int | None:
     """Return the number of message-passing steps of a module; None if it has no such layers.
 
-    Layers of PyTorch Geometric are counted, with several steps for layers that have them. Layers in
-    one dictionary, for different edge types, run in parallel and count once.
+    The layers of PyTorch Geometric are counted. A layer that makes several steps counts as several.
+    Layers for different edge types, in one dictionary, run in parallel and count once.
     """
     return _hops(module) or None
 
@@ -91,9 +91,10 @@ def flow_of(module: nn.Module) -> str:
 
 
 def takes_any_matrix(module: nn.Module) -> bool:
-    """Return whether all layers sum, or average, along a sparse matrix of any edges.
+    """Return whether all layers treat any sparse matrix of edges like an ``edge_index``.
 
-    Layers that add self-loops or normalise treat some matrices differently from an ``edge_index``.
+    Layers that only sum or average over edges do. Layers that add self-loops or normalise treat
+    some sparse matrices differently from an ``edge_index``.
     """
     layers = [part for part in module.modules() if _is_a(part, _LAYER)]
     return all(type(layer).__name__ in _PLAIN_SUMS for layer in layers)
@@ -114,12 +115,11 @@ def _hops(module: nn.Module) -> int:
 
 
 def distinct_samples(features: Tensor) -> Tensor:
-    """Return samples of ``features [n, ...]`` that differ as much as possible.
+    """Return samples of ``features [n, ...]`` that differ clearly from each other.
 
-    So mixing them changes the scores.
-
-    Every value is between 0 and a value of the same column, so that a feature that is an index of
-    an embedding stays valid.
+    If a model mixes the samples of a batch, the scores then change, which shows the mistake. Every
+    value is between 0 and a value of the same column. So a feature that is an index into an
+    embedding stays valid.
     """
     generator = torch.Generator().manual_seed(0)
     rows = torch.randint(len(features), (_TRIALS - 1, len(features)), generator=generator)

@@ -1,6 +1,6 @@
 """PGM-Explainer as an algorithm for ``torch_geometric.explain.Explainer``.
 
-PyTorch Geometric's thresholds, subgraphs, plots and metrics then work on it:
+The thresholds, subgraphs, plots and metrics of PyTorch Geometric then work for its explanations:
 
     from torch_geometric.explain import Explainer
     from pgm_explainer.pyg import PGMExplainerAlgorithm

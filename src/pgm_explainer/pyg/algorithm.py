@@ -34,7 +34,8 @@ _OPTIONS = [name for name in inspect.signature(PGMExplainer).parameters if name 
 class ByTarget:
     """The full explanations by target, attached to PyTorch Geometric's explanation.
 
-    Not a dictionary or a list, which PyTorch Geometric would treat as graph data and slice.
+    This is not a dictionary or list, because PyTorch Geometric would treat these as graph data and
+    slice them.
     """
 
     def __init__(self, explanations: dict[Any, Explanation]) -> None:
@@ -56,31 +57,35 @@ class ByTarget:
 class PGMExplainerAlgorithm(ExplainerAlgorithm):
     """Explains predictions of nodes, edges or a graph with Bayesian networks.
 
-    Graphs may be homogeneous or heterogeneous. Masks hold the strengths of significant effects
-    (from 0 to 1, see :class:`~pgm_explainer.effects.Effects`) and are 0 elsewhere. If several
-    predictions are explained, they hold the maximum of their values.
+    Graphs may be homogeneous or heterogeneous. A mask holds the strength of each significant effect
+    (from 0 to 1, see :class:`~pgm_explainer.effects.Effects`), and 0 for all others. If several
+    predictions are explained, it holds the maximum over these predictions.
 
     - ``node_mask_type="object"``: effects of perturbing nodes; 1 for the nodes of the target.
-    - ``node_mask_type="attributes"``: the value of a node of the network or target is distributed
-      over its features in proportion to their effects, which are measured by perturbing the
-      features one by one; all other nodes are 0.
+    - ``node_mask_type="attributes"``: a value for each feature of each node. The strongest feature
+      of a node has the value of the node; the other features have less, in proportion to their
+      effects, which are measured by perturbing each feature independently. Nodes that are neither
+      in the network nor in the target have 0.
     - ``node_mask_type="common_attributes"``: effects of perturbing a feature column of all nodes.
     - ``edge_mask_type="object"``: effects of removing edges. Both directions of an undirected edge
-      are removed together and have the same value, and so have duplicates.
+      are removed together and have the same value. The same holds for repeated edges.
 
-    If masks of nodes and edges are wanted, each is the one that would be made alone, from samples
-    of its own. The explanation also has ``pgm``, the full explanations by target, with their
-    effects, rankings and Bayesian networks: by nodes or features or, if only an edge mask is
-    wanted, by edges. ``pgm_edges`` has those by edges. With a node mask by nodes, ``pgm_stats`` has
-    the p-value of each node's dependence with the prediction.
+    If both a node and an edge mask are requested, each is computed from its own samples, and is the
+    same as if it were requested alone.
+
+    PyTorch Geometric's explanation also gets the attribute ``pgm``: the full explanations by
+    target, with their effects, rankings and Bayesian networks. Their parts are nodes or features
+    or, if only an edge mask is requested, edges. ``pgm_edges`` has the explanations whose parts are
+    edges. With ``node_mask_type="object"``, ``pgm_stats`` has the p-value of each node's dependence
+    with the prediction.
 
     Args:
         edges: how edges are perturbed; None to remove them.
         options: options of :class:`~pgm_explainer.PGMExplainer`, except those that the
-            ``Explainer`` already sets (task, type of scores, class, parts, other inputs); also
-            the names that ``torch_geometric.contrib.explain.PGMExplainer`` has for them. For a
-            heterogeneous graph, ``target_type`` is needed if the predicted type is not clear from
-            the number of predictions.
+            ``Explainer`` already sets (task, type of scores, class, parts, other inputs). The
+            option names of ``torch_geometric.contrib.explain.PGMExplainer`` work, too. For a
+            heterogeneous graph, ``target_type`` is needed in an edge task, and in a node task
+            unless exactly one node type has as many nodes as there are predictions.
     """
 
     def __init__(self, *, edges: Edges | None = None, **options: Any) -> None:

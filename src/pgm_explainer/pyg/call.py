@@ -35,7 +35,7 @@ class PygCall:
 
     Attributes:
         x, edge_index: tensors, or dictionaries of tensors by node and edge type.
-        target: the class of each output; of a regression, its value.
+        target: the class of each output; for a regression, its value.
         index: the explained outputs; None for all.
         inputs: further inputs of the model.
         options: those of :class:`~pgm_explainer.PGMExplainer`.
@@ -56,7 +56,7 @@ class PygCall:
         return replace(self, options=kept)
 
     def explain(self, parts: Any) -> list[tuple[PGMExplainer, Explanation]]:
-        """Return an explanation by these parts for each target, with its explainer."""
+        """Return an explanation of each target in terms of these parts, with its explainer."""
         if self.task == "graph":
             # One class for the graph, whether given as a number, a row or a batch of one.
             classes = None if self.classes is None else int(self.classes[0])
@@ -69,7 +69,7 @@ class PygCall:
         return self._explain_pairs(parts)
 
     def _explain_pairs(self, parts: Any) -> list[tuple[PGMExplainer, Explanation]]:
-        """Explain pairs of nodes; an explainer of pairs has one class for all."""
+        """Explain pairs of nodes, with one explainer per class: all its pairs have the same one."""
         pairs = self._pairs
         chosen = _chosen(self.index, pairs.shape[1])
         classes = [None if self.classes is None else int(self.classes[at]) for at in chosen]
@@ -117,7 +117,7 @@ class PygCall:
     def _class_of_each_node(self) -> IntArray | None:
         if self.classes is None or isinstance(self.x, Tensor):
             return self.classes
-        # Nodes of other types have no prediction, and so any class.
+        # Nodes of other types have no prediction, so their class does not matter.
         sizes = {kind: len(x) for kind, x in self.x.items()}
         blocks = [
             self.classes if kind == self._target_type else np.zeros(size, dtype=np.int64)
@@ -127,7 +127,7 @@ class PygCall:
 
     @property
     def _further(self) -> dict[str, Any]:
-        """The further inputs, without the pairs, which the explainer passes."""
+        """The further inputs. The pairs are not among them, because the explainer passes these."""
         names = _PAIR_NAMES if self.task == "edge" else ()
         return {name: value for name, value in self.inputs.items() if name not in names}
 
@@ -151,7 +151,7 @@ class PygCall:
 
     @cached_property
     def _target_type(self) -> Any:
-        """The predicted node type: the chosen one, or the only one with so many nodes."""
+        """The predicted node type: as chosen, or the only one with as many nodes as predictions."""
         given = self.options.get("target_type")
         if given is not None or self.task == "graph":
             return given

@@ -18,7 +18,7 @@ _NAMES = {
 
 
 def own_names(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with the names of :class:`~pgm_explainer.PGMExplainer`."""
+    """Rename options to the names that :class:`~pgm_explainer.PGMExplainer` uses."""
     found: dict[str, Any] = {}
     for name, value in options.items():
         own = _NAMES.get(name, name)

@@ -1,7 +1,7 @@
 """The masks of PyTorch Geometric, made from explanations.
 
-Every mask has values from 0 to 1: the strengths of significant effects, and for several targets the
-largest of their values.
+Every mask has values from 0 to 1: the strengths of significant effects, and 0 elsewhere. For
+several targets, it has the largest value over all targets.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def node_mask(found: Found) -> Mask:
 def attribute_mask(found: Found) -> Mask:
     """Return a value for each node and feature ``[N, F]``.
 
-    The value of each node of the network and of the target is distributed over its features in
-    proportion to their effects, which are measured by perturbing the features one by one.
+    The strongest feature of a node has the value of the node; the other features have less, in
+    proportion to their effects. The effects are measured by perturbing each feature independently.
+    Nodes that are neither in the network nor in the target have 0.
     """
     explainer = found[0][0]
     mask = np.zeros_like(explainer.population.x, dtype=np.float64)

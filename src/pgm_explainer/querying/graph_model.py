@@ -1,13 +1,14 @@
 """A model and its graph: the subgraph to query, the kind of scores, the receptive field.
 
-The kind of scores, and whether predictions depend on more than ``num_layers`` hops, is determined
-once, at a typical target that depends on the graph only. If it depended on the explained targets,
+The receptive field of a prediction is the set of nodes that it depends on. Two traits of the model
+are determined only once: the kind of its scores, and whether predictions depend on more than
+``num_layers`` hops. This is done at a typical target, which is chosen by the graph alone. Otherwise
 an explanation would depend on which other targets are explained with it.
 
-The receptive field is checked by comparing the raw scores on a subgraph with those on a wider one,
-on unperturbed features and on the first few samples. In the wider subgraph, every node outside the
-receptive field is perturbed in all samples. Unperturbed features are not enough: if they are
-constant and the model takes the mean over all nodes, the scores are the same on both subgraphs.
+To check the receptive field, the raw scores on a subgraph are compared with those on a wider one,
+for the unperturbed features and for a few samples, the probes. In the wider subgraph, every node
+outside the receptive field is perturbed in all probes. Unperturbed features alone are not enough:
+if they are constant and the model takes the mean over all nodes, both subgraphs have equal scores.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from .tasks import Outputs, Task
 __all__ = ["GraphModel", "Probes", "Query"]
 
 Probes = Callable[[IntArray, NDArray[np.bool_]], FloatArray]
-"""Returns perturbed features ``[probes, n, F]`` of nodes ``[n]``; marked nodes are perturbed in
-all probes."""
+"""A function of nodes ``[n]`` and marks ``[n]`` that returns perturbed features ``[probes, n, F]``.
+Marked nodes are perturbed in all probes."""
 
 _TRIED_NODES = 16
 
@@ -47,7 +48,7 @@ class Query:
         recorded: the nodes whose variables are recorded, ascending.
         predictions: the variables of the recorded predictions, in the order of the model's outputs.
         classes: the explained class of each prediction.
-        targets: the explained predictions, whose values are recorded too.
+        targets: the explained predictions; their probabilities or values are recorded too.
         exceeding: the predictions that depend on more than ``num_layers`` hops.
     """
 
@@ -90,7 +91,7 @@ class GraphModel:
         scores: the kind of scores; ``auto`` to detect it.
         output: the index of the explained score, if only one of several is explained.
         explained_class: the explained class, or one for each node; None for the predicted one.
-        on_whole_graph: whether the model is always called on the whole graph.
+        on_whole_graph: whether the model must always be called on the whole graph.
     """
 
     predictor: Predictor
@@ -181,9 +182,9 @@ class GraphModel:
     def _typical(self) -> tuple[Sequence[VariableId], IntArray]:
         """A typical target at which to examine the model, and its nodes.
 
-        The node has median degree, because a large neighbourhood may be slow or exceed the model's
-        memory. Of a few such nodes, the first is taken whose receptive field is not its whole
-        component, since only there a larger receptive field can be detected.
+        It is a node of median degree, because a large neighbourhood may be slow or need too much
+        memory. Of a few such nodes, the first is taken whose receptive field is not the whole
+        connected component. Only there can it be detected that the model depends on more hops.
         """
         first, stop = self.predicted.start, self.predicted.stop
         degrees = self.graph.in_degrees[first:stop]
@@ -211,7 +212,7 @@ class GraphModel:
         if centre is None:
             return self._whole(targets, recorded)
         subgraph = self.graph.cut(centre, self.num_layers)
-        # One more hop and a node from elsewhere should make no difference.
+        # One more hop, and a node from elsewhere, should not change the predictions.
         elsewhere = self.graph.outside(subgraph)
         wider = self.graph.cut(np.append(centre, elsewhere), self.num_layers + 1)
         outside = ~np.isin(wider.nodes, self.graph.within_hops(centre, self.num_layers))
@@ -223,7 +224,10 @@ class GraphModel:
     def _components(
         self, targets: Sequence[VariableId], recorded: IntArray, further: int | None = None
     ) -> _Region:
-        """Return whole graphs of a set; the wider subgraph has a further one, if given."""
+        """Return the region of whole graphs of a set.
+
+        The wider subgraph also has the graph of the node ``further``, if given.
+        """
         nodes = self.task.centre(targets, recorded)
         subgraph = self.graph.induced(np.asarray(nodes))
         if further is None:
@@ -237,7 +241,8 @@ class GraphModel:
     def one_graph_at_a_time(self) -> bool:
         """Whether the graphs of a set must be explained one by one.
 
-        So it is if the model cannot be called on several graphs, or if it mixes them.
+        This is so if the model cannot be called on several graphs at once, or if the prediction of
+        one graph then depends on the others.
         """
         return self.task.separate and (not self.predictor.batches_graphs or self._traits[1])
 
@@ -267,7 +272,7 @@ class GraphModel:
         return self.task.outputs(region.targets, region.recorded, subgraph)[0]
 
     def _model_on(self, region: _Region, kind: str) -> SubgraphModel:
-        """Return the model on the receptive field, also queried on the probes if needed."""
+        """Return the model on the receptive field; if needed, it is called on the probes too."""
         subgraph = region.subgraph
         return SubgraphModel.observe(
             self.predictor,

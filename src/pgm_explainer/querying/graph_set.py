@@ -1,4 +1,4 @@
-"""Many graphs, each with a prediction of its own, as one graph of separate components."""
+"""Many graphs, each with its own prediction, joined into one graph without edges between them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["GraphSet", "GraphSetOutputs", "GraphSetTask", "is_graph_set", "read_
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
-    """Graphs joined into one.
+    """Many graphs joined into one.
 
     Attributes:
         x, edge_index: the features and edges of all graphs.
-        offsets: the first node of each graph, and the number of all nodes.
-        objects: the data objects; empty if graphs were given as arrays.
+        offsets: the first node of each graph, followed by the total number of nodes.
+        objects: the PyTorch Geometric data objects; empty if graphs were given as arrays.
     """
 
     x: FloatArray
@@ -65,7 +65,7 @@ def read_graphs(graphs: Any) -> GraphSet:
     """Join graphs: data objects of PyTorch Geometric, or pairs ``(x, edge_index)``.
 
     Raises:
-        InputError: there are none, or one of them is invalid; the message has its position.
+        InputError: there are no graphs, or one is invalid; the message gives its position.
     """
     count = len(graphs)
     if not count:
@@ -109,7 +109,7 @@ def _widths(x: FloatArray) -> str:
 
 @dataclass(frozen=True)
 class GraphSetOutputs:
-    """The predictions of some of the graphs in a subgraph, given by their positions."""
+    """The predictions of some of the graphs in a subgraph; ``rows`` are their positions in it."""
 
     rows: IntArray
     present: int
@@ -129,7 +129,7 @@ class GraphSetOutputs:
 
 @dataclass(frozen=True, eq=False)
 class GraphSetTask:
-    """The predictions of many graphs; the candidates of each are its own nodes.
+    """The task of predicting many graphs; the candidates of a graph are its own nodes.
 
     Attributes:
         offsets: as in :class:`GraphSet`.
@@ -151,7 +151,7 @@ class GraphSetTask:
         return np.empty(0, dtype=np.int64)
 
     def nodes(self, target: VariableId) -> tuple[int, int]:
-        """Return the first node of a graph, and the first one after it."""
+        """Return the first node of a graph, and the first node of the next one."""
         at = _position(target)
         return int(self.offsets[at]), int(self.offsets[at + 1])
 

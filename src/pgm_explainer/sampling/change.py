@@ -1,7 +1,8 @@
 """Change indicators, I(.) in the paper: whether a prediction changed, or by how many levels.
 
-An indicator first measures the severity of a change and then grades it: 0 for *kept*, 1 and more
-for *changed*. Grading is separate, because some indicators need all samples for it.
+An indicator works in two steps. It first measures the severity of a change, a number. It then
+converts the severity to a level: 0 for *kept*, 1 or more for *changed*. The second step is
+separate, because some indicators need the severities of all samples for it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _NOISE = 1e-6
 
 
 class Change(Choice, Protocol):
-    """A change indicator: grades how much a prediction changed; level 0 means *kept*."""
+    """A change indicator: decides how much a prediction changed; level 0 means *kept*."""
 
     @property
     def name(self) -> str: ...
@@ -64,7 +65,7 @@ class Change(Choice, Protocol):
 
     @property
     def needs_all_samples(self) -> bool:
-        """Whether the grade of a sample depends on the other samples."""
+        """Whether the level of a sample depends on the other samples."""
         ...
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
@@ -72,7 +73,7 @@ class Change(Choice, Protocol):
 
         Args:
             before: probabilities (or values) ``[V, C]`` on the unperturbed features.
-            after: the same ``[B, V, C]`` in some samples.
+            after: the same on the perturbed features of some samples, ``[B, V, C]``.
             classes: the explained classes ``[V]``, by default the predicted ones.
         """
         ...
@@ -95,7 +96,7 @@ def _check_positive(value: float, what: str) -> None:
 
 @dataclass(frozen=True)
 class Levels(Described):
-    """Levels: how many thresholds the fall of the explained class's probability exceeds."""
+    """Several levels: the number of thresholds that the fall of the probability exceeds."""
 
     thresholds: Sequence[float] = (0.05, 0.3)
     name: str = field(default="levels", init=False)
@@ -183,10 +184,10 @@ class Flip(Described):
 
 @dataclass(frozen=True)
 class TopFraction(Described):
-    """Changed: the given fraction of samples, with the largest falls of the class's probability.
+    """Changed: the sample is in the given fraction with the largest falls of the probability.
 
-    Falls of at most ``noise`` never count, so that rounding errors are no change. Ties at the
-    threshold are all included or all excluded, whichever is closer to the fraction.
+    Falls of at most ``noise`` never count, so that a rounding error is not a change. If falls are
+    tied at the threshold, either all or none of them count, whichever is closer to the fraction.
     """
 
     fraction: float = 0.125
@@ -216,11 +217,11 @@ class TopFraction(Described):
 
 @dataclass(frozen=True)
 class LargeFall(Described):
-    """Changed: the explained class's probability fell far, relative to its falls in all samples.
+    """Changed: the probability of the explained class fell far, compared with the other samples.
 
-    How far a probability can fall differs between predictions. The threshold is ``share`` times the
-    95th percentile of the prediction's falls over all samples, but at most ``most``. Falls of at
-    most ``noise`` never count.
+    How far a probability can fall differs between predictions, so each prediction has its own
+    threshold: ``share`` times the 95th percentile of its falls over all samples, but at most
+    ``most``. Falls of at most ``noise`` never count.
     """
 
     share: float = 0.4
@@ -280,13 +281,13 @@ class Deviation(Described):
 
 @dataclass(frozen=True)
 class TopDeviation(TopFraction):
-    """Changed: the given fraction of samples, with the largest deviations (for regression)."""
+    """Changed: the sample is in the given fraction with the largest deviations (regression)."""
 
     fraction: float = 0.5
     name: str = field(default="top_deviation", init=False)
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        # Relative to the size of the value, so that the noise threshold is relative too.
+        # Deviations are divided by the size of the value, so that the noise threshold is relative.
         size = abs(before).max(axis=-1)
         return abs(after - before).max(axis=-1) / np.where(size > 0, size, 1)
 

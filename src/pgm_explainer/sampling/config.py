@@ -18,7 +18,7 @@ from .population import Population
 __all__ = ["SamplingConfig", "check_samples"]
 
 _FEWEST = 20
-"""Five samples for each cell of the smallest contingency table, 2 by 2."""
+"""The minimum number of samples: five for each cell of the smallest contingency table, 2 by 2."""
 _MOST = 2**31
 
 
@@ -26,7 +26,7 @@ _MOST = 2**31
 class SamplingConfig:
     """How samples are drawn.
 
-    Names are converted to objects on creation, for example the name of a change.
+    Options given as names, such as ``change="flip"``, are converted to objects on creation.
 
     Attributes:
         num_samples: the number of perturbed graphs the model is called on.

@@ -1,8 +1,9 @@
-"""Perturbations, which replace a node's features: the mean, as in the paper, and others.
+"""Perturbations, which replace the features of a node: by the mean, as in the paper, and others.
 
-A perturbation is any object with a ``name`` that is called as ``(population, draws) -> new
-features``; the built-in ones are in :data:`PERTURBATIONS`. It does not decide *which* nodes are
-perturbed.
+A perturbation is any object that has a ``name`` and can be called as ``(population, draws) -> new
+features``. The population holds the features of all nodes, and the draws hold random numbers for
+the perturbed nodes. Which nodes are perturbed is decided elsewhere. The built-in perturbations are
+in :data:`PERTURBATIONS`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ AND_RANDOM = " and random"
 _PROBES = 16
 _FLOATS_AT_ONCE = 1 << 19
 _LEAST_WIDTH = 16
-"""The least assumed number of features per node, as each node takes memory for random numbers."""
+"""The assumed minimum of features per node, because random numbers also take memory per node."""
 _CHECKED_AT_ONCE = 1000
 
 
@@ -54,8 +55,8 @@ class Perturbation(Choice, Protocol):
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         """Return new features for ``draws.nodes``, broadcastable to ``[*draws.shape, F]``.
 
-        The new features of a node in a sample must depend on ``draws`` for this node and sample
-        only, because ``draws`` contains perturbed nodes only.
+        The new features of a node in a sample must not depend on the draws for other nodes or
+        samples, because ``draws`` contains only the perturbed nodes.
         """
         ...
 
@@ -104,7 +105,7 @@ class _Random(Described):
 
 @dataclass(frozen=True)
 class _Uniform(Described):
-    """Uniform noise of up to half of the feature's range is added, clipped to that range."""
+    """Uniform noise of up to half of the feature's range is added; the sum is clipped to it."""
 
     name: str = "uniform"
 
@@ -119,8 +120,8 @@ class _Uniform(Described):
 class _Permute(Described):
     """The features of another node, drawn at random, as in permutation importance.
 
-    Rare values stay rare, so that the model sees the features that it was trained on. The other
-    node may have the same features; then nothing changes.
+    The new features occur in the data, and rare values stay rare. The other node may have the same
+    features; then nothing changes.
     """
 
     name: str = "permute"
@@ -132,7 +133,7 @@ class _Permute(Described):
 
 @dataclass(frozen=True)
 class RandomWhereConstant:
-    """``random`` for node types with constant features, and another perturbation for the others.
+    """``random`` for node types with constant features, and another perturbation for the rest.
 
     Attributes:
         usual: the perturbation for node types whose features vary.
@@ -180,10 +181,10 @@ class CheckedPerturbation(UserDefined):
 class CustomPerturbation(UserDefined):
     """A custom ``function(x, rng) -> new x``, called once per sample.
 
-    ``x`` is a copy of the features ``[N, F]`` or ``[N, T, F]`` of *all* nodes, and ``rng`` a NumPy
-    generator for the sample, so that the result does not depend on batches or other targets. The
-    cost grows with the size of the graph; a :class:`Perturbation` computes features of perturbed
-    nodes only.
+    ``x`` is a copy of the features ``[N, F]`` or ``[N, T, F]`` of *all* nodes. ``rng`` is a NumPy
+    generator of the sample's own, so that the result does not depend on batches or other targets.
+    The cost grows with the size of the graph. A :class:`Perturbation` is faster: it computes only
+    the features of perturbed nodes.
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
@@ -223,7 +224,8 @@ PERTURBATIONS: dict[str, Perturbation] = {
 
 
 WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
-"""Names of ``auto`` if the features of some node types are constant, with the usual choice."""
+"""The names that ``auto`` gets if some node types have constant features; the perturbation for the
+other node types by name."""
 
 
 def as_perturbation(
@@ -235,9 +237,9 @@ def as_perturbation(
     """Return the perturbation for a name, an instance or a custom function.
 
     ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
-    paper, unless the features are categories, such as one-hot encoded atoms, whose mean is not a
-    valid row; then it is ``permute``. For constant features, which these would not change, it is
-    ``random``.
+    paper, or ``permute`` if the features are categories, such as one-hot encoded atoms: the mean
+    of categories is not a valid category. Neither would change constant features, for which
+    ``auto`` is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         return check_perturbation(choice)
@@ -315,10 +317,12 @@ def changed_shares(
     block_of: IntArray,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return how often a perturbation changes any feature of a block, ``[nodes, blocks]``.
+    """Return how often a perturbation changes any feature in a block of columns.
+
+    The result has the shape ``[nodes, blocks]``.
 
     Args:
-        block_of: the number of each column's block; -1 for columns of no block.
+        block_of: the block of each column, as a number; -1 for columns in no block.
     """
     columns = np.flatnonzero(block_of >= 0)
     columns = columns[np.argsort(block_of[columns], kind="stable")]
@@ -341,7 +345,7 @@ def check_changes(
     seed: int,
     nodes: IntArray | None = None,
 ) -> None:
-    """Check that the perturbation changes at least one node, of all or of some nodes.
+    """Check that the perturbation changes at least one node, among all or some nodes.
 
     Raises:
         PerturbationError: it changes no node, such as the mean of constant features.

@@ -13,15 +13,15 @@ from .select import Dependents
 __all__ = ["STRONG", "causes", "choose_nodes"]
 
 STRONG = 0.1
-"""A cause is strong if its strength is at least this fraction of the strongest one's."""
+"""A cause is strong if it has at least this fraction of the strength of the strongest node."""
 
 
 def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
     """Return the nodes of the network, most important first.
 
-    Strong causes come first: nodes with a significant effect and at least a tenth of the strength
-    of the strongest one. They are followed by nodes that depend on the target, in the order of the
-    ranking, and by weak causes.
+    A cause is a node with a significant effect. It is strong if it has at least a tenth of the
+    strength of the strongest node. Strong causes come first, then nodes that depend on the target
+    (in the order of the ranking), then weak causes.
     """
     ranked = dependents.ranking.nodes
     candidates = frozenset(ranked.tolist())

@@ -1,4 +1,4 @@
-"""Step 2 of the paper for many targets: their effects, rankings and the nodes of their networks."""
+"""Step 2 of the paper for many targets: effects, rankings and the nodes of each network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SelectionResult", "select_nodes"]
 _EFFECT_CANDIDATES = 1 << 14
 _EFFECT_TARGETS = 32
 _EFFECT_VALUES = 1 << 18
-"""Predictions (targets times samples) whose effects are estimated at once."""
+"""The maximum number of predictions (targets times samples) that are processed at once."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class SelectionResult:
         ranking: the candidates by dependence with the target.
         effects: the effects of perturbing each node.
         chosen: the nodes of the network, most important first.
-        levels: the level of change in each sample, ``[n]``; 0 where the prediction was kept.
-        outcome: the prediction in each sample, as a number.
+        levels: how much the prediction changed in each sample, as a level ``[n]``; 0 means kept.
+        outcome: the explained probability or value in each sample.
         is_precise: whether there are enough samples for the strongest effects.
     """
 

@@ -1,4 +1,4 @@
-"""Candidates ranked by the evidence of their dependence with the target."""
+"""The ranking of candidates by the evidence that they and the target are dependent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RANKING_COLUMNS = (
 
 @dataclass(frozen=True)
 class RankedNode(TestedRow):
-    """One candidate's evidence of dependence with the target."""
+    """A row of the ranking: the independence test of one candidate and the target."""
 
     node: VariableId
     statistic: float
@@ -42,13 +42,17 @@ class RankedNode(TestedRow):
 
 @dataclass(frozen=True, eq=False)
 class Ranking(NodeTable[RankedNode]):
-    """All candidates as columns, strongest evidence first.
+    """The independence tests of all candidates, as a table with the strongest evidence first.
 
-    Significant candidates come before the others, and both are sorted by p-value.
+    Significant candidates come before the others. Within both groups, rows are sorted by p-value.
 
     Attributes:
-        nodes, statistic, dof, log_p, effect_size: columns, in rank order.
-        significant: whether each candidate is significant, after any correction.
+        nodes: the indices of the candidates.
+        statistic, dof, log_p: the test statistic, its degrees of freedom, and the natural logarithm
+            of the p-value.
+        effect_size: Cramér's V, from 0 to 1.
+        significant: whether each candidate is significant, after any correction for multiple
+            testing.
         selected: whether each candidate is in the network of the explanation.
         left_out: the number of further candidates that were ranked but are not stored.
         names: set by :meth:`Explanation.named`, for the rows.
@@ -98,8 +102,8 @@ class Ranking(NodeTable[RankedNode]):
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:
     """Return the log p-value below which a candidate is significant.
 
-    With the Benjamini-Hochberg correction it depends on the number of significant candidates, so
-    the ranking must be complete.
+    With the Benjamini-Hochberg correction, this threshold depends on the number of significant
+    candidates, so the ranking must include all candidates.
 
     Examples:
         >>> one, some = np.ones(4), np.array([True, True, False, False])

@@ -29,7 +29,7 @@ class Neighbourhood:
     Attributes:
         candidates: the parts that may influence the target, ascending.
         ends: the nodes of the target.
-        own: the ends, if nodes are perturbed; else empty.
+        own: the same nodes if the parts are nodes; else empty.
     """
 
     target: VariableId
@@ -49,7 +49,8 @@ class Dependents:
 
     Attributes:
         ranking: the ranking of all candidates.
-        related: U(t) of the paper, in the order of the ranking.
+        related: the set U(t) of the paper, in the order of the ranking: the variables that depend
+            on the target t and, unless ``no_child``, those that depend on any of these.
     """
 
     ranking: Ranking
@@ -72,7 +73,8 @@ def select_variables(
         neighbourhoods: the targets and their candidates.
         config: the options of the selection.
         significance: significance level and correction.
-        cells: the number of cells of tables and samples in memory; about 50 bytes each.
+        cells: the maximum number of entries of tables and samples in memory, at about 50 bytes
+            each.
     """
     step = _Selection(table, config, significance, cells)
     for block in _blocks(neighbourhoods, table):
@@ -108,7 +110,7 @@ class _Selection:
         return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
 
     def _dependents_of(self, columns: IntArray, dependent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the union of S(v) over the variables v in S(t), within the candidates."""
+        """Return the candidates that depend on any variable that depends on the target."""
         reached = np.zeros(len(columns), dtype=bool)
         if not dependent.any():
             return reached
@@ -134,7 +136,7 @@ def results_of_pairs(
 ) -> PairwiseTests:
     """Test variables of ``left`` against those of ``right``: all pairs, or the wanted ones.
 
-    All pairs are counted in any case, which is cheap compared to testing.
+    The contingency tables of all pairs are counted in any case, which is cheap compared to testing.
 
     Returns:
         Results ``[left, right]``, zero for pairs that are not wanted.
@@ -158,7 +160,7 @@ def results_of_pairs(
 def _blocks(
     neighbourhoods: Iterable[Neighbourhood], table: SampleTable
 ) -> Iterator[list[Neighbourhood]]:
-    """Group consecutive targets with similar candidates, so that few extra pairs are counted."""
+    """Group consecutive targets with similar candidates, so that few unneeded pairs are counted."""
     states = int(table.cardinalities.max())
     cells = _CELLS_AT_ONCE // states**2
     targets = _CELLS_AT_ONCE // (table.num_samples * states)

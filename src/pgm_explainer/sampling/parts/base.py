@@ -1,4 +1,4 @@
-"""Parts of a graph: what is perturbed as a unit."""
+"""Parts of a graph: the units that are perturbed, such as nodes or edges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Batch:
 
     Attributes:
         x: features ``[B, n, F]``; may be modified.
-        edges: the edges of each sample; None for those of the subgraph.
+        edges: the edges of each sample; None if all samples have the edges of the subgraph.
     """
 
     x: FloatArray
@@ -37,10 +37,10 @@ class Batch:
 
 
 class Parts(ABC):
-    """The parts of a graph, numbered.
+    """The parts of a graph, each with a number.
 
-    A node has its index in the graph. Parts of other kinds have numbers from ``first`` on, which is
-    at least the number of nodes.
+    The number of a node is its index in the graph. Parts of other kinds are numbered from ``first``
+    on, which is at least the number of nodes.
 
     Attributes:
         first: the number of the first part.
@@ -66,11 +66,14 @@ class Parts(ABC):
 
     @abstractmethod
     def labels(self, parts: IntArray) -> list[VariableId]:
-        """Return what parts are called: nodes by number, edges as pairs, others by name."""
+        """Return the labels of parts: the number of a node, the pair of an edge, or a name."""
 
     @abstractmethod
     def reaching(self, nodes: IntArray) -> IntArray:
-        """Return the parts that may influence a prediction with this receptive field, ascending."""
+        """Return the parts that may influence a prediction, ascending.
+
+        The prediction depends only on ``nodes``, its receptive field.
+        """
 
     @abstractmethod
     def within(self, subgraph: Subgraph) -> IntArray:
@@ -90,12 +93,12 @@ class Parts(ABC):
         Args:
             batch: the inputs of the samples on the subgraph.
             samples: the numbers of the samples, for random numbers.
-            parts: some parts, ascending, with all that are :meth:`within` the subgraph.
+            parts: some parts, ascending; these must include all parts :meth:`within` the subgraph.
             perturbed: ``[B, parts]``, whether each part is perturbed in each sample.
         """
 
     def nodes_in(self, parts: IntArray) -> IntArray:
-        """Return the parts that are nodes, whose own predictions are recorded too."""
+        """Return the parts that are nodes; their own predictions are recorded too."""
         return np.empty(0, dtype=np.int64)
 
     def own(self, ends: IntArray) -> IntArray:
@@ -120,12 +123,12 @@ class Parts(ABC):
         return
 
     def notes(self, parts: IntArray) -> Sequence[str]:
-        """Return what a reader should know about some candidates, as warnings."""
+        """Return warnings about some candidates, for the reader of an explanation."""
         return ()
 
 
 class PartKind(Choice, Protocol):
-    """A kind of parts; :meth:`bind` finds the parts of a graph."""
+    """A kind of parts, such as edges; :meth:`bind` finds the parts of a given graph."""
 
     @property
     def name(self) -> str: ...

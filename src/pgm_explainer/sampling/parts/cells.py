@@ -1,4 +1,4 @@
-"""Parts made of features: of nodes, of columns, or of both."""
+"""Parts made of features: rows (nodes), columns, or blocks of the feature matrix."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def replace_features(
     Args:
         draws: the random numbers of the samples and nodes of ``x``.
         perturbed: ``[B, n]``, the nodes whose features are replaced.
-        columns: ``[nonzero of perturbed, F]``, which columns of each are replaced; None for those
-            of the configuration.
+        columns: ``[k, F]``, which columns are replaced, for each of the k true entries of
+            ``perturbed``; None for the columns of the configuration.
     """
     features = population.x.shape[1]
     chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
@@ -124,7 +124,7 @@ class NodeParts(Parts):
 
 @dataclass(frozen=True)
 class NodeTitles(Sequence[VariableId]):
-    """The labels ``(node, title)`` of every node and title, made when needed."""
+    """The labels ``(node, title)`` of all pairs of a node and a title, created on access."""
 
     nodes: Sequence[int]
     titles: Sequence[str]
@@ -139,18 +139,19 @@ class NodeTitles(Sequence[VariableId]):
 
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _PROBED_NODES = 64
-"""How many nodes of a part are looked at to find how often perturbing it changes anything."""
+"""The maximum number of nodes of a part that are used to estimate how often it really changes."""
 
 
 class CellParts(Parts):
     """Blocks of the feature matrix: a part has some rows (nodes) and some columns (features).
 
     Args:
-        rows: the number of the row block of each node; -1 for nodes that are never perturbed.
-        columns: the number of the column block of each feature; -1 for those that never are.
-        names: the label of each part; part ``row block * column blocks + column block``.
-        exists: which parts have any feature; None for all. Node types differ in their numbers of
-            features.
+        rows: the row block of each node, as a number; -1 for nodes that are never perturbed.
+        columns: the column block of each feature, as a number; -1 for features that never are.
+        names: the label of each part. The part of row block i and column block j is at
+            ``i * (number of column blocks) + j``.
+        exists: which parts have any feature; None for all. Some may have none, because node types
+            can have different numbers of features.
     """
 
     changes_features = True
@@ -166,7 +167,7 @@ class CellParts(Parts):
         exists: NDArray[np.bool_] | None = None,
     ) -> None:
         self.first, self.count = first, len(names)
-        # The columns of a part are given by the part itself.
+        # A part has its own columns, so the option ``features`` is not applied a second time.
         self._population, self._config = population, replace(config, features=None)
         self._rows, self._columns, self._names = rows, columns, names
         self._exists = np.ones(len(names), dtype=bool) if exists is None else exists
@@ -221,7 +222,7 @@ class CellParts(Parts):
         nodes = order[np.arange(counts.sum()) + np.repeat(first - starts, counts)]
         population, config = self._population, self._config
         share = changed_shares(config.perturbation, population, nodes, self._columns, config.seed)
-        # Of any node, as those of a part are perturbed together.
+        # The nodes of a part are perturbed together, so a change of any node counts.
         kept = np.multiply.reduceat(1 - share, starts, axis=0)
         return np.asarray(1 - kept[of_part, columns])
 

@@ -35,10 +35,10 @@ class Edges(Described):
         how: ``remove`` deletes an edge; ``rewire`` gives it the source of another edge, drawn at
             random; ``attributes`` gives it the further inputs, such as ``edge_weight`` and
             ``edge_attr``, of another edge.
-        undirected: whether both directions of an edge are one part; None to decide by the graph,
-            which is undirected if it has the opposite of every edge.
+        undirected: whether the two directions of an edge are one part. None means True if the
+            graph has the opposite of every edge, and False otherwise.
 
-    Duplicates of an edge are one part.
+    Repeated edges between the same nodes are one part.
     """
 
     how: str = "remove"
@@ -104,8 +104,8 @@ class EdgeParts(Parts):
         return [self._names[part] for part in (parts - self.first).tolist()]
 
     def reaching(self, nodes: IntArray) -> IntArray:
-        # Not only edges that carry messages to a target: an edge into the outermost node changes
-        # its degree, by which many models scale the message it sends.
+        # This includes edges whose messages cannot reach the target: an edge into one of the
+        # outermost nodes changes its degree, by which many models scale the messages it sends.
         return self._parts_of(self._graph.edges_into(nodes))
 
     def within(self, subgraph: Subgraph) -> IntArray:
@@ -117,7 +117,7 @@ class EdgeParts(Parts):
 
     @cached_property
     def _odd(self) -> tuple[IntArray, IntArray]:
-        """How many edges of each part occur more than once, and how many are self-loops."""
+        """For each part, the number of edges that are repeated, and the number of self-loops."""
         source, target = self._graph.edge_index
         codes = source * self._graph.num_nodes + target
         _, first, copies = np.unique(codes, return_index=True, return_counts=True)
@@ -152,19 +152,19 @@ class EdgeParts(Parts):
     ) -> Batch:
         part_of = self._part_of[subgraph.edges]
         at = np.searchsorted(parts, self.first + np.maximum(part_of, 0))
-        # Edges of no part have a column of False, the last one.
+        # Edges that belong to no part use an extra last column, which is always False.
         at = np.where(part_of >= 0, at, len(parts))
         hit = np.pad(perturbed, ((0, 0), (0, 1)))[:, at]
         edges = batch.edges or SampledEdges(np.ones(hit.shape, dtype=bool))
         if self._how == "remove":
             return Batch(batch.x, replace(edges, kept=edges.kept & ~hit))
-        # The random number belongs to the column of the edge, and so not to the subgraph.
+        # The random number of an edge depends on its column in the graph, not on the subgraph.
         draws = Draws.grid(self._config.seed, samples, subgraph.edges)
         uniforms = draws.uniforms(self._how)[..., 0]
         if self._how == "attributes":
             donors = (uniforms * self._graph.edge_index.shape[1]).astype(np.int64)
             return Batch(batch.x, replace(edges, edges=np.where(hit, donors, subgraph.edges)))
-        # The new source is of the same graph, if there are many.
+        # If there are many graphs, the new source is a node of the same graph.
         offsets = self._graph.edge_offsets
         graph_of = np.searchsorted(offsets, subgraph.edges, side="right") - 1
         donors = offsets[graph_of] + (uniforms * np.diff(offsets)[graph_of]).astype(np.int64)

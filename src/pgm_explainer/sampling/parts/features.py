@@ -32,8 +32,8 @@ class Features(Described):
     are different parts.
 
     Attributes:
-        nodes: the nodes each of which has parts of its own, called ``(node, column name)``; None
-            for columns over all nodes.
+        nodes: if given, each feature column of each of these nodes is a part, with the label
+            ``(node, column name)``. None makes each column of all nodes together a part.
     """
 
     nodes: tuple[int, ...] | None = None

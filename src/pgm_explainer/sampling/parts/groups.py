@@ -31,17 +31,18 @@ Members = tuple[tuple[str, tuple[Any, ...]], ...]
 
 @dataclass(frozen=True)
 class Groups(UserDefined):
-    """Each group is a part; what is in no group is never perturbed.
+    """Each group is a part. What is in no group is never perturbed.
 
-    The settings of an explanation record what the groups are of, but not their members.
+    The settings of an explanation store the option ``of``, but not the members of the groups.
 
     Args:
-        groups: a mapping from the name of a group to its members, or a list with the name of the
-            group of every node (or edge, or feature), None for those in no group. For many graphs,
-            a list with such a mapping or list for each graph, None for a graph without groups.
-        of: what the members are: ``nodes`` (indices), ``edges`` (pairs, in both directions if the
-            graph is undirected) or ``features`` (columns). In a list, edges have the order of
-            ``edge_index``.
+        groups: a mapping from the name of each group to its members. Or a list that has, for every
+            node (or edge, or feature), the name of its group, or None if it is in no group. For
+            many graphs, a list with one such mapping or list for each graph, or None for a graph
+            without groups.
+        of: what the members are: ``nodes`` (indices), ``edges`` (pairs of nodes; in an undirected
+            graph, a pair stands for both directions) or ``features`` (columns). If ``groups`` is a
+            list, edges have the order of ``edge_index``.
 
     Examples:
         >>> Groups({"ring": [0, 1, 2], "tail": [3]}).members
@@ -68,7 +69,7 @@ class Groups(UserDefined):
             raise InputError("groups of features are the same in all graphs; pass one mapping")
         object.__setattr__(self, "graphs", () if each is None else each)
         object.__setattr__(self, "members", _read(groups, of) if each is None else ())
-        # Of lists with a name for every node, which must have as many names as there are nodes.
+        # The lengths of lists of names, to check later that there is a name for every node.
         lists = [groups] if each is None else as_list(groups) or []
         object.__setattr__(self, "lengths", tuple(map(_length, lists)))
 
@@ -130,7 +131,7 @@ class Groups(UserDefined):
     def _positions(
         self, members: tuple[Any, ...], name: str, graph: Graph, offsets: IntArray, at: int
     ) -> IntArray:
-        """Return where the members of a group are: nodes, feature columns or edge columns.
+        """Return the positions of the members of a group: nodes, feature columns or edge columns.
 
         Args:
             offsets: the first node, column or edge of each graph.

@@ -62,7 +62,7 @@ class Mixed:
 
 
 class MixedParts(Parts):
-    """Several kinds of parts, with consecutive numbers; nodes come first."""
+    """The parts of several kinds, numbered one kind after the other; nodes come first."""
 
     def __init__(self, kinds: Sequence[Parts]) -> None:
         self._kinds = kinds

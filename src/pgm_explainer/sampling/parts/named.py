@@ -1,4 +1,4 @@
-"""Kinds of parts by name, and custom kinds."""
+"""Look up a kind of parts by its name, and wrap custom kinds."""
 
 from __future__ import annotations
 

@@ -25,15 +25,15 @@ __all__ = ["Time"]
 
 @dataclass(frozen=True)
 class Time(Described):
-    """Every time step is a part, of all nodes together or of each node.
+    """Every time step is a part, for all nodes together or for each node separately.
 
     Attributes:
         steps: the number of time steps; None to read it from features ``[N, T, F]``.
-        per_node: whether each node has parts of its own, called ``(7, "step 3")``. If False, a
-            part is called ``"step 3"``.
+        per_node: if True, each step of each node is a part, with a label such as
+            ``(7, "step 3")``. If False, each step of all nodes is a part, labelled ``"step 3"``.
 
-    Step t has the columns ``[t * F, (t + 1) * F)`` of the features, as in
-    ``x.reshape(N, T * F)`` of an array ``[N, T, F]``.
+    Features ``[N, T, F]`` are flattened to ``[N, T * F]``. Step t then has the columns from
+    ``t * F`` up to, but not including, ``(t + 1) * F``.
     """
 
     steps: int | None = None
