@@ -32,6 +32,7 @@ from .torch_tools import (
     as_features,
     count_hops,
     distinct_samples,
+    faster_with_matrix,
     first_tensor,
     flow_of,
     same_scores,
@@ -169,8 +170,11 @@ class TorchModulePredictor(Predictor):
 
     @property
     def _may_be_sparse(self) -> bool:
-        """Whether layers are those of PyTorch Geometric, with messages from source to target."""
-        return self.num_layers is not None and self.flow == FLOWS[0]
+        """Whether a sparse matrix of edges is tried: for layers that are faster with it.
+
+        Other models may have a faster way for stacked samples.
+        """
+        return self.flow == FLOWS[0] and faster_with_matrix(self.module)
 
     def _edge_batching(
         self,

@@ -19,6 +19,7 @@ __all__ = [
     "as_features",
     "count_hops",
     "distinct_samples",
+    "faster_with_matrix",
     "first_tensor",
     "flow_of",
     "same_scores",
@@ -90,14 +91,23 @@ def flow_of(module: nn.Module) -> str:
     return flows.pop() if flows else FLOWS[0]
 
 
+def faster_with_matrix(module: nn.Module) -> bool:
+    """Return whether all layers are known to be faster with a sparse matrix of edges."""
+    return _all_layers_in(module, (*_PLAIN_SUMS, "GCNConv"))
+
+
 def takes_any_matrix(module: nn.Module) -> bool:
     """Return whether all layers treat any sparse matrix of edges like an ``edge_index``.
 
     Layers that only sum or average over edges do. Layers that add self-loops or normalise treat
     some sparse matrices differently from an ``edge_index``.
     """
+    return _all_layers_in(module, _PLAIN_SUMS)
+
+
+def _all_layers_in(module: nn.Module, names: tuple[str, ...]) -> bool:
     layers = [part for part in module.modules() if _is_a(part, _LAYER)]
-    return all(type(layer).__name__ in _PLAIN_SUMS for layer in layers)
+    return bool(layers) and all(type(layer).__name__ in names for layer in layers)
 
 
 def _is_a(module: nn.Module, name: str) -> bool:
