@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import PGMExplainerError
-from ..bayesian_network import ConditionalTable
+from ..conditional_table import ConditionalTable
 from ..noisy_or import NoisyOr
 
 try:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import PGMExplainerError
 from ...variables import VariableId
-from ..bayesian_network import BayesianNetwork, ConditionalTable
+from ..bayesian_network import BayesianNetwork
+from ..conditional_table import ConditionalTable
 from .naming import words_for
 
 if TYPE_CHECKING:

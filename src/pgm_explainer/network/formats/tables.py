@@ -12,7 +12,8 @@ from ...errors import FileError, InputError
 from ...limits import NETWORK_VARIABLES
 from ...structure import DAG
 from ...variables import Variable
-from ..bayesian_network import BayesianNetwork, ConditionalTable
+from ..bayesian_network import BayesianNetwork
+from ..conditional_table import ConditionalTable
 from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
 
 __all__ = ["WordTable", "check_count", "network_from_words", "network_in_words"]
