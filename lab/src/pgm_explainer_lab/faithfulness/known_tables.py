@@ -92,14 +92,14 @@ def faber_blocks(truths: Cells, cells: Cells, community: Cells) -> Iterator[str]
     yield (
         "The three data sets of Faber et al. (KDD 2021), by their protocol. *Infection*: ten "
         "directed graphs of 1,000 nodes and a network of four layers with an accuracy above "
-        "0.999. Targets have a single shortest path from an infected node, the *source*. *path* is "
-        "the score of Faber et al.: the importance of an edge is the sum of those of its two "
-        "nodes; the score is the share of the path's edges among the top n edges, where n is the "
-        "number of nodes on the path. Targets are weighted so that each distance counts as often "
-        "as it occurs. *Negative evidence*: how often a Kolmogorov–Smirnov test distinguishes the "
-        "neighbours of the rarer colour, which are evidence against the prediction, from white "
-        "neighbours. *Community*: how often the attribution of rewired edges changes in the same "
-        "direction as the probability."
+        "0.999. Targets have a single shortest path from an infected node, the *source*. *path* "
+        "is the score of Faber et al.: the importance of an edge is the sum of the importances of"
+        " its two nodes; the score is the share of the path's edges among the top n edges, where "
+        "n is the number of nodes on the path. Targets are weighted so that each distance counts "
+        "as often as it occurs. *Negative evidence*: how often a Kolmogorov–Smirnov test "
+        "distinguishes the neighbours of the rarer colour, which are evidence against the "
+        "prediction, from white neighbours. *Community*: how often the attribution of rewired "
+        "edges changes in the same direction as the probability."
     )
     yield grid("", columns, _ALL)
     figures = ", ".join(f"{name} {share:.3f}" for name, share in _PUBLISHED.items())

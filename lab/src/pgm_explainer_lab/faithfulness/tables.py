@@ -37,14 +37,15 @@ _CAPTURED = {
 
 
 _LEAD = (
-    "Compared with the best other method on each set, target by target. ± is the standard error of "
-    "the mean difference; a difference of less than two standard errors may be chance. The best of "
-    "eleven methods is chosen after the fact, which favours it. *passes*: the number of passes per "
-    "target. Occlusion perturbs one node at a time, so it has no noise from other nodes. Where an "
-    "effect is much the same in every context, that is an advantage; where effects depend on other "
-    "nodes, it misses them. On Negative evidence the true effects themselves are uncertain. The "
-    "model is so sure that a node changes its prediction in one context of a hundred at most, so "
-    "the standard error of a true effect is half of it or more, and 1,000 samples contain few such "
+    "The next table compares the effects with the best other method on each set, target by "
+    "target. ± is the standard error of the mean difference; a difference of less than two "
+    "standard errors may be chance. The best of eleven methods is chosen after the fact, which "
+    "favours it. *passes*: the number of passes per target. Occlusion perturbs one node at a "
+    "time, so other nodes add no noise. This is an advantage where an effect is nearly the same "
+    "in every context; where effects depend on other nodes, occlusion misses them. On Negative "
+    "evidence the true effects themselves are uncertain. The model is very confident: perturbing "
+    "a node changes its prediction in at most one context in a hundred. The standard error of a "
+    "true effect is therefore at least half of the effect, and 1,000 samples contain few such "
     "changes."
 )
 
@@ -120,13 +121,14 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
     """Yield the coverage of the intervals and the rates of false discoveries."""
     yield "### Coverage of the intervals and false discoveries"
     yield (
-        "*all*: the share of 95 % intervals that contain the true effect, over all candidates and "
-        "the target, or over 200 of them drawn at random; *of the strongest*: the same for the "
+        "*all*: the share of 95 % intervals that contain the true effect, over all candidates and"
+        " the target, or over 200 of them drawn at random; *of the strongest*: the same for the "
         "five nodes with the largest true effect. The true effect is itself a mean over at least "
-        "30 contexts, so the intervals are widened by its margin. ± is the standard error of the "
-        "share, with targets as clusters. Predictions that change in no sample have no intervals. "
-        "This excludes half of the targets of Negative evidence; of the others, the true effects "
-        "rest on few contexts with any change, so a miss may be an error of the true effect."
+        "30 contexts, so the intervals are widened by its margin of error. ± is the standard "
+        "error of the share, with targets as clusters. Predictions that change in no sample have "
+        "no intervals. This excludes half of the targets of Negative evidence; for the other "
+        "half, the true effects are based on the few contexts in which anything changes, so a "
+        "miss may be due to an error in the true effect."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals", "targets"]]
     for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
@@ -141,11 +143,11 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
     yield table(rows)
     if nulls:
         yield (
-            "*Nothing to find*: the prediction of a target is replaced by that of the same node in "
-            "a copy of the graph that is perturbed independently. It then depends on no candidate, "
-            "and every discovery is false. *Out of sight*: some candidates are one hop too far "
-            "away for the model to use them, others matter; *false* is the mean share of the "
-            "former among the discoveries."
+            "*Nothing to find*: the prediction of a target is replaced by that of the same node "
+            "in a copy of the graph that is perturbed independently. It then depends on no "
+            "candidate, and every discovery is false. *Out of sight*: some candidates are one hop"
+            " too far away for the model to use, while others matter; *false* is the mean share "
+            "of these distant candidates among the discoveries."
         )
         yield table(list(_null_rows(nulls)))
 

@@ -78,29 +78,30 @@ def _atom_jobs(plan: Plan) -> Sequence[Job]:
 
 
 _ABOUT_EDGES = (
-    "The AUC of the edges within the motif of a target among all edges that may explain it, by the "
-    'columns of `effects` with `parts="edges"` and otherwise the defaults: the edges of all '
-    "targets together (PGExplainer's protocol), and for strength the mean of each target's own. "
-    "*True effects* rank the edges by how much the model's probability changes, on average over "
-    "random contexts, if the edge is removed, measured with many calls for one target in five (at "
-    "least 5 contexts, up to 200 for small neighbourhoods). This is an estimate on fewer targets, "
-    "not a strict bound, so a column may score above it. "
-    "*Captured*: the true effects of the five strongest edges found, divided by those of the "
-    "five truly strongest. **Bold** reaches PGExplainer's published figure, ▼ does not."
+    'Edges are ranked by a column of `effects`, with `parts="edges"` and otherwise the defaults. '
+    "The table shows the AUC of the edges within the motif of a target among all edges that may "
+    "explain it. The edges of all targets are pooled (PGExplainer's protocol); *strength, each "
+    "target* is the mean of the AUCs of single targets. *True effects* ranks an edge by how much "
+    "removing it changes the model's probability, on average over random contexts. It is measured"
+    " with many calls for one target in five (at least 5 contexts, up to 200 for small "
+    "neighbourhoods). It is an estimate on fewer targets, not a strict bound, so a column may "
+    "score above it. *Captured*: the sum of the true effects of the five top-ranked edges, "
+    "divided by that of the five edges with the largest true effects. **Bold** reaches "
+    "PGExplainer's published figure, ▼ does not."
 )
 _ABOUT_INFECTION = (
-    "The protocol of Faber et al.: the share of the edges of the path from the nearest infected "
-    "node among the n strongest edges (one seed), n the number of nodes on the path "
-    "(their figures: occlusion 1.000, saliency 0.973)."
+    "The protocol of Faber et al.: the share of the edges on the path from the nearest infected "
+    "node that are among the n strongest edges, where n is the number of nodes on the path. One "
+    "seed. Their figures: occlusion 1.000, saliency 0.973."
 )
 _ABOUT_ATOMS = (
-    "At most two seeds. "
-    "A GIN is trained on 2,000 molecules whose class follows from known atoms, and explained on "
-    "held-out molecules of the class that it is right about with a probability above 0.9. "
-    "Recall at k: the share of the k true atoms among the k atoms with the largest strength / the "
-    "AUC of the true atoms, averaged over molecules. *distinct* replaces an atom by another type, "
-    "all types being equally likely. The class *mutagenic* has other causes than the NO2 and NH2 "
-    "groups that are taken as true there."
+    "At most two seeds. A GIN is trained on 2,000 molecules whose class is determined by known "
+    "atoms. It is explained on those held-out molecules of the class that it classifies correctly"
+    " with a probability above 0.9. Each cell shows recall at k / AUC, averaged over molecules. "
+    "Recall at k is the share of the k true atoms that are among the k atoms with the largest "
+    "strength; the AUC is that of the true atoms. *distinct* replaces an atom by an atom of "
+    "another type, with all types equally likely. The class *mutagenic* has causes other than the"
+    " NO2 and NH2 groups, which are taken as the truth there."
 )
 _ABOUT_COLUMNS = "Recall at k by other columns of `effects`, averaged over the generated sets."
 

@@ -87,9 +87,9 @@ def beyond_section(plan: Plan) -> Section:
         *(_table_of(data, measured) for data in SYNTHETIC),
         "### Does the network predict the model?",
         "Each method forecasts whether the target's prediction changes, given only which nodes "
-        "are perturbed. All are tested on as many new perturbations, drawn with another seed. The "
-        "logistic regression is additive and is trained on the same samples as the network; the "
-        "base rate is the share of changes among those samples.",
+        "are perturbed. All are tested on the same number of new perturbations, drawn with "
+        "another seed. The logistic regression is additive and is trained on the same samples as "
+        "the network; the base rate is the share of changes among those samples.",
         _verdict(forecasts),
         _forecast_table(forecasts),
         f"![Quality of the forecasts]({path.parent.name}/{path.name})",

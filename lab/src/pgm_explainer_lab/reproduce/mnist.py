@@ -72,10 +72,10 @@ def mnist_section(plan: Plan) -> Section:
     _draw_sizes(right, plan.place.figures / "mnist-sizes.png")
     blocks = [
         "## MNIST: digits as superpixels",
-        "Each superpixel has edges to the eight superpixels whose centres are nearest. The authors "
-        "seem to have built their graphs this way: their trained network classifies more digits "
-        "correctly on such graphs than with the edges reversed, or with neighbours that are "
-        "chosen by position and intensity.",
+        "Each superpixel has edges to the eight superpixels whose centres are nearest. The "
+        "authors seem to have built their graphs this way, because their trained network "
+        "classifies more digits correctly on such graphs than on graphs with reversed edges or "
+        "with neighbours chosen by position and intensity.",
         f"The table covers those of the first {plan.digits} test digits that the network "
         f"classifies correctly. Only the intensity is perturbed. As in the paper, an explanation "
         f"is the Markov blanket of the prediction; the paper reports {DIGIT_SIZES}. *Published "
