@@ -11,6 +11,10 @@ import pytest
 
 from pgm_explainer import PGMExplainer
 
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="code objects have no qualified names before Python 3.11"
+)
+
 PACKAGE = Path(__file__).parents[2] / "src" / "pgm_explainer"
 STEPS = {
     **dict.fromkeys(("querying", "sampling", "predictors"), 1),
