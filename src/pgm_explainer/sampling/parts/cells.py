@@ -71,12 +71,7 @@ class NodeParts(Parts):
 
     changes_features = True
 
-    def __init__(
-        self,
-        population: Population,
-        config: SamplingConfig,
-        names: Sequence[VariableId] | None = None,
-    ) -> None:
+    def __init__(self, population: Population, config: SamplingConfig) -> None:
         self.first, self.count = 0, len(population.x)
         self._population, self._config = population, config
 
