@@ -44,7 +44,8 @@ class Explanation(Shown):
         probability: the model's probability of that class on the unperturbed features; None for a
             regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
-        held: the fraction of samples in which the prediction was kept.
+        held: the fraction of samples in which the prediction was kept, as the option ``change``
+            defines it; this is what the network is about.
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
@@ -67,6 +68,14 @@ class Explanation(Shown):
             None if the explanation was loaded, unpickled or copied.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
+        class_stayed: the fraction of samples in which the model predicted the same class as on the
+            unperturbed features, whether or not this class is the explained one; None for a
+            regression, and if the explanation was saved before version 7 of the file format.
+        sample_mean: the mean over the samples of what the effects are about: the probability of
+            the explained class, the predicted value or, of several values, the Euclidean distance
+            from the unperturbed ones. None if it was saved before version 7.
+        thresholds: changes above these counted as changed, one for each level of change, in the
+            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
     """
 
     target: VariableId
@@ -88,6 +97,9 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    class_stayed: float | None = None
+    sample_mean: float | None = None
+    thresholds: tuple[float, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -448,7 +460,14 @@ class Explanation(Shown):
             and self.effects.agrees(other.effects)
             and all(
                 getattr(self, name) == getattr(other, name)
-                for name in ("target", "explained_class", "held", "ranking", "network")
+                for name in (
+                    "target",
+                    "explained_class",
+                    "held",
+                    "class_stayed",
+                    "ranking",
+                    "network",
+                )
             )
         )
 

@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray
 from ..variables import VariableId
 from .table import SampleTable
-from .values import Outcome, TargetValues
+from .values import ROUNDING, Outcome, TargetValues
 
 __all__ = ["Samples"]
-
-_ROUNDING = 1e-6
-"""Relative changes of a prediction up to this are rounding errors of the model."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,7 @@ class Samples:
         changed_share: for each recorded part, how often perturbing it changes anything.
         values: the probability of the explained class (or the value) of each target in every
             sample.
+        thresholds: changes of each target above these count as changed, ``[targets, levels - 1]``.
         first_prediction: the column of the first prediction.
     """
 
@@ -38,6 +36,7 @@ class Samples:
     classes: IntArray
     changed_share: NDArray[np.float64]
     values: TargetValues
+    thresholds: FloatArray
     first_prediction: int = 0
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
@@ -54,7 +53,13 @@ class Samples:
         """Return the prediction of a target in every sample."""
         values, original = self.values.of(target)
         size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
-        return Outcome(values, original, _ROUNDING * float(size))
+        return Outcome(
+            values,
+            original,
+            ROUNDING * float(size),
+            self.values.class_stayed(target),
+            tuple(self.thresholds[self.values.at(target)].tolist()),
+        )
 
     def predicted_classes(self, nodes: IntArray) -> IntArray:
         """Return the predicted class of some nodes; -1 for a node without a recorded prediction.

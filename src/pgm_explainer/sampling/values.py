@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..querying import Query
 from ..scratch import Scratch
 from ..variables import VariableId
 from .record import Record
 
-__all__ = ["Outcome", "TargetValues"]
+__all__ = ["ROUNDING", "Outcome", "TargetValues"]
+
+ROUNDING = 1e-6
+"""Relative changes of a prediction up to this are rounding errors of the model."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,16 @@ class Outcome:
         values: the explained class's probability, or the predicted value, ``[n]``.
         original: the same without perturbation.
         resolution: changes up to this are rounding errors of the model.
+        class_stayed: the fraction of samples in which the model predicted the same class as without
+            perturbation; None for values.
+        thresholds: changes above these count as changed, one for each level of change.
     """
 
     values: NDArray[np.float64]
     original: float
     resolution: float
+    class_stayed: float | None = None
+    thresholds: tuple[float, ...] = ()
 
     @property
     def change(self) -> NDArray[np.float64]:
@@ -58,10 +66,32 @@ class TargetValues:
         self.are_probabilities = model.reader.kind != "values"
         self._record = Record(num_samples, len(at), np.float64, scratch)
         self._original = self._of(model.before[None])[0]
+        self._predicted = self._before.argmax(axis=-1)
+        self._stayed = np.zeros(len(at), dtype=np.int64)
+        self._num_samples = num_samples
+
+    @property
+    def positions(self) -> IntArray:
+        """The positions of the targets among all predictions."""
+        return self._at
 
     def record(self, start: int, after: FloatArray) -> None:
-        """Record the predictions ``[B, predictions, C]`` of a batch."""
+        """Record the predictions ``[B, predictions, C]`` of a batch, each sample once."""
         self._record.write(start, self._of(after))
+        if self.are_probabilities:
+            chosen = after[:, self._at]
+            predicted = chosen[:, np.arange(len(self._at)), self._predicted]
+            # A tie is no other prediction; nor is one that rounding errors decide.
+            self._stayed += (predicted >= chosen.max(axis=-1) - ROUNDING).sum(axis=0)
+
+    def at(self, target: VariableId) -> int:
+        """Return the number of a target."""
+        return self._column[target]
+
+    def class_stayed(self, target: VariableId) -> float | None:
+        """Return how often a target's predicted class stayed the same; None for values."""
+        stayed = int(self._stayed[self._column[target]])
+        return stayed / self._num_samples if self.are_probabilities else None
 
     def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:
         """Return the values ``[n]`` of a target, and the original one."""

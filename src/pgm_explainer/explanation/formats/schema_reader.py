@@ -29,6 +29,7 @@ from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
+_SINCE_7 = ("class_stayed", "sample_mean", "thresholds")
 _FIELDS = (
     "format",
     "version",
@@ -39,6 +40,7 @@ _FIELDS = (
     "probability",
     "values",
     "held",
+    *_SINCE_7,
     "effects",
     "ranking",
     "names",
@@ -51,8 +53,9 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSIONS = (4, 5)
-"""Older versions: without parts other than nodes, and the first with other settings."""
+_OLD_VERSIONS = (4, 5, 6)
+"""Older versions. Version 6 knew no thresholds, version 5 only nodes as parts, and version 4 had
+other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -86,6 +89,9 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         probability=fields["probability"].or_none(Checked.fraction),
         values=values,
         held=fields["held"].fraction(),
+        class_stayed=fields["class_stayed"].or_none(Checked.fraction),
+        sample_mean=fields["sample_mean"].or_none(Checked.number),
+        thresholds=tuple(each.finite() for each in fields["thresholds"].items()),
         effects=replace(effects, names=names),
         ranking=replace(ranking, names=names),
         network=fields["network"].or_none(_read_network),
@@ -120,8 +126,10 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} has version {version}, and this pgm-explainer reads versions "
                 f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
             )
-        if version in _OLD_VERSIONS and "parts" not in known:
-            document = Checked({**document.value, "parts": None}, document.place)
+        if version in _OLD_VERSIONS:
+            older = {} if version == _OLD_VERSIONS[-1] else {"parts": None}
+            unknown: dict[str, Any] = {**older, **dict.fromkeys(_SINCE_7), "thresholds": []}
+            document = Checked({**unknown, **document.value}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -344,6 +352,8 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
             f"which does not fit its {len(values)} values"
         )
+    if chosen is None and explanation.class_stayed is not None:
+        raise FileError(f"{place}.class_stayed must be null for a regression")
     _check_class_names(explanation, place)
     if explanation.network is not None:
         _check_network(explanation, explanation.network, place)
