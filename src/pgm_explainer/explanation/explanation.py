@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,10 +12,11 @@ import numpy as np
 
 from ..arrays import IntArray, check_whole_number
 from ..effects import Effects
-from ..errors import InputError, QueryError
+from ..errors import InputError, PGMExplainerWarning, QueryError
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
+from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
@@ -196,6 +198,10 @@ class Explanation(Shown):
                 (the features), ``"kept"`` or ``"changed"`` (the prediction), or one of each, as in
                 ``"original, kept"``.
 
+        Warns:
+            PGMExplainerWarning: fewer than 5 samples are expected to match the evidence, so the
+                answer is unreliable; see :meth:`support`.
+
         Raises:
             QueryError: there is no network, or the evidence is invalid or has probability zero.
 
@@ -205,6 +211,9 @@ class Explanation(Shown):
         """
         network = self._network_for(evidence)
         states = network.query(self.target, evidence)
+        weakness = thin_support(self.support(evidence)) if evidence else None
+        if weakness is not None:
+            warnings.warn(weakness, PGMExplainerWarning, stacklevel=2)
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
@@ -371,6 +380,47 @@ class Explanation(Shown):
             )
         options.setdefault("target", self.source[1])
         return self.source[0]
+
+    def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
+        """Return why the model predicts this, in three to six sentences with their numbers.
+
+        They say what is predicted, which parts speak for it and which against it (the target's own
+        features first, if they were explained), what was tried, and how sure this is.
+
+        Args:
+            audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
+                and settings.
+            templates: sentences that replace the built-in ones, by name, for another language or
+                style; ``docs/reason.md`` lists their names and fields.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+        """
+        from ..report.reason import reason_text
+
+        return reason_text(self, audience, templates)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        audience: str = "manager",
+        templates: Mapping[str, str] | None = None,
+    ) -> Path:
+        """Write a page with the reason, the effects as a table and bars, and what was tried.
+
+        Args:
+            path: the file, whose extension is its format: ``.md``, ``.html``, ``.pdf`` (needs
+                matplotlib) or ``.docx`` (needs python-docx).
+            audience: as in :meth:`reason`.
+            templates: as in :meth:`reason`.
+
+        Raises:
+            InputError: the extension, the audience, a template or one of its fields is unknown.
+            FileError: the file cannot be written.
+        """
+        from ..report.document import write_report
+
+        return write_report(self, path, audience, templates)
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.

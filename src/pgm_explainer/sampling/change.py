@@ -238,9 +238,16 @@ class TopFraction(Described):
         return (falls > self._threshold(falls)).astype(np.uint8)
 
     def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
-        return self._threshold(_rounded(severity, self.noise))[:, None]
+        # Halfway between the largest fall that was kept and the smallest that was not.
+        falls = _rounded(severity, self.noise)
+        threshold = self._threshold(falls)
+        below = np.where(falls > threshold, -np.inf, falls).max(axis=0)
+        above = np.where(falls > threshold, falls, np.inf).min(axis=0)
+        between = np.isfinite(below) & np.isfinite(above)
+        return np.where(between, (below + above) / 2, threshold)[:, None]
 
     def _threshold(self, falls: FloatArray) -> FloatArray:
+        """Return the threshold ``[V]`` of rounded falls."""
         wanted, noise = max(1, round(self.fraction * len(falls))), float(self.noise)
         border = np.sort(falls, axis=0)[-wanted]
         below = np.minimum(border - noise / 2, np.nextafter(border, -np.inf))

@@ -17,6 +17,9 @@ function show(at) {
   shown.prior = network && beliefsNow().holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
+  $("figures").replaceChildren(...explanation.figures.map(([value, caption]) =>
+    element("li", {}, element("strong", {}, value), ` ${caption}`)));
+  $("kept").textContent = explanation.kept;
   $("lead").replaceChildren(...sentence(explanation.lead));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
