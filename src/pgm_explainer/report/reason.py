@@ -18,7 +18,7 @@ from .wording import Wording, part_mention, wording_of
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["reason_sentences", "reason_text"]
+__all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
@@ -43,7 +43,7 @@ def reason_sentences(
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
     """
-    writer = _Writer(explanation, templates_for(audience, templates), audience == "manager")
+    writer = Writer.of(explanation, audience, templates)
     return [_capitalised(sentence) for sentence in writer.sentences()]
 
 
@@ -72,21 +72,35 @@ class _Told:
 
 
 @dataclass(frozen=True)
-class _Writer:
+class Writer:
+    """Fills the templates of an audience with what an explanation says."""
+
     explanation: Explanation
     templates: Mapping[str, str]
     in_percent: bool
 
+    @classmethod
+    def of(
+        cls, explanation: Explanation, audience: str, templates: Mapping[str, str] | None
+    ) -> Writer:
+        """Return the writer for an audience.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+        """
+        return cls(explanation, templates_for(audience, templates), audience == "manager")
+
     def sentences(self) -> Iterator[Sentence]:
-        yield self._fact(self._opening)
+        """Yield the sentences of a reason."""
+        yield self.fact(self._opening)
         features = self._features()
         if features:
             clauses = [self._clause(each) for each in _by_direction(features).values()]
-            yield self._say("effects", effects=_joined(clauses, "; "), **self._about)
+            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
         yield from self._parts(own_none=not features)
-        yield self._fact(self._tried)
+        yield self.fact(self._tried)
         found = self.explanation.effects.significant.any()
-        yield self._fact("sure" if found else "sure_none")
+        yield self.fact("sure" if found else "sure_none")
 
     @property
     def _opening(self) -> str:
@@ -113,7 +127,7 @@ class _Writer:
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
             feature = printable(each.feature)
-            action = self._say("replacing_feature", feature=feature, part=self._part(number))
+            action = self.say("replacing_feature", feature=feature, part=self._part(number))
             told.append(_Told(each, action, [feature], ("feature", number)))
         return told
 
@@ -125,15 +139,13 @@ class _Writer:
         own = own_effects(self.explanation)
         found = shown_effects(self.explanation)
         if not found:
-            yield self._fact("none")
+            yield self.fact("none")
             return
         idle = [each for each in own if not each.effect.significant]
         if idle and own_none:
             again = [self._part(each.number) for each in idle]
             part = _joined(again, ", ", self.templates["and"])
-            yield self._say(
-                "own_none", action=self._action(idle[0].words, part, True), **self._about
-            )
+            yield self.say("own_none", action=self._action(idle[0].words, part, True), **self.about)
         ordered = sorted(found, key=lambda each: not each.is_target)
         told = [
             _Told(
@@ -149,8 +161,8 @@ class _Writer:
             groups.pop("varies", None)
         for direction, group in groups.items():
             most = _MOST_AGAINST if direction == "raises" else _MOST_FOR
-            yield self._say(
-                self._verdict(direction), effects=self._clause(group[:most]), **self._about
+            yield self.say(
+                self._verdict(direction), effects=self._clause(group[:most]), **self.about
             )
 
     def _verdict(self, direction: str) -> str:
@@ -177,50 +189,51 @@ class _Writer:
         number = measure.size(effect.effect)
         low, high = sorted((abs(effect.low), abs(effect.high)))
         p = p_value(effect.log_p)
-        return self._say(
+        return self.say(
             template,
             action=action,
-            size=self._say("points", number=number) if measure.unit else number,
+            size=self.say("points", number=number) if measure.unit else number,
             number=number,
             low=measure.size(low),
             high=measure.size(high),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
-            **self._about,
+            **self.about,
         )
 
     def _action(self, words: Wording, part: Sentence, own: bool = False) -> Sentence:
         if words.perturbing != "perturbing":
-            return self._say("removing", verb=words.perturbing, part=part)
+            return self.say("removing", verb=words.perturbing, part=part)
         if words.noun == "part":
-            return self._say("altering", part=part)
-        return self._say("replacing_own" if own else "replacing", part=part)
+            return self.say("altering", part=part)
+        return self.say("replacing_own" if own else "replacing", part=part)
 
     def _part(self, number: int, words: Wording | None = None) -> Sentence:
         noun = "node" if words is None else words.noun
-        return self._say("part", noun=noun, name=[Mention(number)])
+        return self.say("part", noun=noun, name=[Mention(number)])
 
     @cached_property
-    def _about(self) -> dict[str, str | Sentence]:
+    def about(self) -> dict[str, str | Sentence]:
         """The explained class or value, and what effects are measured on."""
         explanation = self.explanation
         if explanation.explained_class is not None:
             outcome = self._class(explanation.explained_class)
-            return {"outcome": outcome, "measured": self._say("measured", outcome=outcome)}
+            return {"outcome": outcome, "measured": self.say("measured", outcome=outcome)}
         values = predicted_values(explanation)
         if len(explanation.values) > 1:
-            return {"outcome": values, "measured": self._say("measured_values")}
+            return {"outcome": values, "measured": self.say("measured_values")}
         named = explanation.settings.model.class_names is not None
         name = value_labels(explanation)[0] if named else "value"
-        return {"outcome": values, "measured": self._say("measured_value", name=name)}
+        return {"outcome": values, "measured": self.say("measured_value", name=name)}
 
     def _class(self, number: int) -> Sentence:
         name = self.explanation.class_name
         if self.explanation.settings.model.output is None:
-            return self._say("class", name=printable(name(number)))
-        return self._say("label" if number == 1 else "no_label", name=printable(name(1)))
+            return self.say("class", name=printable(name(number)))
+        return self.say("label" if number == 1 else "no_label", name=printable(name(1)))
 
     @cached_property
-    def _facts(self) -> dict[str, str | Sentence]:
+    def facts(self) -> dict[str, str | Sentence]:
+        """The fields of the templates about the whole explanation."""
         explanation, words = self.explanation, wording_of(self.explanation.settings)
         effects, judged = explanation.effects, explanation.settings.significance
         samples = explanation.settings.sampling.num_samples
@@ -228,7 +241,7 @@ class _Writer:
         stayed, predicted = explanation.class_stayed, explanation.predicted_class
         changed = words.perturbed
         if changed == "perturbed":
-            (changed,) = self._say("altered" if words.noun == "part" else "replaced")  # type: ignore[assignment]
+            (changed,) = self.say("altered" if words.noun == "part" else "replaced")  # type: ignore[assignment]
         warned = {
             "warnings": "; ".join(explanation.warnings),
             "num_warnings": str(len(explanation.warnings)),
@@ -249,22 +262,23 @@ class _Writer:
             "level": f"level {judged.significance:g}{CORRECTIONS[judged.correction]}",
             "perturbed": _within(describe_perturbed(explanation.settings)),
             "values": predicted_values(explanation) if predicted is None else "",
-            "action": self._action(words, self._say("any", noun=words.noun)),
+            "action": self._action(words, self.say("any", noun=words.noun)),
             **warned,
-            "warned": self._say("warned", **warned) if explanation.warnings else "",
-            **self._about,
+            "warned": self.say("warned", **warned) if explanation.warnings else "",
+            **self.about,
         }
 
-    def _fact(self, template: str) -> Sentence:
-        return self._say(template, **self._facts)
+    def fact(self, template: str) -> Sentence:
+        """Fill a template with facts about the whole explanation."""
+        return self.say(template, **self.facts)
 
     def _target(self) -> Sentence:
         explanation = self.explanation
         if explanation.task == "node":
             return self._part(int(explanation.ends[0]))
         if explanation.task == "edge":
-            return self._say("pair", name=variable_label(explanation, explanation.target))
-        return self._say("graph")
+            return self.say("pair", name=variable_label(explanation, explanation.target))
+        return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:
         """Return what effects are measured on, without perturbation and its mean in the samples."""
@@ -279,7 +293,7 @@ class _Writer:
         first, second = figures(*numbers)
         return first, second
 
-    def _say(self, template: str, **fields: str | Sentence) -> Sentence:
+    def say(self, template: str, **fields: str | Sentence) -> Sentence:
         """Fill a template; a field may be a sentence that mentions parts."""
         said: Sentence = []
         for text, name, _, _ in Formatter().parse(self.templates[template]):
