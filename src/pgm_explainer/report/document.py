@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
-from .colours import FALLS, GREY, INK, RISES
+from .colours import BAR_COLOURS
 from .effects import ShownEffect, own_effects, plain, shown_effects
 from .html.parts import policy, read_part
 from .measure import measure_of, p_value
@@ -126,12 +126,16 @@ def _row(shown: ShownEffect, writer: Writer, technical: bool) -> Row:
     name = part_label(explanation, shown.number) + (f" ({own})" if shown.is_target else "")
     cells = [
         name,
-        measure.with_unit(measure.signed(effect.effect)),
-        measure.interval(effect.low, effect.high),
+        _typeset(measure.signed(effect.effect)),
+        _typeset(measure.interval(effect.low, effect.high)),
         plain(writer.fact(_meaning(shown, explanation)), str),
         *([p_value(effect.log_p)] if technical else []),
     ]
     return Row(cells, (effect.effect, effect.low, effect.high), shown.direction)
+
+
+def _typeset(number: str) -> str:
+    return number.replace("-", "−")
 
 
 def _meaning(shown: ShownEffect, explanation: Explanation) -> str:
@@ -168,7 +172,7 @@ def _tried(
 def _markdown(report: Report) -> bytes:
     effects, tried, warnings = report.headings
     largest = max((abs(row.numbers[0]) for row in report.rows), default=0.0) or 1.0
-    lines = [f"# {_plain(report.title)}", _plain(" ".join(report.reason)), f"## {_plain(effects)}"]
+    lines = [f"# {_plain(report.title)}", *map(_plain, report.reason), f"## {_plain(effects)}"]
     if report.rows:
         head = [*map(_plain, report.columns), ""]
         rows = [[*map(_plain, row.cells), _blocks(row, largest)] for row in report.rows]
@@ -193,15 +197,14 @@ def _blocks(row: Row, largest: float) -> str:
 
 
 _BAR, _HEIGHT = 220, 16
-_COLOURS = {"falls": FALLS, "rises": RISES, "both": INK, "": GREY}
 
 
 def _html(report: Report) -> bytes:
     effects, tried, warnings = map(_text, report.headings)
     style = read_part("theme.css") + read_part("overview.css")
     title = _text(report.title)
-    reason = _text(" ".join(report.reason))
-    parts = [f'<header>\n<h1>{title}</h1>\n<p class="lead">{reason}</p>\n</header>']
+    reason = "\n".join(f'<p class="lead">{_text(each)}</p>' for each in report.reason)
+    parts = [f"<header>\n<h1>{title}</h1>\n{reason}\n</header>"]
     if report.rows:
         numbers = [0.0, *(number for row in report.rows for number in row.numbers)]
         bars = [_bar(row, min(numbers), max(numbers)) for row in report.rows]
@@ -251,7 +254,7 @@ def _bar(row: Row, lowest: float, highest: float) -> str:
     return (
         f'<svg width="{_BAR}" height="{_HEIGHT}" viewBox="0 0 {_BAR} {_HEIGHT}" aria-hidden="true">'
         f'<rect x="{left}" y="3" width="{right - left:.1f}" height="{_HEIGHT - 6}" '
-        f'fill="{_COLOURS[row.direction]}"/>'
+        f'fill="{BAR_COLOURS[row.direction]}"/>'
         f'<path d="M{at(0.0)} 0V{_HEIGHT}M{low} {middle}H{high}" stroke="currentColor"/></svg>'
     )
 

@@ -30,7 +30,7 @@ from .text import (
     moved_words,
     network_words,
     pair_rows,
-    summarise,
+    reason_lines,
 )
 from .wording import wording_of
 
@@ -47,7 +47,7 @@ _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
 
 def to_notebook_html(explanation: Explanation) -> str:
     """Return an HTML fragment that shows the explanation; all names in it are escaped."""
-    parts = [_paragraph(summarise(explanation)), *_effects(explanation)]
+    parts = [*map(_paragraph, reason_lines(explanation)), *_effects(explanation)]
     parts += [_paragraph(said) for said in network_words(explanation)]
     if explanation.network is not None:
         parts.append(_paragraph(describe_kept(explanation)))

@@ -259,6 +259,7 @@ class Writer:
             "noun": words.noun,
             "nouns": words.plural,
             "changed": changed,
+            "unit": self.say("in_points") if measure_of(explanation).unit else "",
             "level": f"level {judged.significance:g}{CORRECTIONS[judged.correction]}",
             "perturbed": _within(describe_perturbed(explanation.settings)),
             "values": predicted_values(explanation) if predicted is None else "",

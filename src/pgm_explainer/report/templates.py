@@ -13,7 +13,7 @@ __all__ = ["AUDIENCES", "check_templates", "templates_for"]
 
 _FACTS = (
     "target outcome predicted probability mean stayed held samples measured found counted noun "
-    "nouns changed warnings num_warnings warned level perturbed values action"
+    "nouns changed warnings num_warnings warned level perturbed values action unit"
 )
 _CLAUSE = "action measured outcome size number low high p"
 _FIELDS = {
@@ -59,6 +59,7 @@ _FIELDS = {
     "measured_value": "name",
     "measured_values": "",
     "points": "number",
+    "in_points": "",
     "and": "",
     # the rest of a report
     "heading_effects": _FACTS,
@@ -152,16 +153,17 @@ _MANAGER = {
     "measured_value": "the predicted {name}",
     "measured_values": "the predicted values",
     "points": "{number} percentage points",
+    "in_points": " (in percentage points)",
     "and": " and ",
     "heading_effects": "What matters",
     "heading_tried": "What was tried",
     "heading_warnings": "Warnings",
-    "caption": "Average change of {measured} when one {noun} is {changed}.",
+    "caption": "Average change of {measured}{unit} when one {noun} is {changed}.",
     "column_effect": "change",
     "column_range": "95% range",
-    "column_direction": "meaning",
-    "cell_for": "speaks for {outcome}",
-    "cell_against": "speaks against {outcome}",
+    "column_direction": "speaks",
+    "cell_for": "for {outcome}",
+    "cell_against": "against {outcome}",
     "cell_lowers": "lowers it",
     "cell_raises": "raises it",
     "cell_varies": "up and down",
@@ -228,12 +230,10 @@ _ENGINEER = {
     "altered": "perturbed",
     "heading_effects": "Effects",
     "heading_tried": "Samples and settings",
-    "caption": "Mean change of {measured} when one {noun} is {changed}; {level}.",
+    "caption": "Mean change of {measured}{unit} when one {noun} is {changed}; {level}.",
     "column_effect": "effect",
     "column_range": "95% interval",
     "column_direction": "evidence",
-    "cell_for": "for {outcome}",
-    "cell_against": "against {outcome}",
     "cell_varies": "both directions",
     "cell_none": "not significant",
     "own": "target",

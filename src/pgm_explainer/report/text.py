@@ -51,7 +51,7 @@ __all__ = [
     "pair_rows",
     "paragraph",
     "predicted",
-    "summarise",
+    "reason_lines",
     "support_words",
 ]
 
@@ -66,7 +66,8 @@ _MOST_NAMES = 8
 
 def describe(explanation: Explanation) -> str:
     """Describe the prediction, its causes, what else depends on it, and the network."""
-    blocks = [paragraph(summarise(explanation)), _changes(explanation)]
+    reason = "\n".join(map(paragraph, reason_lines(explanation)))
+    blocks = [reason, _changes(explanation)]
     (along,) = as_texts(explanation, [dependence_sentence(explanation)])
     blocks += [*_pairs(explanation), paragraph(f"{DEPENDS}: {along}")]
     blocks += [paragraph(text) for text in network_words(explanation)]
@@ -82,9 +83,9 @@ def describe(explanation: Explanation) -> str:
     return "\n\n".join(blocks)
 
 
-def summarise(explanation: Explanation) -> str:
-    """Return the reason for the prediction, in the words for a manager."""
-    return " ".join(as_texts(explanation, reason_sentences(explanation)))
+def reason_lines(explanation: Explanation) -> list[str]:
+    """Return the sentences of the reason for the prediction, in words for a manager."""
+    return as_texts(explanation, reason_sentences(explanation))
 
 
 def predicted(explanation: Explanation) -> str:

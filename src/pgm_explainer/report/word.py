@@ -35,7 +35,8 @@ def docx_report(report: Report) -> bytes:
     document.core_properties.author = "pgm-explainer"
     effects, tried, warnings = map(_clean, report.headings)
     document.add_heading(_clean(report.title), 1)
-    document.add_paragraph(_clean(" ".join(report.reason)))
+    for sentence in report.reason:
+        document.add_paragraph(_clean(sentence))
     document.add_heading(effects, 2)
     if report.rows:
         document.add_paragraph(_clean(report.caption))

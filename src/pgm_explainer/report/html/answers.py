@@ -47,10 +47,9 @@ _MOST_BARS = 12
 _MOST_ROWS = 200
 
 
-def lead_part(explanation: Explanation) -> list[Any]:
-    """Return the paragraph under the headline: the reason, in words for a manager."""
-    said = [_sentence(each, explanation) for each in reason_sentences(explanation)]
-    return [part for each in said for part in (*each, " ")][:-1]
+def lead_part(explanation: Explanation) -> list[list[Any]]:
+    """Return the sentences under the headline: the reason, in words for a manager."""
+    return _sentences(reason_sentences(explanation), explanation)
 
 
 def figures_part(explanation: Explanation) -> list[list[str]]:
@@ -83,7 +82,8 @@ def network_effect(explanation: Explanation, name: VariableId) -> dict[str, str]
     return {
         "direction": each.direction,
         "evidence": evidence_note(each, explanation),
-        "effect": f"{measure.with_unit(_typeset(measure.signed(each.effect.effect)))}",
+        "effect": _typeset(measure.signed(each.effect.effect))
+        + (" points" if measure.unit else ""),
     }
 
 

@@ -20,7 +20,8 @@ function show(at) {
   $("figures").replaceChildren(...explanation.figures.map(([value, caption]) =>
     element("li", {}, element("strong", {}, value), ` ${caption}`)));
   $("kept").textContent = explanation.kept;
-  $("lead").replaceChildren(...sentence(explanation.lead));
+  $("lead").replaceChildren(...explanation.lead.map((each) =>
+    element("p", {}, ...sentence(each))));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),

@@ -17,7 +17,7 @@ from ..names import class_label, label_of, value_labels, variable_label
 from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..strip import is_strip
 from ..surroundings import Surroundings
-from ..terms import describe_kept, describe_terms
+from ..terms import describe_held, describe_kept, describe_perturbed
 from ..text import describe, headline
 from ..wording import wording_of
 from .answers import (
@@ -124,7 +124,8 @@ def _making(explanation: Explanation) -> dict[str, Any]:
     chosen = explanation.settings.options().items()
     return {
         "settings": {name: _setting(value) for name, value in chosen if value is not None},
-        "meaning": describe_terms(explanation.settings),
+        "meaning": describe_perturbed(explanation.settings),
+        "rule": describe_held(explanation.settings),
         "versions": dict(explanation.versions),
     }
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
-from ..colours import INK
+from ..colours import BAR_COLOURS, INK
 from ..names import pad, shorten, width
 from ..strip import is_strip
 from .effects import draw_effects, effects_size
@@ -16,7 +20,7 @@ from .neighbourhood import draw_neighbourhood
 from .strip import draw_strip
 
 if TYPE_CHECKING:
-    from ..document import Report
+    from ..document import Report, Row
 
 __all__ = ["effects_picture", "pdf_report"]
 
@@ -25,6 +29,10 @@ _MARGIN = 0.75
 _LINE = 1.35
 """The height of a line, in font sizes."""
 _MOST_BARS = 8
+_SMALLEST, _TALLEST, _LEGEND, _TITLE = 2.5, 4.5, 0.7, 0.3
+"""Heights of the neighbourhood, in inches, and of the legend below it and the title above."""
+_MONOSPACED = 0.602
+"""The width of a letter, in font sizes."""
 _LETTER = 0.5
 """The mean width of a letter, in font sizes."""
 
@@ -32,7 +40,10 @@ _LETTER = 0.5
 def effects_picture(report: Report, dpi: int) -> bytes:
     """Return a PNG file of the strongest effects."""
     figure = Figure(effects_size(report.explanation, max_shown=_MOST_BARS), layout="constrained")
-    draw_effects(report.explanation, figure.subplots(), max_shown=_MOST_BARS)
+    axes = figure.subplots()
+    draw_effects(report.explanation, axes, max_shown=_MOST_BARS)
+    axes.set_title(textwrap.fill(report.caption, 80), size=10, color=INK, parse_math=False)
+    axes.set_xlabel("")
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
     return drawn.getvalue()
@@ -42,16 +53,17 @@ def pdf_report(report: Report) -> bytes:
     """Return the bytes of a PDF file with one page."""
     page = _Page()
     page.write(report.title, 16, weight="bold", gap=0.1)
-    page.write(" ".join(report.reason), 9.5, gap=0.12)
+    for sentence in report.reason:
+        page.write(sentence, 9.5, gap=0.06)
     effects, tried, warnings = report.headings
     page.write(effects, 11, weight="bold")
     if report.rows:
         page.write(report.caption, 8.5)
-        page.rows([report.columns, *(row.cells for row in report.rows)])
+        page.rows(report)
     below = [(f"{name}: {value}", 8.5) for name, value in report.tried]
     cautions = [(each, 8.5) for each in report.warnings]
     needed = page.height([(tried, 11), *below, *([(warnings, 11), *cautions] if cautions else [])])
-    page.pictures(report, needed)
+    page.picture(report, needed)
     page.write(tried, 11, weight="bold")
     for text, size in below:
         page.write(text, size)
@@ -75,42 +87,41 @@ class _Page:
             self._line(line, size, weight=weight)
         self._at -= gap
 
-    def rows(self, rows: list[list[str]]) -> None:
-        """Write a table."""
-        size = 8.0
-        short = [[shorten(cell, 34) for cell in row] for row in rows]
+    def rows(self, report: Report) -> None:
+        """Write the table of effects, each with a bar and its interval."""
+        size, shown = 8.0, [report.columns, *(row.cells for row in report.rows)]
+        short = [[shorten(cell, 34) for cell in row] for row in shown]
         widths = [max(width(row[at]) for row in short) for at in range(len(short[0]))]
-        for number, row in enumerate(short):
-            cells = [pad(cell, columns) for cell, columns in zip(row, widths, strict=True)]
-            weight = "normal" if number else "bold"
-            self._line("   ".join(cells), size, weight=weight, family="monospace")
+        left = _MARGIN + (sum(widths) + 3 * len(widths)) * size * _MONOSPACED / 72
+        chart = _Chart.of(report.rows, left, _PAGE[0] - _MARGIN)
+        for at, cells in enumerate(short):
+            padded = [pad(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
+            weight = "normal" if at else "bold"
+            self._line("   ".join(padded), size, weight=weight, family="monospace")
+            if at:
+                chart.draw(self._figure, report.rows[at - 1], self._at + 0.03)
         self._at -= 0.08
 
     def height(self, texts: list[tuple[str, float]]) -> float:
         """Return how much room paragraphs take."""
         return sum(len(_lines(text, size)) * size * _LINE / 72 + 0.04 for text, size in texts)
 
-    def pictures(self, report: Report, needed: float) -> None:
-        """Draw effects and neighbourhood side by side, above the room that is still needed."""
-        room = self._at - _MARGIN - needed
-        height = min(room, 4.2)
-        if height < 1.5 or not report.rows:
+    def picture(self, report: Report, needed: float) -> None:
+        """Draw the neighbourhood, if there is enough room above what is still needed."""
+        height = min(self._at - _MARGIN - needed, _TALLEST)
+        if height < _SMALLEST:
             return
         explanation = report.explanation
-        area = [_MARGIN, self._at - height, _PAGE[0] - 2 * _MARGIN, height]
-        part = self._figure.add_gridspec(
-            1,
-            2,
-            left=(area[0] + 0.9) / _PAGE[0],
-            right=(area[0] + area[2]) / _PAGE[0],
-            bottom=(area[1] + 1.0) / _PAGE[1],
-            top=(area[1] + area[3] - 0.45) / _PAGE[1],
-            wspace=0.1,
+        axes = self._figure.add_axes(
+            (
+                2 * _MARGIN / _PAGE[0],
+                (self._at - height + _LEGEND) / _PAGE[1],
+                1 - 4 * _MARGIN / _PAGE[0],
+                (height - _LEGEND - _TITLE) / _PAGE[1],
+            )
         )
-        left, right = (self._figure.add_subplot(part[0, at]) for at in range(2))
-        draw_effects(explanation, left, max_shown=_MOST_BARS)
-        (draw_strip if is_strip(explanation) else draw_neighbourhood)(explanation, right)
-        self._at -= height + 0.05
+        (draw_strip if is_strip(explanation) else draw_neighbourhood)(explanation, axes)
+        self._at -= height
 
     def finish(self) -> bytes:
         drawn = io.BytesIO()
@@ -131,6 +142,40 @@ class _Page:
             parse_math=False,
             va="baseline",
         )
+
+
+@dataclass(frozen=True)
+class _Chart:
+    """The scale of bars: the places of the lowest and the highest number, in inches."""
+
+    lowest: float
+    highest: float
+    left: float
+    right: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], left: float, right: float) -> _Chart:
+        numbers = [0.0, *(number for row in rows for number in row.numbers)]
+        return cls(min(numbers), max(numbers), left, right)
+
+    def draw(self, figure: Figure, row: Row, y: float) -> None:
+        """Draw the bar of a row, from 0, and a line for its interval."""
+        zero, (effect, low, high) = self._at(0.0), map(self._at, row.numbers)
+        height = 0.08 / _PAGE[1]
+        colour = BAR_COLOURS[row.direction]
+        bar = Rectangle(
+            (min(zero, effect), y / _PAGE[1] - height / 2), abs(effect - zero), height, color=colour
+        )
+        ends = [y / _PAGE[1]] * 2
+        interval = Line2D([low, high], ends, color=INK, linewidth=0.8)
+        axis = Line2D([zero, zero], [y / _PAGE[1] - height, y / _PAGE[1] + height], color=INK)
+        axis.set_linewidth(0.8)
+        for artist in (bar, interval, axis):
+            figure.add_artist(artist)
+
+    def _at(self, number: float) -> float:
+        share = (number - self.lowest) / ((self.highest - self.lowest) or 1.0)
+        return (self.left + share * (self.right - self.left)) / _PAGE[0]
 
 
 def _lines(text: str, size: float) -> list[str]:
