@@ -146,7 +146,8 @@ class Writer:
             again = [self._part(each.number) for each in idle]
             part = _joined(again, ", ", self.templates["and"])
             yield self.say("own_none", action=self._action(idle[0].words, part, True), **self.about)
-        ordered = sorted(found, key=lambda each: not each.is_target)
+        # Strength counts changes in both directions; a reader expects the numbers in order.
+        ordered = sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect)))
         told = [
             _Told(
                 each.effect,

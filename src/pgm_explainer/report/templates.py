@@ -148,7 +148,7 @@ _MANAGER = {
     "graph": "the graph",
     "class": "class {name}",
     "label": "label {name}",
-    "no_label": "no label {name}",
+    "no_label": "the absence of label {name}",
     "measured": "the probability of {outcome}",
     "measured_value": "the predicted {name}",
     "measured_values": "the predicted values",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -50,8 +51,8 @@ def effects_picture(report: Report, dpi: int) -> bytes:
 
 
 def pdf_report(report: Report) -> bytes:
-    """Return the bytes of a PDF file with one page."""
-    page = _Page()
+    """Return the bytes of a PDF file with one page, or more if there are very many warnings."""
+    page = _Pages()
     page.write(report.title, 16, weight="bold", gap=0.1)
     for sentence in report.reason:
         page.write(sentence, 9.5, gap=0.06)
@@ -74,11 +75,20 @@ def pdf_report(report: Report) -> bytes:
     return page.finish()
 
 
-class _Page:
-    """An A4 page that is filled from top to bottom, in inches."""
+class _Pages:
+    """A4 pages that are filled from top to bottom, in inches; hardly ever more than one."""
 
     def __init__(self) -> None:
-        self._figure = Figure(_PAGE)
+        self._figures: list[Figure] = []
+        self._turn()
+
+    @property
+    def _figure(self) -> Figure:
+        return self._figures[-1]
+
+    def _turn(self) -> None:
+        """Start a new page."""
+        self._figures.append(Figure(_PAGE))
         self._at = _PAGE[1] - _MARGIN
 
     def write(self, text: str, size: float, *, weight: str = "normal", gap: float = 0.04) -> None:
@@ -126,10 +136,14 @@ class _Page:
     def finish(self) -> bytes:
         drawn = io.BytesIO()
         # Without a date, the same explanation gives the same file.
-        self._figure.savefig(drawn, format="pdf", metadata={"CreationDate": None})
+        with PdfPages(drawn, metadata={"CreationDate": None}) as pages:
+            for figure in self._figures:
+                pages.savefig(figure)
         return drawn.getvalue()
 
     def _line(self, text: str, size: float, *, weight: str, family: str = "sans-serif") -> None:
+        if self._at - size * _LINE / 72 < _MARGIN / 2:
+            self._turn()
         self._at -= size * _LINE / 72
         self._figure.text(
             _MARGIN / _PAGE[0],
