@@ -113,4 +113,4 @@ def test_its_headings_can_be_replaced(kinds, tmp_path):
 def test_what_does_not_fit_on_a_page_is_not_lost(kinds, tmp_path):
     warned = replace(kinds["node"], warnings=tuple(f"{'word ' * 90}{at}" for at in range(12)))
     data = warned.report(tmp_path / "why.pdf", "engineer").read_bytes()
-    assert len(re.findall(rb"/Type /Page\b", data)) == 2
+    assert len(re.findall(rb"/Type /Page\b", data)) > 1

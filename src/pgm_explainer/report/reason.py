@@ -118,17 +118,19 @@ class Writer:
         return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
 
     def _features(self) -> list[_Told]:
-        """Return the strongest features of the target, if features were explained."""
+        """Return the strongest features of the target, or of any node of a graph, if known."""
         table = getattr(self.explanation, "features", None)
         own = set(self.explanation.names.of(self.explanation.ends.tolist()))
-        found = [each for each in table or () if each.significant and each.node in own]
+        found = [each for each in table or () if each.significant and (each.node in own or not own)]
         found.sort(key=lambda each: -abs(each.effect))
         told = []
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
-            feature = printable(each.feature)
+            feature: Sentence = [printable(each.feature)]
+            if isinstance(each.feature, int):  # it has no name
+                feature = self.say("feature", name=feature)
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
-            told.append(_Told(each, action, [feature], ("feature", number)))
+            told.append(_Told(each, action, feature, ("feature", number)))
         return told
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
