@@ -104,7 +104,7 @@ def test_the_list_shows_the_sort_columns(read, many):
     some = [renamed(each, long) for each in many[:9]]
     shown = read(some).page.locator("#entries button")
     for entry, each in zip(shown.all(), some, strict=True):
-        summary = f"p {each.probability:.1%} · class kept {each.class_stayed:.1%}"
+        summary = f"p {each.probability:.1%} · stays {each.class_stayed:.1%}"
         assert summary in entry.inner_text()
         assert f"{len(each.nodes)} node" in entry.inner_text()
         number = entry.locator("small").last

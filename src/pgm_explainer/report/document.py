@@ -201,7 +201,7 @@ _BAR, _HEIGHT = 220, 16
 
 def _html(report: Report) -> bytes:
     effects, tried, warnings = map(_text, report.headings)
-    style = read_part("theme.css") + read_part("overview.css")
+    style = "".join(map(read_part, ("theme.css", "overview.css", "report.css")))
     title = _text(report.title)
     reason = "\n".join(f'<p class="lead">{_text(each)}</p>' for each in report.reason)
     parts = [f"<header>\n<h1>{title}</h1>\n{reason}\n</header>"]

@@ -12,7 +12,7 @@ from .names import printable, value_labels
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["Measure", "figures", "measure_of", "p_value", "share_of"]
+__all__ = ["Measure", "figures", "measure_of", "p_value", "percent", "share_of"]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
 """Numbers outside this range are written with an exponent."""
@@ -106,6 +106,18 @@ def share_of(fraction: float, count: int) -> str:
     if text in ("0.0%", "100.0%"):
         return f"{number}" if text == "0.0%" else f"all but {count - number}"
     return text
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent; one that is close to 0 or 1 is not rounded to it.
+
+    Examples:
+        >>> percent(0.2534), percent(0.99996), percent(1.0)
+        ('25.3%', 'more than 99.9%', '100.0%')
+    """
+    if 0 < probability < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if 0.999 < probability < 1 else f"{probability:.1%}"
 
 
 def figures(*numbers: float) -> list[str]:

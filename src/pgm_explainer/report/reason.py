@@ -9,7 +9,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from .effects import CORRECTIONS, Mention, Sentence, own_effects, plain, shown_effects
-from .measure import figures, measure_of, p_value, share_of
+from .measure import figures, measure_of, p_value, percent, share_of
 from .names import predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
@@ -160,6 +160,8 @@ class Writer:
             for each in ordered
         ]
         groups = _by_direction(told)
+        if "varies" in groups:  # their means say little about their sizes
+            groups["varies"].sort(key=lambda each: -each.effect.strength)
         if "lowers" in groups and "raises" in groups:
             groups.pop("varies", None)
         for direction, group in groups.items():
@@ -197,6 +199,7 @@ class Writer:
             action=action,
             size=self.say("points", number=number) if measure.unit else number,
             number=number,
+            mean=measure.with_unit(measure.signed(effect.effect)),
             low=measure.size(low),
             high=measure.size(high),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
@@ -292,7 +295,7 @@ class Writer:
             return before, "" if mean is None else f"{mean:.4g}"
         numbers = [explanation.probability, explanation.probability if mean is None else mean]
         if self.in_percent:
-            first, second = map(_percent, numbers)
+            first, second = map(percent, numbers)
             return first, second
         first, second = figures(*numbers)
         return first, second
@@ -309,13 +312,6 @@ class Writer:
 def _within(sentences: str) -> str:
     """Return sentences as they are written in brackets."""
     return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
-
-
-def _percent(probability: float) -> str:
-    """Return a probability in percent; one that is close to 0 or 1 is not rounded to it."""
-    if 0 < probability < 0.001:
-        return "less than 0.1%"
-    return "more than 99.9%" if 0.999 < probability < 1 else f"{probability:.1%}"
 
 
 def _by_direction(told: Sequence[_Told]) -> dict[str, list[_Told]]:

@@ -15,7 +15,7 @@ _FACTS = (
     "target outcome predicted probability mean stayed held samples measured found counted noun "
     "nouns changed warnings num_warnings warned level perturbed values action unit"
 )
-_CLAUSE = "action measured outcome size number low high p"
+_CLAUSE = "action measured outcome size number mean low high p"
 _FIELDS = {
     # sentences, in the order of a reason
     "predicted": _FACTS,
@@ -134,7 +134,7 @@ _MANAGER = {
         "{action} moves {measured} away from the original ones by {size} (95% range {low} to "
         "{high})"
     ),
-    "varies": "{action} changes {measured}, sometimes up and sometimes down",
+    "varies": "{action} moves {measured} up or down ({mean} on average)",
     "more": "{action} by {number} ({low} to {high})",
     "replacing": "replacing the data of {part}",
     "replacing_own": "replacing the data of {part} itself",
@@ -222,7 +222,7 @@ _ENGINEER = {
         "{action} moves {measured} away from the unperturbed ones by {size} (95% interval {low} to "
         "{high}, {p})"
     ),
-    "varies": "{action} changes {measured} in both directions ({p})",
+    "varies": "{action} changes {measured} in both directions ({mean} on average, {p})",
     "more": "{action} by {number} ({low} to {high}, {p})",
     "replacing": "perturbing {part}",
     "replacing_own": "perturbing {part} itself",

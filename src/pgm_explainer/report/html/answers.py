@@ -24,7 +24,7 @@ from ..effects import (
     own_effects,
     shown_effects,
 )
-from ..measure import Measure, measure_of, p_value, share_of
+from ..measure import Measure, measure_of, p_value, percent, share_of
 from ..names import variable_label
 from ..reason import reason_sentences
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
@@ -58,11 +58,11 @@ def figures_part(explanation: Explanation) -> list[list[str]]:
     mean, samples = explanation.sample_mean, explanation.settings.sampling.num_samples
     shown, what = [], measure_of(explanation).what
     if likely is not None:
-        shown.append([f"{likely:.1%}", f"is {what}"])
+        shown.append([percent(likely), f"is {what}"])
     if stayed is not None:
         shown.append([share_of(stayed, samples), f"of {samples:,} perturbed graphs keep the class"])
     if mean is not None and likely is not None:
-        shown.append([f"{mean:.1%}", "is its mean probability in them"])
+        shown.append([percent(mean), "is its mean probability in them"])
     elif mean is not None and len(explanation.values) == 1:
         shown.append([f"{explanation.values[0]:.4g}", f"is {what}"])
         shown.append([f"{mean:.4g}", f"is its mean in {samples:,} perturbed graphs"])

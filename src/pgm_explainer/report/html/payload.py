@@ -90,7 +90,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "kept": describe_kept(explanation),
         # Of a regression, which predicts no class, how often it is kept.
         "stability": explanation.held if stayed is None else stayed,
-        "stable": "kept" if stayed is None else "class kept",
+        "stable": "kept" if stayed is None else "stays",
         "found": len(explanation.nodes),
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
