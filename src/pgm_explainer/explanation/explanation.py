@@ -263,6 +263,12 @@ class Explanation(Shown):
             names=new,
         )
 
+    def of_node(self) -> Explanation:
+        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
+        (node,) = self.ends.tolist()
+        network = None if self.network is None else self.network.renamed({self.target: node})
+        return replace(self, target=node, network=network)
+
     def within(self, first: int, stop: int) -> Explanation:
         """Return the explanation of one of many graphs, with nodes numbered in that graph.
 

@@ -17,6 +17,7 @@ from ..variables import GRAPH, VariableId
 __all__ = [
     "TASKS",
     "GraphOutput",
+    "LoneNodeTask",
     "NodeOutputs",
     "Outputs",
     "PairOutputs",
@@ -78,8 +79,8 @@ class NodeOutputs:
         return (samples, nodes)
 
     def take(self, scores: FloatArray) -> FloatArray:
-        if len(self.rows) == scores.shape[1]:  # all rows: avoid a copy of a large array
-            return scores
+        if self.belong_to_nodes and len(self.rows) == scores.shape[1]:
+            return scores  # all rows, in order: avoid a copy of a large array
         return scores[:, self.rows]
 
 
@@ -174,8 +175,9 @@ class NodeTask:
         return np.array([target], dtype=np.int64)
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
-        reached = graph.within_hops(self.ends(target), hops)
-        return reached[reached != target]
+        ends = self.ends(target)
+        reached = graph.within_hops(ends, hops)
+        return reached[reached != ends]
 
     def target_at(self, node: int, graph: Graph) -> VariableId:
         return node
@@ -187,6 +189,36 @@ class NodeTask:
         self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
     ) -> tuple[Outputs, Sequence[VariableId]]:
         return NodeOutputs(subgraph.positions(recorded)), recorded.tolist()
+
+
+@dataclass(frozen=True)
+class LoneNodeTask(NodeTask):
+    """Node predictions without those of the candidates, which then need no wider subgraph.
+
+    The variable of a target is ``(node,)``, because the node itself is a part: it is perturbed too.
+    """
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        return (super().check(target[0] if self._is_variable(target) else target, graph),)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array(target, dtype=np.int64)
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return (node,)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return np.unique(np.array(targets, dtype=np.int64))
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        rows = subgraph.positions(np.array(targets, dtype=np.int64)[:, 0])
+        return NodeOutputs(rows, belong_to_nodes=False), targets
+
+    @staticmethod
+    def _is_variable(target: Any) -> bool:
+        return isinstance(target, tuple) and len(target) == 1
 
 
 @dataclass(frozen=True)

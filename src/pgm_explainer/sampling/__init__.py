@@ -2,6 +2,7 @@
 
 from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
+from .cache import SampleCache
 from .change import (
     CHANGE_TYPES,
     CHANGES,
@@ -80,6 +81,7 @@ __all__ = [
     "Perturbation",
     "Population",
     "RandomWhereConstant",
+    "SampleCache",
     "SampleTable",
     "Samples",
     "SamplingConfig",
