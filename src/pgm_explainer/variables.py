@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .arrays import as_list, check_whole_number
 from .errors import InputError, QueryError
 
-__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId", "checked_name"]
+__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId", "checked_name", "is_edge"]
 
 VariableId = int | str | tuple[Any, ...]
 """A node, a pair of nodes, a ``(node type, index)`` or ``"graph"``."""
@@ -40,6 +40,11 @@ def checked_name(name: Any) -> VariableId:
             f"the name of a node must be an integer, a string or a tuple of these, not {name!r}"
         )
     return name
+
+
+def is_edge(label: VariableId) -> bool:
+    """Return whether a part with this label is an edge: a pair of nodes."""
+    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
 
 
 @dataclass(frozen=True)
