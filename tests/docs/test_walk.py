@@ -22,7 +22,7 @@ STEPS = {
     **dict.fromkeys(("learning", "structure", "network"), 3),
 }
 VALUES = {  # what one step hands to the next
-    *("sampling/samples.py", "sampling/table.py", "sampling/values.py", "sampling/record.py"),
+    *("sampling/samples.py", "sampling/table.py", "sampling/samples.py", "scratch.py"),
     *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
     "Parts.notes",
 }

@@ -47,9 +47,8 @@ from .perturbation import (
 )
 from .population import Population
 from .randomness import Draws
-from .samples import Samples
+from .samples import Outcome, Samples
 from .table import SampleTable
-from .values import Outcome
 
 __all__ = [
     "CHANGES",

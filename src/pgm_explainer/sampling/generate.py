@@ -14,17 +14,15 @@ from ..graph import Subgraph
 from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
-from ..scratch import Scratch
+from ..scratch import Record, Scratch
 from ..variables import Variable
 from .config import SamplingConfig
 from .parts import Batch, Parts
 from .parts.cells import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
-from .record import Record
-from .samples import Samples
+from .samples import Samples, TargetValues
 from .table import SampleTable
-from .values import TargetValues
 
 __all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features"]
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
+from ..querying import Query
+from ..scratch import Record, Scratch
 from ..variables import VariableId
 from .table import SampleTable
-from .values import Outcome, TargetValues
 
-__all__ = ["Samples"]
+__all__ = ["Outcome", "Samples", "TargetValues"]
 
 _ROUNDING = 1e-6
 """Relative changes of a prediction up to this are rounding errors of the model."""
@@ -68,3 +69,64 @@ class Samples:
         at = columns[own] - self.first_prediction
         classes[np.flatnonzero(recorded)[own]] = self.before[at].argmax(axis=-1)
         return classes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A prediction in every sample.
+
+    Attributes:
+        values: the explained class's probability, or the predicted value, ``[n]``.
+        original: the same without perturbation.
+        resolution: changes up to this are rounding errors of the model.
+    """
+
+    values: NDArray[np.float64]
+    original: float
+    resolution: float
+
+    @property
+    def change(self) -> NDArray[np.float64]:
+        """The change in every sample, rounded to multiples of the resolution.
+
+        So values that differ only by rounding errors are equal and have the same rank.
+        """
+        change = self.values - self.original
+        step = self.resolution
+        return np.asarray(np.round(change / step) * step) if step > 0 else change
+
+
+class TargetValues:
+    """The explained class's probability (or the predicted value) of each target in every sample.
+
+    If several values of a regression are explained together, it is their Euclidean distance from
+    the unperturbed values.
+    """
+
+    def __init__(self, query: Query, num_samples: int, scratch: Scratch) -> None:
+        model = query.model
+        positions = {name: at for at, name in enumerate(query.predictions)}
+        at = np.array([positions[target] for target in query.targets], dtype=np.int64)
+        self._column = {target: number for number, target in enumerate(query.targets)}
+        self._at, self._classes = at, query.classes[at]
+        self._before = model.before[at]
+        self.are_probabilities = model.reader.kind != "values"
+        self._record = Record(num_samples, len(at), np.float64, scratch)
+        self._original = self._of(model.before[None])[0]
+
+    def record(self, start: int, after: FloatArray) -> None:
+        """Record the predictions ``[B, predictions, C]`` of a batch."""
+        self._record.write(start, self._of(after))
+
+    def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:
+        """Return the values ``[n]`` of a target, and the original one."""
+        at = self._column[target]
+        return self._record.column(at), float(self._original[at])
+
+    def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
+        chosen = predictions[:, self._at]
+        if not self.are_probabilities and chosen.shape[-1] > 1:
+            distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
+            return np.asarray(distance, dtype=np.float64)
+        explained = self._classes if self.are_probabilities else np.zeros_like(self._classes)
+        return chosen[:, np.arange(len(self._at)), explained].astype(np.float64)
