@@ -16,7 +16,6 @@ from .parts import read_parts
 
 __all__ = ["add_settings", "read_setting"]
 
-
 _OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
 """Parameters that the command line sets by other options."""
 _OPTIONS: dict[str, Any] = {
