@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,57 +24,47 @@ __all__ = [
     "PairTask",
     "Task",
     "listed",
-    "query_predictor",
 ]
 
 
-class Outputs(Protocol):
-    """The recorded outputs of a model, and how to query them."""
+class Outputs(ABC):
+    """The recorded outputs of a model, and how to query them.
+
+    Attributes:
+        belong_to_nodes: whether each prediction belongs to a recorded node, and is part of its
+            variable.
+    """
+
+    belong_to_nodes: ClassVar[bool] = False
 
     @property
-    def belong_to_nodes(self) -> bool:
-        """Whether each prediction belongs to a recorded node, and is part of its variable."""
-        ...
+    def arguments(self) -> tuple[IntArray, ...]:
+        """The pairs of nodes that the model predicts, if it predicts pairs."""
+        return ()
 
     def query(
         self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
     ) -> Any:
-        """Return the model's output for features ``x [B, n, F]``."""
-        ...
+        """Return the model's output for features ``x [B, n, F]``, with edges of each sample."""
+        if edges is None:
+            return predictor(x, subgraph, *self.arguments)
+        return predictor.on_edges(x, subgraph, edges, *self.arguments)
 
+    @abstractmethod
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         """Return the required shape of the output without its last dimension."""
-        ...
 
+    @abstractmethod
     def take(self, scores: FloatArray) -> FloatArray:
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
-        ...
-
-
-def query_predictor(
-    predictor: Predictor,
-    x: FloatArray,
-    subgraph: Subgraph,
-    edges: SampledEdges | None,
-    *pairs: IntArray,
-) -> Any:
-    """Return the output for features ``x [B, n, F]``, with the edges of each sample if given."""
-    if edges is None:
-        return predictor(x, subgraph, *pairs)
-    return predictor.on_edges(x, subgraph, edges, *pairs)
 
 
 @dataclass(frozen=True)
-class NodeOutputs:
+class NodeOutputs(Outputs):
     """The predictions of some nodes, given by their positions in the subgraph."""
 
     rows: IntArray
-    belong_to_nodes: bool = True
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
+    belong_to_nodes: ClassVar[bool] = True
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, nodes)
@@ -85,15 +76,8 @@ class NodeOutputs:
 
 
 @dataclass(frozen=True)
-class GraphOutput:
+class GraphOutput(Outputs):
     """The one prediction of the whole graph."""
-
-    belong_to_nodes: bool = False
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples,)
@@ -103,16 +87,14 @@ class GraphOutput:
 
 
 @dataclass(frozen=True)
-class PairOutputs:
+class PairOutputs(Outputs):
     """The predictions of pairs of nodes ``[2, P]``, given by their positions in the subgraph."""
 
     pairs: IntArray
-    belong_to_nodes: bool = False
 
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges, self.pairs)
+    @property
+    def arguments(self) -> tuple[IntArray, ...]:
+        return (self.pairs,)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, self.pairs.shape[1])
