@@ -47,8 +47,7 @@ from .perturbation import (
 )
 from .population import Population
 from .randomness import Draws
-from .samples import Outcome, Samples
-from .table import SampleTable
+from .samples import Outcome, Samples, SampleTable
 
 __all__ = [
     "CHANGES",

@@ -14,7 +14,7 @@ from .generate import batch_size
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
-from .table import SampleTable
+from .samples import SampleTable
 
 __all__ = ["draw_attribute_samples"]
 

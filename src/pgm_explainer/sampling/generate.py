@@ -21,8 +21,7 @@ from .parts import Batch, Parts
 from .parts.cells import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
-from .samples import Samples, TargetValues
-from .table import SampleTable
+from .samples import Samples, SampleTable, TargetValues
 
 __all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features"]
 
