@@ -1,4 +1,4 @@
-"""The result of step 1: the data D_t of the paper as a table, and the predictions in the samples."""
+"""The result of step 1: the data D_t of the paper as a table, and predictions in the samples."""
 
 from __future__ import annotations
 
