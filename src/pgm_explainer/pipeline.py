@@ -14,7 +14,7 @@ from .batching import Neighbourhoods, memory_blocks, offload
 from .diagnosis import diagnose
 from .errors import InputError
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, shifted
+from .explanation import Explanation, MinimalSet, of_one_graph, shifted
 from .graph import Graph
 from .learning import Problem, learn_networks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
@@ -259,7 +259,7 @@ class Pipeline:
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
-            explanation = explanation.within(*self.model.task.nodes(target))
+            explanation = of_one_graph(explanation, *self.model.task.nodes(target))
         if isinstance(self.model.task, LoneNodeTask):
             explanation = explanation.of_node()
         if self.names is None and not explanation.part_labels:

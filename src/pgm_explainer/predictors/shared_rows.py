@@ -30,7 +30,8 @@ class SharedRows:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        return (*self.index.shape, self.table.shape[1])  # type: ignore[return-value]
+        samples, nodes = self.index.shape
+        return samples, nodes, self.table.shape[1]
 
     def __len__(self) -> int:
         return len(self.index)

@@ -1,7 +1,7 @@
 """Features as a tensor whose products with weights are computed once for equal rows.
 
-In the samples of an explanation, most nodes keep their features. With wide features, such as bags of
-words, nearly all the time of a model is spent on multiplying them by the weights of the first layer.
+In the samples of an explanation, most nodes keep their features. If these are wide, such as bags of
+words, a model spends most of its time on multiplying them by the weights of its first layer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RowTensor(Tensor):
 
     Attributes:
         table: the distinct rows.
-        index: the row of the table for each row of the matrix.
+        rows: the row of the table for each row of the matrix.
         was_created: whether an operation needed the whole matrix.
 
     Examples:
@@ -39,20 +39,20 @@ class RowTensor(Tensor):
     """
 
     table: Tensor
-    index: Tensor
+    rows: Tensor
     was_created: bool
 
     @staticmethod
-    def __new__(cls, table: Tensor, index: Tensor) -> RowTensor:
-        shape = (len(index), table.shape[1])
+    def __new__(cls, table: Tensor, rows: Tensor) -> RowTensor:
+        shape = (len(rows), table.shape[1])
         made = Tensor._make_wrapper_subclass(cls, shape, dtype=table.dtype, device=table.device)
-        made.table, made.index, made.was_created = table, index, False
+        made.table, made.rows, made.was_created = table, rows, False
         return made
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         if func in _VIEWS:
@@ -60,8 +60,10 @@ class RowTensor(Tensor):
         at = _PRODUCTS.get(func)
         others = [each for place, each in enumerate(args) if place != at]
         if at is not None and not any(isinstance(each, cls) for each in others):
-            rows = args[at]
-            return func(*args[:at], rows.table, *args[at + 1 :], **(kwargs or {}))[rows.index]
+            x = args[at]
+            return func(*args[:at], x.table, *args[at + 1 :], **(kwargs or {}))[x.rows]
+        if func._schema.is_mutable:
+            raise NotImplementedError(f"{func} would change the features in place")
         return func(*tree_map(cls._whole, args), **tree_map(cls._whole, kwargs or {}))
 
     @classmethod
@@ -69,4 +71,4 @@ class RowTensor(Tensor):
         if not isinstance(value, cls):
             return value
         value.was_created = True
-        return value.table[value.index]
+        return value.table[value.rows]

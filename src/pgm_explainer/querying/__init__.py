@@ -6,8 +6,7 @@ from .inputs import read_inputs
 from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
-from .targets import listed
-from .tasks import TASKS, LoneNodeTask, PairTask, Task
+from .tasks import TASKS, LoneNodeTask, PairTask, Task, listed
 
 __all__ = [
     "SCORE_KINDS",

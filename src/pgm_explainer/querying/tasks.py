@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_list, check_node
+from ..arrays import FloatArray, IntArray, as_array, as_list, check_node
 from ..errors import InputError
 from ..graph import Graph, SampledEdges, Subgraph
-from ..predictors import Predictor
+from ..predictors import Predictor, SharedRows
 from ..variables import GRAPH, VariableId
 
 __all__ = [
@@ -23,57 +24,54 @@ __all__ = [
     "PairOutputs",
     "PairTask",
     "Task",
-    "query_predictor",
+    "listed",
 ]
 
 
-class Outputs(Protocol):
-    """The recorded outputs of a model, and how to query them."""
+class Outputs(ABC):
+    """The recorded outputs of a model, and how to query them.
+
+    Attributes:
+        belong_to_nodes: whether each prediction belongs to a recorded node, and is part of its
+            variable.
+    """
+
+    belong_to_nodes: ClassVar[bool] = False
 
     @property
-    def belong_to_nodes(self) -> bool:
-        """Whether each prediction belongs to a recorded node, and is part of its variable."""
-        ...
+    def arguments(self) -> tuple[IntArray, ...]:
+        """The pairs of nodes that the model predicts, if it predicts pairs."""
+        return ()
 
     def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+        self,
+        predictor: Predictor,
+        x: FloatArray | SharedRows,
+        subgraph: Subgraph,
+        edges: SampledEdges | None,
     ) -> Any:
-        """Return the model's output for features ``x [B, n, F]``."""
-        ...
+        """Return the model's output for features ``x [B, n, F]``, with edges of each sample."""
+        if isinstance(x, SharedRows):
+            return predictor.on_rows(x, subgraph, *self.arguments)
+        if edges is None:
+            return predictor(x, subgraph, *self.arguments)
+        return predictor.on_edges(x, subgraph, edges, *self.arguments)
 
+    @abstractmethod
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         """Return the required shape of the output without its last dimension."""
-        ...
 
+    @abstractmethod
     def take(self, scores: FloatArray) -> FloatArray:
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
-        ...
-
-
-def query_predictor(
-    predictor: Predictor,
-    x: FloatArray,
-    subgraph: Subgraph,
-    edges: SampledEdges | None,
-    *pairs: IntArray,
-) -> Any:
-    """Return the output for features ``x [B, n, F]``, with the edges of each sample if given."""
-    if edges is None:
-        return predictor(x, subgraph, *pairs)
-    return predictor.on_edges(x, subgraph, edges, *pairs)
 
 
 @dataclass(frozen=True)
-class NodeOutputs:
+class NodeOutputs(Outputs):
     """The predictions of some nodes, given by their positions in the subgraph."""
 
     rows: IntArray
-    belong_to_nodes: bool = True
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
+    belong_to_nodes: ClassVar[bool] = True
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, nodes)
@@ -85,15 +83,15 @@ class NodeOutputs:
 
 
 @dataclass(frozen=True)
-class GraphOutput:
+class LoneNodeOutputs(NodeOutputs):
+    """The predictions of some targets, which are variables of their own."""
+
+    belong_to_nodes: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class GraphOutput(Outputs):
     """The one prediction of the whole graph."""
-
-    belong_to_nodes: bool = False
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples,)
@@ -103,16 +101,14 @@ class GraphOutput:
 
 
 @dataclass(frozen=True)
-class PairOutputs:
+class PairOutputs(Outputs):
     """The predictions of pairs of nodes ``[2, P]``, given by their positions in the subgraph."""
 
     pairs: IntArray
-    belong_to_nodes: bool = False
 
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges, self.pairs)
+    @property
+    def arguments(self) -> tuple[IntArray, ...]:
+        return (self.pairs,)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, self.pairs.shape[1])
@@ -214,7 +210,7 @@ class LoneNodeTask(NodeTask):
         self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
     ) -> tuple[Outputs, Sequence[VariableId]]:
         rows = subgraph.positions(np.array(targets, dtype=np.int64)[:, 0])
-        return NodeOutputs(rows, belong_to_nodes=False), targets
+        return LoneNodeOutputs(rows), targets
 
     @staticmethod
     def _is_variable(target: Any) -> bool:
@@ -298,3 +294,19 @@ class GraphTask:
 
 
 TASKS: dict[str, Task] = {task.name: task for task in (NodeTask(), PairTask(), GraphTask())}
+
+
+def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
+    """Return targets as a list; a boolean mask of all nodes becomes the indices of its nodes."""
+    if hasattr(targets, "shape"):
+        array = as_array(targets, "targets")
+        if array.ndim == 0:
+            raise InputError(
+                f"targets must be a list of targets, not {array}; call explain() for a single one"
+            )
+        is_mask = array.dtype == bool and array.shape == (num_nodes,)
+        return list(np.flatnonzero(array) if is_mask else array)
+    found = as_list(targets)
+    if found is None:
+        raise InputError(f"targets must be a list of targets, not {targets!r}")
+    return found
