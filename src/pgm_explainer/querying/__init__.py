@@ -6,7 +6,8 @@ from .inputs import read_inputs
 from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
-from .tasks import TASKS, LoneNodeTask, PairTask, Task, listed
+from .targets import listed
+from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = [
     "SCORE_KINDS",

@@ -26,8 +26,8 @@ from ..errors import ModelUnavailableError, PGMExplainerError
 from ..graph import Graph, Subgraph
 from ..predictors import Predictor
 from ..variables import VariableId
-from .scores import explained_classes
 from .subgraph_model import SubgraphModel, answers, differing, kind_of_scores
+from .targets import explained_classes
 from .tasks import Outputs, Task
 
 __all__ = ["GraphModel", "Probes", "Query"]

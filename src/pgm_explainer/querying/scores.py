@@ -1,19 +1,16 @@
-"""From raw scores (logits, probabilities or log-probabilities) to the explained class."""
+"""Conversion of raw scores (logits, probabilities or log-probabilities) to probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
 
-from ..arrays import FloatArray, IntArray, as_array
+from ..arrays import FloatArray
 from ..errors import InputError, ModelError
-from ..variables import VariableId
 
-__all__ = ["SCORE_KINDS", "ScoreReader", "detect_score_kind", "explained_classes"]
+__all__ = ["SCORE_KINDS", "ScoreReader", "detect_score_kind"]
 
 SCORE_KINDS = ("auto", "logits", "probabilities", "log_probabilities", "values")
 """``values`` are the outputs of a regression, which are not converted."""
@@ -116,38 +113,3 @@ def _within_unit(scores: FloatArray) -> bool:
 
 def _adds_up(probabilities: FloatArray) -> bool:
     return np.allclose(probabilities.sum(axis=-1), 1, atol=_TOLERANCE)
-
-
-def explained_classes(
-    chosen: Any, names: Sequence[VariableId], before: FloatArray, num_nodes: int | None
-) -> IntArray:
-    """Return the explained class of each prediction: the predicted one, or the chosen one.
-
-    Args:
-        chosen: a class; in a node task, also one for each node; None for the predicted class.
-        names: the variables of the predictions.
-        before: their probabilities (or values) ``[predictions, C]`` on the unperturbed features.
-        num_nodes: the number of nodes in a node task, else None.
-
-    Raises:
-        InputError: the class does not exist, or there is not one for each node.
-    """
-    if chosen is None:
-        return before.argmax(axis=-1)
-    classes = as_array(chosen, "explained_class")
-    if classes.ndim == 0:
-        classes = np.full(len(names), classes)
-    elif classes.shape == (num_nodes,):
-        classes = classes[np.array(names, dtype=np.int64).ravel()]
-    else:
-        each = "node" if num_nodes is None else f"of the {num_nodes} nodes"
-        raise InputError(
-            f"explained_class must be one class, or in a node task one for each {each}; its shape "
-            f"is {classes.shape}"
-        )
-    if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
-        raise InputError(
-            f"explained_class must be from 0 to {before.shape[1] - 1}, "
-            f"not {np.asarray(chosen).tolist()}"
-        )
-    return classes.astype(np.int64)

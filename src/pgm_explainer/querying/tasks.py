@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array, as_list, check_node
+from ..arrays import FloatArray, IntArray, as_list, check_node
 from ..errors import InputError
 from ..graph import Graph, SampledEdges, Subgraph
 from ..predictors import Predictor, SharedRows
@@ -24,7 +24,6 @@ __all__ = [
     "PairOutputs",
     "PairTask",
     "Task",
-    "listed",
 ]
 
 
@@ -294,19 +293,3 @@ class GraphTask:
 
 
 TASKS: dict[str, Task] = {task.name: task for task in (NodeTask(), PairTask(), GraphTask())}
-
-
-def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
-    """Return targets as a list; a boolean mask of all nodes becomes the indices of its nodes."""
-    if hasattr(targets, "shape"):
-        array = as_array(targets, "targets")
-        if array.ndim == 0:
-            raise InputError(
-                f"targets must be a list of targets, not {array}; call explain() for a single one"
-            )
-        is_mask = array.dtype == bool and array.shape == (num_nodes,)
-        return list(np.flatnonzero(array) if is_mask else array)
-    found = as_list(targets)
-    if found is None:
-        raise InputError(f"targets must be a list of targets, not {targets!r}")
-    return found

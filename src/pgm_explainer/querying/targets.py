@@ -1,0 +1,65 @@
+"""Lists of targets, and their explained classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, as_array, as_list
+from ..errors import InputError
+from ..variables import VariableId
+
+__all__ = ["explained_classes", "listed"]
+
+
+def explained_classes(
+    chosen: Any, names: Sequence[VariableId], before: FloatArray, num_nodes: int | None
+) -> IntArray:
+    """Return the explained class of each prediction: the predicted one, or the chosen one.
+
+    Args:
+        chosen: a class; in a node task, also one for each node; None for the predicted class.
+        names: the variables of the predictions.
+        before: their probabilities (or values) ``[predictions, C]`` on the unperturbed features.
+        num_nodes: the number of nodes in a node task, else None.
+
+    Raises:
+        InputError: the class does not exist, or there is not one for each node.
+    """
+    if chosen is None:
+        return before.argmax(axis=-1)
+    classes = as_array(chosen, "explained_class")
+    if classes.ndim == 0:
+        classes = np.full(len(names), classes)
+    elif classes.shape == (num_nodes,):
+        classes = classes[np.array(names, dtype=np.int64).ravel()]
+    else:
+        each = "node" if num_nodes is None else f"of the {num_nodes} nodes"
+        raise InputError(
+            f"explained_class must be one class, or in a node task one for each {each}; its shape "
+            f"is {classes.shape}"
+        )
+    if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= before.shape[1]:
+        raise InputError(
+            f"explained_class must be from 0 to {before.shape[1] - 1}, "
+            f"not {np.asarray(chosen).tolist()}"
+        )
+    return classes.astype(np.int64)
+
+
+def listed(targets: Iterable[Any], num_nodes: int) -> list[Any]:
+    """Return targets as a list; a boolean mask of all nodes becomes the indices of its nodes."""
+    if hasattr(targets, "shape"):
+        array = as_array(targets, "targets")
+        if array.ndim == 0:
+            raise InputError(
+                f"targets must be a list of targets, not {array}; call explain() for a single one"
+            )
+        is_mask = array.dtype == bool and array.shape == (num_nodes,)
+        return list(np.flatnonzero(array) if is_mask else array)
+    found = as_list(targets)
+    if found is None:
+        raise InputError(f"targets must be a list of targets, not {targets!r}")
+    return found
