@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from .arrays import IntArray, check_name
+from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
@@ -35,7 +36,6 @@ from .sampling import (
     Change,
     Perturbation,
     Population,
-    SampleCache,
     Samples,
     SamplingConfig,
     VariableId,

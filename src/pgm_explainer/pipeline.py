@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import IntArray
-from .batching import Neighbourhoods, memory_blocks, offload
+from .batching import Neighbourhoods, SampleCache, memory_blocks, offload
 from .diagnosis import diagnose
 from .errors import InputError
 from .execution import ExecutionConfig
@@ -24,7 +24,6 @@ from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query, TypedNodes
 from .sampling import (
     Parts,
     Population,
-    SampleCache,
     Samples,
     VariableId,
     draw_attribute_samples,

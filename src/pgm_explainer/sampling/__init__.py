@@ -2,7 +2,6 @@
 
 from ..variables import GRAPH, Variable, VariableId
 from .attributes import draw_attribute_samples
-from .cache import SampleCache
 from .change import (
     CHANGE_TYPES,
     CHANGES,
@@ -79,7 +78,6 @@ __all__ = [
     "Perturbation",
     "Population",
     "RandomWhereConstant",
-    "SampleCache",
     "SampleTable",
     "Samples",
     "SamplingConfig",
