@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgm_explainer import Deviation, Explanation, PGMExplainer, PGMExplainerWarning
+from pgm_explainer import Deviation, PGMExplainer, PGMExplainerWarning
 from pgm_explainer.io import explanation_from_dict, explanation_to_dict
 from pgm_explainer.report.terms import describe_kept
 from pgm_explainer.sampling import CHANGES, as_change
@@ -157,23 +157,28 @@ def test_kept_is_told_in_numbers(toy):
     assert "the explained class did not fall by more than 0.1." in describe_kept(old)
 
 
+def test_the_targets_prediction_alone_gives_the_same(toy):
+    explanation, _ = explained(toy)
+    alone, _ = explained(toy, own_predictions=False)
+    for name in ("class_stayed", "sample_mean", "thresholds"):
+        assert getattr(alone, name) == pytest.approx(getattr(explanation, name), abs=1e-6)
+    assert "the same rule applies" not in describe_kept(alone)
+    assert alone.reason() == explanation.reason()
+
+
+def test_samples_that_are_used_again_give_the_same(toy):
+    explainer = PGMExplainer(toy.whole, toy.x, toy.edge_index, num_layers=2, num_samples=SAMPLES)
+    first, again = explainer.explain(14), explainer.explain(14)
+    assert first == again
+    assert first.reason("engineer") == again.reason("engineer")
+
+
 def test_files_hold_them(toy):
     for options in ({}, {"scores": "values"}, {"change": "flip"}, {"change": [0.1, 0.2]}):
         explanation, _ = explained(toy, **options)
         loaded = explanation_from_dict(explanation_to_dict(explanation))
         for name in ("class_stayed", "sample_mean", "thresholds"):
             assert getattr(loaded, name) == getattr(explanation, name)
-
-
-def test_a_file_of_version_6_is_read_without_them(toy):
-    explanation, _ = explained(toy)
-    document = explanation_to_dict(explanation)
-    for name in ("class_stayed", "sample_mean", "thresholds"):
-        del document[name]
-    loaded = explanation_from_dict({**document, "version": 6})
-    assert (loaded.class_stayed, loaded.sample_mean, loaded.thresholds) == (None, None, ())
-    assert isinstance(loaded, Explanation)
-    assert "kept” means that" in str(loaded)
 
 
 def test_an_answer_from_few_samples_is_warned_about(on_a_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgm_explainer.report.templates import AUDIENCES, check_templates
-from pgm_explainer.storage.json_text import parse_json
+from pgm_explainer.storage.checked import parse_json
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reason.md").read_text()

@@ -272,11 +272,3 @@ def test_a_loaded_explanation_has_the_same_reason(kinds, parts, tmp_path):
         explanation.save(path)
         for audience in AUDIENCES:
             assert Explanation.load(path).reason(audience) == explanation.reason(audience)
-
-
-def test_an_explanation_of_an_older_version_has_a_reason(kinds):
-    old = replace(kinds["node"], class_stayed=None, sample_mean=None, thresholds=())
-    assert "tried on 800 copies of the graph in which randomly chosen nodes were given" in (
-        old.reason()
-    )
-    assert "still predicted" not in old.reason()

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file, write_figure
-from ..storage.json_text import parse_json
 
 if TYPE_CHECKING:
     from ..explanation import Explanation

@@ -20,7 +20,7 @@ from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import GRAPH, VariableId
+from ..variables import GRAPH, VariableId, is_edge
 from ..versions import current_versions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "check_explanation", "shifted", "target_of"]
+__all__ = ["Explanation", "check_explanation", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +48,14 @@ class Explanation(Shown):
         values: all class probabilities on the unperturbed features, or the predicted values.
         held: the fraction of samples in which the prediction was kept, as the option ``change``
             defines it; this is what the network is about.
+        class_stayed: the fraction of samples in which the model predicted the same class as on the
+            unperturbed features, whether or not this class is the explained one; None for a
+            regression.
+        sample_mean: the mean over the samples of what the effects are about: the probability of
+            the explained class, the predicted value or, of several values, the Euclidean distance
+            from the unperturbed ones.
+        thresholds: changes above these counted as changed, one for each level of change, in the
+            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
@@ -70,14 +78,6 @@ class Explanation(Shown):
             None if the explanation was loaded, unpickled or copied.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
-        class_stayed: the fraction of samples in which the model predicted the same class as on the
-            unperturbed features, whether or not this class is the explained one; None for a
-            regression, and if the explanation was saved before version 7 of the file format.
-        sample_mean: the mean over the samples of what the effects are about: the probability of
-            the explained class, the predicted value or, of several values, the Euclidean distance
-            from the unperturbed ones. None if it was saved before version 7.
-        thresholds: changes above these counted as changed, one for each level of change, in the
-            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
     """
 
     target: VariableId
@@ -85,6 +85,9 @@ class Explanation(Shown):
     probability: float | None
     values: tuple[float, ...]
     held: float
+    class_stayed: float | None
+    sample_mean: float
+    thresholds: tuple[float, ...]
     ranking: Ranking
     effects: Effects
     network: BayesianNetwork | None
@@ -99,9 +102,6 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
-    class_stayed: float | None = None
-    sample_mean: float | None = None
-    thresholds: tuple[float, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -284,49 +284,11 @@ class Explanation(Shown):
             names=new,
         )
 
-    def within(self, first: int, stop: int) -> Explanation:
-        """Return the explanation of one of many graphs, with nodes numbered in that graph.
-
-        Args:
-            first: the first node of the graph among those of all graphs.
-            stop: the first node of the next graph.
-        """
-        parts = sorted(self.part_labels)
-        numbers = {part: stop - first + at for at, part in enumerate(parts)}
-
-        def own(part: int) -> int:
-            return numbers[part] if part in numbers else part - first
-
-        def own_node(member: Any) -> Any:
-            return tuple(map(own_node, member)) if isinstance(member, tuple) else member - first
-
-        def renumbered(table: Any) -> Any:
-            nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
-            return replace(table, nodes=nodes)
-
-        pairs = [
-            replace(each, nodes=(own(each.nodes[0]), own(each.nodes[1])))
-            for each in self.effects.pairs
-        ]
-        network = self.network
-        if network is not None:
-            names: dict[VariableId, VariableId] = {self.target: GRAPH}
-            names |= {node: own(node) for node in network.nodes if isinstance(node, int)}
-            network = network.renamed(names)
-        return replace(
-            self,
-            target=GRAPH,
-            ranking=renumbered(self.ranking),
-            effects=replace(renumbered(self.effects), pairs=tuple(pairs)),
-            network=network,
-            graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
-            part_labels={numbers[part]: shifted(self.part_labels[part], first) for part in parts},
-            area=self.area - first,
-            part_members={
-                numbers[part]: tuple(own_node(each) for each in members)
-                for part, members in self.part_members.items()
-            },
-        )
+    def of_node(self) -> Explanation:
+        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
+        (node,) = self.ends.tolist()
+        network = None if self.network is None else self.network.renamed({self.target: node})
+        return replace(self, target=node, network=network)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
@@ -522,18 +484,6 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def shifted(label: VariableId, first: int) -> VariableId:
-    """Return the label of a part, with ``first`` subtracted from its node indices."""
-    if not isinstance(label, tuple):
-        return label
-    return tuple(each - first if isinstance(each, int) else each for each in label)
-
-
-def is_edge(label: VariableId) -> bool:
-    """Return whether a part with this label is an edge: a pair of nodes."""
-    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
 
 
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:

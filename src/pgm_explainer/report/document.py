@@ -156,9 +156,9 @@ def _tried(
     yield said("row_parts"), f"{len(effects) + effects.left_out:,}"
     if explanation.class_stayed is not None:
         yield said("row_stayed"), str(facts["stayed"])
-    if explanation.sample_mean is not None and facts["probability"]:
+    if facts["probability"]:
         yield said("row_mean"), f"{facts['mean']} ({facts['probability']})"
-    elif explanation.sample_mean is not None:
+    else:
         yield said("row_mean_value"), str(facts["mean"])
     if not technical:
         return

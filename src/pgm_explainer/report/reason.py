@@ -111,8 +111,6 @@ class Writer:
 
     @property
     def _tried(self) -> str:
-        if self.explanation.sample_mean is None:
-            return "checked_before"
         if self.explanation.class_stayed is not None:
             return "checked"
         return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
@@ -292,8 +290,8 @@ class Writer:
         explanation, mean = self.explanation, self.explanation.sample_mean
         if explanation.probability is None:
             before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
-            return before, "" if mean is None else f"{mean:.4g}"
-        numbers = [explanation.probability, explanation.probability if mean is None else mean]
+            return before, f"{mean:.4g}"
+        numbers = explanation.probability, mean
         if self.in_percent:
             first, second = map(percent, numbers)
             return first, second

@@ -29,7 +29,6 @@ _FIELDS = {
     "checked": _FACTS,
     "checked_value": _FACTS,
     "checked_values": _FACTS,
-    "checked_before": _FACTS,
     "sure": _FACTS,
     "sure_none": _FACTS,
     "warned": "warnings num_warnings",
@@ -109,10 +108,6 @@ _MANAGER = {
     "checked_values": (
         "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
         "{changed}: {measured} were {mean} away from the original ones on average."
-    ),
-    "checked_before": (
-        "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}."
     ),
     "sure": (
         "A difference beyond chance was found for {found} of {counted}, and each range is right "
@@ -201,7 +196,6 @@ _ENGINEER = {
         "In {samples} perturbed graphs ({perturbed}), {measured} had a mean distance of {mean} "
         "from the unperturbed ones."
     ),
-    "checked_before": "The model was called on {samples} perturbed graphs ({perturbed}).",
     "sure": (
         "A significant effect was found for {found} of {counted} ({level}); effects are mean "
         "changes while the other {nouns} are perturbed at random, and hold for this model and this "

@@ -58,7 +58,7 @@ def describe_kept(explanation: Explanation) -> str:
     samples = explanation.settings.sampling.num_samples
     often = share_of(explanation.held, samples)
     others = "; the same rule applies to the predictions of other nodes"
-    has_others = explanation.task == "node" and explanation.settings.sampling.parts.name == "nodes"
+    has_others = explanation.settings.model.has_own_predictions and not explanation.part_labels
     return (
         f"In the network, “kept” means that {condition}. That was so in {often} of {samples:,} "
         f"samples{others if has_others else ''}."
@@ -101,7 +101,7 @@ def describe_held(settings: Settings) -> str:
         A prediction held (kept) if the probability of its class did not fall by more than 0.05.
     """
     model = settings.model
-    subject = "A prediction held (kept)" if model.task == "node" else "The prediction held"
+    subject = "A prediction held (kept)" if model.has_own_predictions else "The prediction held"
     own = model.explained_class is None and model.output is None
     its_class = "its class" if own else "the explained class"
     return f"{subject} if {_held(settings.sampling.change, its_class)}."

@@ -51,7 +51,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "values": [_plain_number(value) for value in explanation.values],
         "held": explanation.held,
         "class_stayed": explanation.class_stayed,
-        "sample_mean": None if (mean := explanation.sample_mean) is None else _plain_number(mean),
+        "sample_mean": _plain_number(explanation.sample_mean),
         "thresholds": list(explanation.thresholds),
         "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),

@@ -61,9 +61,9 @@ def figures_part(explanation: Explanation) -> list[list[str]]:
         shown.append([percent(likely), f"is {what}"])
     if stayed is not None:
         shown.append([share_of(stayed, samples), f"of {samples:,} perturbed graphs keep the class"])
-    if mean is not None and likely is not None:
+    if likely is not None:
         shown.append([percent(mean), "is its mean probability in them"])
-    elif mean is not None and len(explanation.values) == 1:
+    elif len(explanation.values) == 1:
         shown.append([f"{explanation.values[0]:.4g}", f"is {what}"])
         shown.append([f"{mean:.4g}", f"is its mean in {samples:,} perturbed graphs"])
     return shown
