@@ -104,7 +104,9 @@ def explained(table):
     effects = Effects(np.array([1, 2]), -ones, -ones, -ones, ones, -ones, ones > 0)
     held = float((table.codes([2]) == 0).mean())
     told = {"task": "graph"}
-    return Explanation(GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, effects, network, told)
+    return Explanation(
+        GRAPH, 0, 0.9, (0.9, 0.1), held, 1.0, 0.9, (), ranking, effects, network, told
+    )
 
 
 def test_a_network_forecasts_a_non_additive_change():

@@ -140,7 +140,7 @@ WRONG = [
     ),
     (("version",), 6, "has version 6, and this .* reads version 7: explain again"),
     (("class_stayed",), None, r"\.class_stayed must be null for a regression, and only then"),
-    (("class_stayed",), 1.5, r"\.class_stayed should be a number from 0 to 1"),
+    (("class_stayed",), 1.5, r"\.class_stayed should be from 0 to 1"),
     (("thresholds",), ["inf"], r"\.thresholds\[0\] should be"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
