@@ -114,3 +114,14 @@ def test_what_does_not_fit_on_a_page_is_not_lost(kinds, tmp_path):
     warned = replace(kinds["node"], warnings=tuple(f"{'word ' * 90}{at}" for at in range(12)))
     data = warned.report(tmp_path / "why.pdf", "engineer").read_bytes()
     assert len(re.findall(rb"/Type /Page\b", data)) > 1
+
+
+def test_the_direction_of_values_is_told_without_evidence(kinds, tmp_path):
+    for kind, words in (
+        ("value", ("lowers it", "raises it")),
+        ("values", ("closer to the", "away")),
+    ):
+        text = kinds[kind].report(tmp_path / "why.md").read_text()
+        assert "| direction |" in text
+        assert all(word in text for word in words)
+        assert "speaks" not in text

@@ -106,7 +106,8 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     found = shown_effects(explanation, most=_MOST_ROWS)
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
     noun = str(writer.facts["noun"])
-    columns = [noun, *map(said, ("column_effect", "column_range", "column_direction"))]
+    way = "column_direction" if explanation.explained_class is None else "column_evidence"
+    columns = [noun, *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
         headline(explanation, variable_label(explanation, explanation.target)),
@@ -140,10 +141,12 @@ def _typeset(number: str) -> str:
 
 def _meaning(shown: ShownEffect, explanation: Explanation) -> str:
     """Return the template for what an effect means."""
-    if explanation.explained_class is None:
-        words = {"falls": "cell_lowers", "rises": "cell_raises"}
-    else:
+    if explanation.explained_class is not None:
         words = {"falls": "cell_for", "rises": "cell_against"}
+    elif len(explanation.values) > 1:
+        words = {"falls": "cell_closer", "rises": "cell_further"}
+    else:
+        words = {"falls": "cell_lowers", "rises": "cell_raises"}
     return {**words, "both": "cell_varies", "": "cell_none"}[shown.direction]
 
 

@@ -214,7 +214,7 @@ class TargetValues:
         self._before = model.before[at]
         self.are_probabilities = model.reader.kind != "values"
         self._record = Record(num_samples, len(at), np.float64, scratch)
-        self._original = self._of(model.before[None])[0]
+        self._original = self._explained(self._before[None])[0]
         self._predicted = self._before.argmax(axis=-1)
         self._stayed = np.zeros(len(at), dtype=np.int64)
         self._num_samples = num_samples
@@ -226,9 +226,9 @@ class TargetValues:
 
     def record(self, start: int, after: FloatArray) -> None:
         """Record the predictions ``[B, predictions, C]`` of a batch, each sample once."""
-        self._record.write(start, self._of(after))
+        chosen = after[:, self._at]
+        self._record.write(start, self._explained(chosen))
         if self.are_probabilities:
-            chosen = after[:, self._at]
             predicted = chosen[:, np.arange(len(self._at)), self._predicted]
             # A tie is no other prediction; nor is one that rounding errors decide.
             self._stayed += (predicted >= chosen.max(axis=-1) - _ROUNDING).sum(axis=0)
@@ -247,8 +247,8 @@ class TargetValues:
         at = self._column[target]
         return self._record.column(at), float(self._original[at])
 
-    def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
-        chosen = predictions[:, self._at]
+    def _explained(self, chosen: FloatArray) -> NDArray[np.float64]:
+        """Return what is explained of the predictions ``[B, targets, C]``."""
         if not self.are_probabilities and chosen.shape[-1] > 1:
             distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
             return np.asarray(distance, dtype=np.float64)
