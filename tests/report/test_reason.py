@@ -272,3 +272,13 @@ def test_a_loaded_explanation_has_the_same_reason(kinds, parts, tmp_path):
         explanation.save(path)
         for audience in AUDIENCES:
             assert Explanation.load(path).reason(audience) == explanation.reason(audience)
+
+
+def test_both_ends_of_a_pair_without_effect_are_named(kinds):
+    explanation = kinds["edge"]
+    ends = np.isin(explanation.effects.nodes, explanation.ends)
+    idle = replace(explanation.effects, significant=explanation.effects.significant & ~ends)
+    said = replace(explanation, effects=idle).reason()
+    assert re.search(
+        r"Replacing the data of node \d+ or node \d+ makes no clear difference\.", said
+    )

@@ -144,8 +144,10 @@ class Writer:
         idle = [each for each in own if not each.effect.significant]
         if idle and own_none:
             again = [self._part(each.number) for each in idle]
-            part = _joined(again, ", ", self.templates["and"])
-            yield self.say("own_none", action=self._action(idle[0].words, part, True), **self.about)
+            part = _joined(again, ", ", self.templates["or"])
+            yield self.say(
+                "own_none", action=self._action(idle[0].words, part, len(idle) == 1), **self.about
+            )
         # Strength counts changes in both directions; a reader expects the numbers in order.
         ordered = sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect)))
         told = [

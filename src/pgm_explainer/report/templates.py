@@ -61,6 +61,7 @@ _FIELDS = {
     "points": "number",
     "in_points": "",
     "and": "",
+    "or": "",
     # the rest of a report
     "heading_effects": _FACTS,
     "heading_tried": "",
@@ -155,6 +156,7 @@ _MANAGER = {
     "points": "{number} percentage points",
     "in_points": " (in percentage points)",
     "and": " and ",
+    "or": " or ",
     "heading_effects": "What matters",
     "heading_tried": "What was tried",
     "heading_warnings": "Warnings",
