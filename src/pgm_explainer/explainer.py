@@ -9,12 +9,14 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from .arrays import IntArray, check_name
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, check_explanation
+from .explanation import Explanation, FeatureEffects, MinimalSet
 from .minimal_sets import SearchOptions
 from .model_config import ModelConfig
 from .network import network_config
@@ -43,7 +45,7 @@ from .sampling import (
     perturbed_columns,
     probe_features,
 )
-from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
+from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig
 from .structure import Score
@@ -283,21 +285,33 @@ class PGMExplainer:
             )
         self._perturbation_checked = False
 
-    def explain(self, target: Any = None) -> Explanation:
-        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
-        explanation = self._explain_all([target])[0]
+    def explain(self, target: Any = None, *, with_features: bool = False) -> Explanation:
+        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target).
+
+        Args:
+            target: the node, the pair, or the position of one of many graphs.
+            with_features: whether to add :meth:`explain_features` as ``explanation.features``.
+        """
+        explanation = self._explain_all([target], with_features)[0]
         for text in explanation.warnings:
             warnings.warn(text, PGMExplainerWarning, stacklevel=2)
         return explanation
 
-    def explain_many(self, targets: Iterable[Any]) -> list[Explanation]:
+    def explain_many(
+        self, targets: Iterable[Any], *, with_features: bool = False
+    ) -> list[Explanation]:
         """Explain many predictions from one set of samples, in the given order.
 
         Each explanation is the one that :meth:`explain` would give for that target alone.
+
+        Args:
+            targets: the nodes, pairs, or positions of graphs.
+            with_features: as in :meth:`explain`. Targets that do not depend on each other's nodes
+                share samples for their features too.
         """
         if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(listed(targets, self.graph.num_nodes))
+        explanations = self._explain_all(listed(targets, self.graph.num_nodes), with_features)
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
@@ -329,30 +343,25 @@ class PGMExplainer:
         query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
         return tuple(query.model.before[0].tolist())
 
-    def explain_features(self, explanation: Explanation) -> FeatureEffects:
-        """Test which features of the explaining nodes and of the target affect the prediction.
+    def explain_features(self, explanation: Explanation, *, target: Any = None) -> FeatureEffects:
+        """Estimate the effect of each feature of the target and of the nodes of the network.
 
-        New samples are drawn, as many as for the explanation. In these, each feature of a node is
-        perturbed independently of the others. Each feature is then tested for dependence with the
-        change of the prediction.
+        New samples are drawn, as many as for the explanation. In these, each feature of each of
+        these nodes is perturbed independently of the others (at all time steps, if there are
+        several), and all other nodes are left as they are. Features that the perturbation never or
+        rarely changes are not tested.
+
+        Args:
+            explanation: an explanation made by this explainer.
+            target: the position of the graph, if there are many graphs and the explanation was
+                loaded from a file.
         """
-        task = self.settings.model.task
-        if getattr(explanation, "part_labels", None):
-            raise InputError(
-                "explain_features needs an explanation by nodes; explain with parts='nodes', or "
-                "with parts='features' for the effects of feature columns"
-            )
-        check_explanation(explanation, self.graph, task)
-        if self.population.steps is not None:
-            raise InputError(
-                "explain_features is for features [N, F]; for [N, T, F], explain with "
-                "parts=Time(per_node=True) or parts='features'"
-            )
-        ends = explanation.ends.tolist()
-        number = tuple(ends) if task == "edge" else ends[0] if ends else None
-        target = self._graph_model.task.check(number, self.graph)
-        count = explanation.settings.sampling.num_samples
-        return self._pipeline(count).features_of(target, explanation)
+        self.check_features()
+        checked = self._target_of(explanation, target)
+        pipeline = self._pipeline(explanation.settings.sampling.num_samples)
+        pipeline.numbers(checked, explanation)  # raises if it is the explanation of another target
+        ((_, features),) = pipeline.features_of({checked: explanation})
+        return features
 
     def counterfactual(
         self,
@@ -414,7 +423,11 @@ class PGMExplainer:
         """For many graphs, the first node of each, then the total number of nodes; else None."""
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
-    def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
+    def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
+        if not isinstance(with_features, bool):
+            raise InputError(f"with_features must be True or False, not {with_features!r}")
+        if with_features:
+            self.check_features()
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
         if waiting:
@@ -425,17 +438,43 @@ class PGMExplainer:
             for group in [[target] for target in waiting] if alone else [waiting]:
                 done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
+        if with_features:
+            self._add_features(done)
         return [replace(done[target], source=(self, target)) for target in targets]
+
+    def _add_features(self, done: dict[VariableId, Explanation]) -> None:
+        """Add the effects of features to explanations, from as many samples as each has."""
+        by_count: dict[int, dict[VariableId, Explanation]] = {}
+        for target, each in done.items():
+            by_count.setdefault(each.settings.sampling.num_samples, {})[target] = each
+        for count, some in by_count.items():
+            for target, features in self._pipeline(count).features_of(some):
+                done[target] = replace(done[target], features=features)
+
+    def check_features(self) -> None:
+        """Raise an InputError if features of nodes cannot be explained with these parts."""
+        if self._task.name == "graph" and not len(self.parts.nodes_in(np.arange(1))):
+            raise InputError(
+                f"features of nodes cannot be explained for a graph with parts="
+                f"{self.settings.sampling.parts.name!r}, as no nodes are selected; use "
+                f"parts='nodes', or parts='features' for the effects of feature columns"
+            )
+
+    def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
+        """Return the target of an explanation; ``target`` is needed for one of many graphs."""
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+        ends = explanation.ends.tolist()
+        if self._task.separate and target is None and explanation.source is not None:
+            target = explanation.source[1]
+        elif not self._task.separate:
+            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
+        return self._graph_model.task.check(target, self.graph)
 
     def _minimal_set(
         self, explanation: Explanation, target: Any, options: SearchOptions
     ) -> MinimalSet:
-        if not isinstance(explanation, Explanation):
-            raise InputError(f"an explanation is required, not {explanation!r:.60}")
-        ends = explanation.ends.tolist()
-        if target is None or not self._task.separate:
-            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
-        checked = self._graph_model.task.check(target, self.graph)
+        checked = self._target_of(explanation, target)
         self._check_perturbation()
         return self._pipeline().minimal_set(checked, explanation, options)
 
@@ -489,13 +528,16 @@ def _search_options(kind: str, probability: float, options: dict[str, Any]) -> S
     return SearchOptions(kind=kind, probability=probability, **options)
 
 
-def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:
+def explain_graphs(
+    model: Any, graphs: Any, *, with_features: bool = False, **options: Any
+) -> list[Explanation]:
     """Explain the prediction of each of many graphs, batched across graphs.
 
     Args:
         model: as in :class:`~pgm_explainer.PGMExplainer`, with one prediction for each graph.
         graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
             ``(x, edge_index)``.
+        with_features: whether to explain features too, as ``explanation.features``.
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
@@ -518,4 +560,4 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
             f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
         )
     explainer = PGMExplainer(model, graphs, task="graph", **options)
-    return explainer.explain_many(range(len(graphs)))
+    return explainer.explain_many(range(len(graphs)), with_features=with_features)

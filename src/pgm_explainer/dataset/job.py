@@ -43,7 +43,7 @@ def explain_dataset(
     engine: str | Engine = "local",
     shard_size: int = 500,
     keep_candidates: int = 20,
-    features: bool = False,
+    with_features: bool = False,
     names: Sequence[VariableId] | None = None,
     retry_failed: bool = False,
     progress: bool | None = None,
@@ -68,8 +68,8 @@ def explain_dataset(
             worker repeats at most one shard. Targets of a shard share samples.
         keep_candidates: the number of candidates to store from each ranking; nodes of the network
             are always stored.
-        features: whether to explain features too, which doubles the samples of each target. It
-            requires a single graph whose parts are nodes.
+        with_features: whether to explain features too, as ``explanation.features``; this doubles
+            the number of samples of each target.
         names: names of the nodes; explanations that are read back have these names.
         retry_failed: whether to repeat shards with failed targets, for example after a service
             was down.
@@ -96,7 +96,7 @@ def explain_dataset(
     check_pyarrow()
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
-    for name, value in (("features", features), ("retry_failed", retry_failed)):
+    for name, value in (("with_features", with_features), ("retry_failed", retry_failed)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, not {value!r}")
     if progress is not None and not isinstance(progress, bool):
@@ -104,18 +104,15 @@ def explain_dataset(
     on, recipe = as_engine(engine), Recipe(explainer)
     made = recipe.explainer
     chosen_targets = read_targets(made, targets)
-    if features and (made.offsets is not None or made.settings.sampling.parts.name != "nodes"):
-        raise InputError(
-            "features=True needs parts='nodes' in a single graph; for the effects of feature "
-            "columns, use an explainer with parts='features'"
-        )
+    if with_features:
+        made.check_features()
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
     place.read_job()  # checked before creating anything in the folder
-    storing = {"shard_size": size, "keep_candidates": keep, "features": features}
+    storing = {"shard_size": size, "keep_candidates": keep, "with_features": with_features}
     with one_thread():
         now = fingerprint(made, chosen_targets, storing)
     with place.locked():
@@ -139,7 +136,7 @@ def explain_dataset(
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
         # Fixed, because free memory differs from run to run, and batches should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
-        work = ExplainPieces(recipe, keep, features, bound)
+        work = ExplainPieces(recipe, keep, with_features, bound)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 

@@ -16,7 +16,7 @@ from ..storage.json_text import parse_json
 __all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 4
+VERSION = 5
 
 _WAY_OUT = "restore it from a copy, or explain into another folder"
 

@@ -2,7 +2,7 @@
 
 from .estimate import EffectProblem, estimate_effects
 from .precision import STAGES, are_precise, margin
-from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect
+from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect, agree
 
 __all__ = [
     "EFFECT_COLUMNS",
@@ -11,6 +11,7 @@ __all__ = [
     "EffectProblem",
     "Effects",
     "PairEffect",
+    "agree",
     "are_precise",
     "estimate_effects",
     "margin",

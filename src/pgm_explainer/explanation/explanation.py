@@ -20,6 +20,7 @@ from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
 from ..variables import GRAPH, VariableId
 from ..versions import current_versions
+from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "check_explanation", "shifted", "target_of"]
+__all__ = ["Explanation", "shifted", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +68,8 @@ class Explanation(Shown):
             None if the explanation was loaded, unpickled or copied.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
+        features: the effects of single features of the target and of the nodes of the network; None
+            unless they were explained too (``with_features=True``).
     """
 
     target: VariableId
@@ -88,6 +91,7 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    features: FeatureEffects | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -260,6 +264,7 @@ class Explanation(Shown):
             network=network,
             ranking=replace(self.ranking, names=new),
             effects=replace(self.effects, names=new),
+            features=None if self.features is None else replace(self.features, names=new),
             names=new,
         )
 
@@ -365,6 +370,7 @@ class Explanation(Shown):
 
         Args:
             kind: ``"effects"`` (the effect of perturbing each part, with 95% intervals),
+                ``"features"`` (the same for single features, with ``with_features=True``),
                 ``"neighbourhood"`` (the graph around the target; see below), ``"network"`` (the
                 Bayesian network), ``"both"`` (neighbourhood and network side by side), or
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
@@ -446,6 +452,8 @@ class Explanation(Shown):
         return (
             isinstance(other, Explanation)
             and self.effects.agrees(other.effects)
+            and (self.features is None) == (other.features is None)
+            and (self.features is None or self.features.agrees(other.features))
             and all(
                 getattr(self, name) == getattr(other, name)
                 for name in ("target", "explained_class", "held", "ranking", "network")
@@ -471,17 +479,3 @@ def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
     """Return the label of a target, given the indices of its nodes."""
     named = names.of(ends.tolist())
     return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
-
-
-def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
-    """Raise an InputError unless this is an explanation of the given graph and task."""
-    if not isinstance(explanation, Explanation):
-        raise InputError(f"an explanation is required, not {explanation!r}")
-    nodes = np.append(explanation.ranking.nodes, explanation.ends)
-    its = explanation.graph
-    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
-    other = size not in (None, graph.num_nodes)
-    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
-        raise InputError(
-            "the explanation belongs to another graph or task; use the explainer that made it"
-        )

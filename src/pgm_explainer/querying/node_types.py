@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..arrays import IntArray, as_list, check_node
+from ..arrays import as_list, check_node
 from ..errors import InputError
 from ..variables import VariableId
 
@@ -41,11 +39,6 @@ class TypedNodes(Sequence[VariableId]):
                 return (kind, number)
             number -= size
         raise IndexError(number)
-
-    def widths_of(self, nodes: IntArray) -> IntArray:
-        """Return the number of features of nodes, given by their indices among all nodes."""
-        kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
-        return np.array(self.widths)[kinds]
 
     @property
     def widths_by_kind(self) -> tuple[tuple[str, int], ...]:

@@ -42,6 +42,12 @@ class Population:
         """The shape of the features as they were given: ``[N, F]`` or ``[N, T, F]``."""
         return self.x.shape if self.steps is None else (len(self.x), self.steps, self.width)
 
+    def widths_of(self, nodes: IntArray) -> IntArray:
+        """Return the number of features of each node, which depends on its type."""
+        if not self.widths:
+            return np.full(len(nodes), self.width)
+        return np.array([width for _, width in self.widths])[self._kind_of(nodes)]
+
     def at_every_step(self, features: IntArray) -> IntArray:
         """Return the columns of ``x`` with these features, ascending."""
         first = np.arange(self.steps or 1) * self.width

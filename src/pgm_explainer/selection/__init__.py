@@ -1,6 +1,5 @@
 """Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
 
-from .attributes import FeatureEffects, feature_effects
 from .choice import STRONG, causes, choose_nodes
 from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
@@ -15,7 +14,6 @@ __all__ = [
     "TESTS",
     "ChiSquareTest",
     "Dependents",
-    "FeatureEffects",
     "GTest",
     "IndependenceTest",
     "Neighbourhood",
@@ -27,7 +25,6 @@ __all__ = [
     "causes",
     "choose_nodes",
     "critical_log_p",
-    "feature_effects",
     "select_nodes",
     "select_variables",
     "shrink_many",

@@ -13,12 +13,13 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
 from ..explanation import Explanation
+from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 6
+VERSION = 7
 NOISY_OR_FIELDS = (
     "perturbed",
     "leak",
@@ -52,6 +53,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "held": explanation.held,
         "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),
+        "features": None if explanation.features is None else _plain_features(explanation.features),
         "names": _plain_names(explanation),
         "parts": _plain_parts(explanation),
         "node_classes": explanation.node_classes.tolist(),
@@ -78,6 +80,12 @@ def _plain_effects(effects: Effects) -> dict[str, Any]:
     columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
     pairs = [{**asdict(pair), "nodes": list(pair.nodes)} for pair in effects.pairs]
     return {**columns, "pairs": pairs, "left_out": effects.left_out}
+
+
+def _plain_features(features: FeatureEffects) -> dict[str, Any]:
+    columns = {name: getattr(features, name).tolist() for name in FEATURE_COLUMNS}
+    columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
+    return {**columns, "untested": features.untested, "left_out": features.left_out}
 
 
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:

@@ -23,12 +23,14 @@ from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId
 from ...versions import current_versions
 from ..explanation import Explanation, target_of
+from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
+_SINCE_7 = ("features",)
 _FIELDS = (
     "format",
     "version",
@@ -41,6 +43,7 @@ _FIELDS = (
     "held",
     "effects",
     "ranking",
+    *_SINCE_7,
     "names",
     "parts",
     "node_classes",
@@ -51,8 +54,8 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSIONS = (4, 5)
-"""Older versions: without parts other than nodes, and the first with other settings."""
+_OLD_VERSIONS = (4, 5, 6)
+"""Older versions, without features; 4 and 5 have no parts but nodes, and 4 has other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -99,6 +102,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         part_labels=labels,
         area=area,
         part_members=members,
+        features=fields["features"].or_none(lambda each: _read_features(each, nodes, ends, names)),
     )
     _check_whole(explanation, place)
     return explanation
@@ -120,8 +124,10 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} has version {version}, and this pgm-explainer reads versions "
                 f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
             )
-        if version in _OLD_VERSIONS and "parts" not in known:
-            document = Checked({**document.value, "parts": None}, document.place)
+        if version in _OLD_VERSIONS:
+            older = {} if version == _OLD_VERSIONS[-1] else {"parts": None}
+            unknown = {**older, **dict.fromkeys(_SINCE_7)}
+            document = Checked({**unknown, **document.value}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -194,18 +200,51 @@ def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
         )
     read = Effects(
         own,
-        effect=fields["effect"].array(shape, Checked.finite, np.float64),
-        low=fields["low"].array(shape, Checked.finite, np.float64),
-        high=fields["high"].array(shape, Checked.finite, np.float64),
-        strength=fields["strength"].array(shape, Checked.fraction, np.float64),
-        log_p=fields["log_p"].array(shape, Checked.log_probability, np.float64),
-        significant=fields["significant"].array(shape, Checked.flag, np.bool_),
+        **_read_numbers(fields, shape),
         pairs=tuple(_read_pair(pair, own) for pair in fields["pairs"].items()),
         left_out=fields["left_out"].whole_number(),
     )
-    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
-        raise FileError(f"{effects.place}.effect must be from low to high for every node")
+    _check_intervals(read, effects)
     return read
+
+
+def _read_features(
+    features: Checked, nodes: IntArray, ends: IntArray, names: NodeNames
+) -> FeatureEffects:
+    fields = features.fields(*FEATURE_COLUMNS, "untested", "left_out")
+    shape = (len(fields["nodes"].items()),)
+    its: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
+    column: IntArray = fields["features"].array(shape, Checked.whole_number, np.int64)
+    if not np.isin(its, nodes).all() or len(set(zip(its, column, strict=True))) < len(its):
+        raise FileError(f"{features.place} must list features of nodes in the ranking, each once")
+    read = FeatureEffects(
+        its,
+        column,
+        **_read_numbers(fields, shape),
+        ends=ends,
+        untested=fields["untested"].whole_number(),
+        left_out=fields["left_out"].whole_number(),
+        names=names,
+    )
+    _check_intervals(read, features)
+    return read
+
+
+def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return the columns of a table of effects that are not indices."""
+    return {
+        "effect": fields["effect"].array(shape, Checked.finite, np.float64),
+        "low": fields["low"].array(shape, Checked.finite, np.float64),
+        "high": fields["high"].array(shape, Checked.finite, np.float64),
+        "strength": fields["strength"].array(shape, Checked.fraction, np.float64),
+        "log_p": fields["log_p"].array(shape, Checked.log_probability, np.float64),
+        "significant": fields["significant"].array(shape, Checked.flag, np.bool_),
+    }
+
+
+def _check_intervals(read: Effects | FeatureEffects, place: Checked) -> None:
+    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
+        raise FileError(f"{place.place}.effect must be from low to high in every row")
 
 
 def _read_pair(pair: Checked, nodes: IntArray) -> PairEffect:

@@ -69,12 +69,21 @@ function directionLegend(directions, bars) {
   return element("ul", { class: "directions", "aria-hidden": "true" }, ...items);
 }
 
-function effectsDetails({ noun, effects: { about, column, rows, unlisted } }) {
-  const head = [noun, column, "95% interval", "strength", "p", "significant"];
-  const parts = [paragraph(about), table({
-    title: "All effects", head, rows: rows.map(([, ...cells]) => cells),
-    keys: rows.map(([key]) => key),
-  })];
+function effectsDetails({ noun, effects }) {
+  const head = [noun, effects.column, "95% interval", "strength", "p", "significant"];
+  return rowsWith("All effects", head, effects);
+}
+
+function featuresDetails({ features }) {
+  if (!features) return [];
+  const head = ["feature", "node", features.column, "95% interval", "p", "significant"];
+  return rowsWith("All features", head, features);
+}
+
+/** The table of all effects, between what its columns mean and how many are not listed. */
+function rowsWith(title, head, { about, rows, unlisted }) {
+  const keys = rows.map(([key]) => key);
+  const parts = [paragraph(about), table({ title, head, rows: rows.map(([, ...cells]) => cells), keys })];
   if (unlisted) parts.push(paragraph(unlisted));
   return parts;
 }

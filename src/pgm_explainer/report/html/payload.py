@@ -20,7 +20,7 @@ from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
 from ..wording import wording_of
-from .answers import dependence_part, effects_part, lead_part, node_key, number
+from .answers import dependence_part, effects_part, features_part, lead_part, node_key, number
 from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
+        "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),

@@ -16,6 +16,7 @@ from ...variables import VariableId
 from ..population import Population
 from .base import Parts
 from .cells import CellParts, NodeTitles
+from .feature_cells import feature_blocks
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
@@ -50,9 +51,7 @@ class Features(Described):
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        columns = np.full(population.x.shape[1], -1, dtype=np.int64)
-        chosen = config.columns(population)
-        features, columns[chosen] = np.unique(chosen % population.width, return_inverse=True)
+        features, columns = feature_blocks(population, config)
         titles = [f"feature {feature}" for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
