@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import IntArray
 from .effects import EFFECT_COLUMNS, EffectProblem, estimate_effects
 from .execution import ExecutionConfig
 from .explanation import FeatureEffects
-from .querying import GraphModel
-from .sampling import FeatureCells, Population, Samples, VariableId, draw_samples
+from .querying import GraphModel, Query
+from .sampling import (
+    Batch,
+    FeatureCells,
+    Population,
+    VariableId,
+    draw_samples,
+    perturbed_batch,
+)
 from .settings import Settings
 
 __all__ = ["explain_features"]
 
 _NO_NODES = np.empty(0, dtype=np.int64)
+_SAME_WITHIN = 1e-4
+"""Changes of a prediction up to this are rounding errors of the model."""
 _MOST_TARGETS = 256
 _OPEN_GROUPS = 8
 """How many of the last groups of targets may still get another target."""
@@ -40,43 +51,97 @@ def explain_features(
     Args:
         chosen: the nodes of each target, ascending.
     """
-    sampling, first = settings.sampling, model.graph.num_nodes
     for group in _groups(model, chosen):
-        nodes = np.unique(np.concatenate([chosen[target] for target in group]))
-        parts = FeatureCells(population, sampling, first, nodes)
-        some = [target for target in group if len(parts.reaching(chosen[target]))]
-        query = model.query(some, _NO_NODES) if some else None
-        if query is not None and query.exceeding and len(some) > 1:
-            # These depend on more nodes than the groups assume.
+        experiment = _Experiment.of(model, population, settings, group, chosen)
+        if len(group) > 1 and not experiment.targets_are_independent:
             for target in group:
                 alone = {target: chosen[target]}
                 yield from explain_features(model, population, settings, execution, alone)
-            continue
-        samples = None
-        if query is not None:
-            samples = draw_samples(query, population, sampling, execution, parts, parts.numbers)
-        for target in group:
-            yield target, _effects(target, chosen[target], model, parts, samples, settings)
+        else:
+            yield from experiment.effects(execution)
 
 
-def _effects(
-    target: VariableId,
-    nodes: IntArray,
-    model: GraphModel,
-    parts: FeatureCells,
-    samples: Samples | None,
-    settings: Settings,
-) -> FeatureEffects:
-    """Return the effects of the features of some nodes on one target."""
-    tested, ends = parts.reaching(nodes), model.task.ends(target)
-    untested = parts.count_features(nodes) - len(tested)
-    if samples is None or not len(tested):
-        return FeatureEffects.empty(ends=ends, untested=untested)
-    problem = EffectProblem(tested, samples.outcome(target))
-    probability = settings.sampling.perturb_probability
-    (found,) = estimate_effects(samples.table, [problem], probability, settings.significance)
-    numbers: dict[str, Any] = {name: getattr(found, name) for name in EFFECT_COLUMNS[1:]}
-    return FeatureEffects(*parts.split(found.nodes), **numbers, ends=ends, untested=untested)
+@dataclass(frozen=True)
+class _Experiment:
+    """The features of the chosen nodes of some targets, perturbed in one set of samples.
+
+    Attributes:
+        query: the predictions of the targets.
+        nodes: the chosen nodes of each target, as far as the model is called on them.
+    """
+
+    query: Query
+    parts: FeatureCells
+    population: Population
+    settings: Settings
+    nodes: Mapping[VariableId, IntArray]
+    ends: Mapping[VariableId, IntArray]
+
+    @classmethod
+    def of(
+        cls,
+        model: GraphModel,
+        population: Population,
+        settings: Settings,
+        targets: Sequence[VariableId],
+        chosen: Mapping[VariableId, IntArray],
+    ) -> _Experiment:
+        query = model.query(targets, _NO_NODES)
+        called = query.model.subgraph.nodes
+        nodes = {target: np.intersect1d(chosen[target], called) for target in targets}
+        every = np.unique(np.concatenate([*nodes.values()]))
+        parts = FeatureCells(population, settings.sampling, model.graph.num_nodes, every)
+        ends = {target: model.task.ends(target) for target in targets}
+        return cls(query, parts, population, settings, nodes, ends)
+
+    @property
+    def targets_are_independent(self) -> bool:
+        """Whether no prediction reacts to the features of the nodes of another target.
+
+        For each binary digit of the positions of the targets, the features of all targets with a 0
+        are perturbed at once, then those with a 1. Each time, the predictions of the others must
+        stay the same. Any two targets differ in some digit.
+        """
+        model, targets = self.query.model, self.query.targets
+        place = [list(self.query.predictions).index(target) for target in targets]
+        node_of = self.parts.split(self.parts.numbers)[0]
+        scale = _SAME_WITHIN * np.maximum(1.0, abs(model.before[place]).max(axis=-1))
+        for digit in range((len(targets) - 1).bit_length()):
+            ones = (np.arange(len(targets)) >> digit) % 2 == 1
+            for perturbed in (ones, ~ones):
+                nodes = [self.nodes[each] for each in compress(targets, perturbed.tolist())]
+                cells = np.isin(node_of, np.concatenate(nodes))[None]
+                after = model(self._batch(np.array([digit]), cells).x)[0, place]
+                moved = abs(after - model.before[place]).max(axis=-1) > scale
+                if moved[~perturbed].any():
+                    return False
+        return True
+
+    def _batch(self, samples: IntArray, perturbed: NDArray[np.bool_]) -> Batch:
+        numbers = self.parts.numbers
+        subgraph = self.query.model.subgraph
+        return perturbed_batch(subgraph, self.population, self.parts, samples, numbers, perturbed)
+
+    def effects(self, execution: ExecutionConfig) -> Iterator[tuple[VariableId, FeatureEffects]]:
+        """Draw the samples, and yield the effects on each target."""
+        sampling, samples = self.settings.sampling, None
+        if len(self.parts.numbers):
+            how = (self.population, sampling, execution, self.parts, self.parts.numbers)
+            samples = draw_samples(self.query, *how)
+        for target, nodes in self.nodes.items():
+            tested = self.parts.reaching(nodes)
+            options: dict[str, Any] = {
+                "ends": self.ends[target],
+                "untested": self.parts.count_features(nodes) - len(tested),
+            }
+            if samples is None or not len(tested):
+                yield target, FeatureEffects.empty(**options)
+                continue
+            problem = EffectProblem(tested, samples.outcome(target))
+            chance, significance = sampling.perturb_probability, self.settings.significance
+            (found,) = estimate_effects(samples.table, [problem], chance, significance)
+            options |= {name: getattr(found, name) for name in EFFECT_COLUMNS[1:]}
+            yield target, FeatureEffects(*self.parts.split(found.nodes), **options)
 
 
 @dataclass

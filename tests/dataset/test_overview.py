@@ -18,7 +18,7 @@ from pgm_explainer.report.names import width
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     made = explainer(fails_near_marked, max_nodes=2)
-    return explain_dataset(made, None, folder, shard_size=25, features=True)
+    return explain_dataset(made, None, folder, shard_size=25, with_features=True)
 
 
 def test_the_counts_match_the_explanations(data):

@@ -17,7 +17,7 @@ ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), (
 def test_nodes_are_called_by_kind_and_number_in_order():
     assert list(NAMES) == ALL
     assert len(NAMES) == 6
-    assert NAMES.widths_of(np.arange(6)).tolist() == [4, 4, 8, 8, 8, 1]
+    assert NAMES.widths_by_kind == (("author", 4), ("paper", 8), ("venue", 1))
     numbers = {name: at for at, name in enumerate(ALL)}
     for name in ALL:
         if name[0] == NAMES.default:

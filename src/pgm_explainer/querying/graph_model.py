@@ -129,13 +129,13 @@ class GraphModel:
         return Query(model, recorded, names, classes, targets, exceeding)
 
     def receptive_field(self, target: VariableId) -> IntArray | None:
-        """Return the nodes that a prediction depends on, or None if these may be all nodes."""
-        recorded = self.task.ends(target)
+        """Return the nodes that a prediction should depend on, or None if these may be all."""
+        centre = self.task.centre([target], self.task.ends(target))
         if self.task.separate:
-            return None if self.one_graph_at_a_time else self.task.centre([target], recorded)
-        whole = not self.predictor.accepts_subgraph or self.on_whole_graph or self._traits[1]
-        centre = None if whole else self.task.centre([target], recorded)
-        return None if centre is None else self.graph.within_hops(centre, self.num_layers)
+            return None if self.one_graph_at_a_time else centre
+        if centre is None or self._traits[1]:
+            return None
+        return self.graph.within_hops(centre, self.num_layers)
 
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray

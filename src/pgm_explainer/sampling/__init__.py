@@ -22,6 +22,7 @@ from .config import SamplingConfig, check_samples
 from .generate import batch_size, draw_samples, perturbed_batch, probe_features
 from .parts import (
     PART_KINDS,
+    Batch,
     Edges,
     FeatureCells,
     Features,
@@ -59,6 +60,7 @@ __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
     "Absolute",
+    "Batch",
     "Change",
     "CustomChange",
     "CustomPerturbation",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureCells", "feature_blocks"]
 
-_PROBES = 100
+_PROBES = 200
 _RARELY = 0.05
 """A feature that a perturbation changes less often than this cannot be tested: with 1,000 samples
 and a probability of 0.1, its value would change in fewer than five of them."""
@@ -111,6 +111,6 @@ class FeatureCells(Parts):
         columns = np.zeros((int(touched.sum()), steps, self._width), dtype=bool)
         columns[row, :, feature] = True
         draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
-        by_row = columns.reshape(len(columns), -1)
+        by_row = columns.reshape(len(columns), steps * self._width)
         replace_features(batch.x, self._population, draws, touched, self._config, by_row)
         return batch
