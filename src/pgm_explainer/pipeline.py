@@ -50,7 +50,7 @@ class Pipeline:
         model: the model and its graph.
         parts: what is perturbed.
         population: the features of all nodes.
-        names: the names of the nodes, if they have names other than their indices.
+        types: the node types, if there are several.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
     """
@@ -58,7 +58,7 @@ class Pipeline:
     model: GraphModel
     parts: Parts
     population: Population
-    names: TypedNodes | None
+    types: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
 
@@ -147,9 +147,10 @@ class Pipeline:
             settings.sampling.columns(self.population),
             settings.selection.test,
             settings.significance,
-            widths=None if self.names is None else self.names.widths_of(nodes),
+            widths=None if self.types is None else self.types.widths_of(nodes),
         )
-        return replace(found, names=explanation.names)
+        known = self.population.feature_names
+        return replace(found, names=explanation.names, feature_names=known)
 
     def minimal_set(
         self, target: VariableId, explanation: Explanation, options: SearchOptions
@@ -245,6 +246,7 @@ class Pipeline:
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,
+            feature_names=self.population.feature_names,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around
@@ -252,9 +254,10 @@ class Pipeline:
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
             explanation = explanation.within(*self.model.task.nodes(target))
-        if self.names is None and not explanation.part_labels:
+        names = self.population.names
+        if not names and not explanation.part_labels:
             return explanation
-        return explanation.named({} if self.names is None else self.names)
+        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""

@@ -135,10 +135,10 @@ WRONG = [
     (("format",), ..., "is not an explanation"),
     (
         ("version",),
-        7,
-        "has version 7, and this .* reads versions 4 to 6: install a newer",
+        8,
+        "has version 8, and this .* reads versions 4 to 7: install a newer",
     ),
-    (("version",), 3, "has version 3, and this .* reads versions 4 to 6: explain again"),
+    (("version",), 3, "has version 3, and this .* reads versions 4 to 7: explain again"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
     (("effects",), ..., "has no field 'effects': the file is incomplete"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..printing import aligned, label_of
+from ..printing import aligned, label_of, printable
 
 if TYPE_CHECKING:
     from .attributes import FeatureEffects
@@ -41,9 +41,11 @@ def _tested(effects: FeatureEffects) -> str:
 def _row(effects: FeatureEffects, at: int) -> list[str]:
     """Return the row of one feature of one node, by its flat index."""
     node, feature = divmod(at, len(effects.features))
+    number = int(effects.nodes[node])
+    name = effects.feature_name(number, int(effects.features[feature]))
     return [
-        label_of(effects.names[int(effects.nodes[node])]),
-        str(effects.features[feature]),
+        label_of(effects.names[number]),
+        printable(name).removeprefix("feature "),
         f"{effects.log_p[node, feature]:.1f}",
         f"{effects.effect_size[node, feature]:.2f}",
     ]

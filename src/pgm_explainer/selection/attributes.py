@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
+from ..feature_names import FeatureNames, feature_title
 from ..node_names import NodeNames
 from ..sampling import SampleTable
 from ..significance import SignificanceConfig
@@ -29,7 +30,8 @@ class FeatureEffects:
         significant: whether the feature is significant, after any correction.
         widths: the number of features of each node, if node types differ. For columns that a node
             does not have, ``effect_size`` and ``log_p`` are 0.
-        names: the names in the explanation, for printing.
+        names: the names of nodes in the explanation.
+        feature_names: the names of feature columns, if they have any.
     """
 
     nodes: IntArray
@@ -39,6 +41,13 @@ class FeatureEffects:
     significant: NDArray[np.bool_]
     widths: IntArray | None = None
     names: NodeNames = field(default_factory=NodeNames)
+    feature_names: FeatureNames = ()
+
+    def feature_name(self, node: int, column: int) -> str:
+        """Return the name of a feature column of a node; without names, ``feature 3``."""
+        name = self.names[node]
+        kind = str(name[0]) if self.names.typed and isinstance(name, tuple) else None
+        return feature_title(self.feature_names, column, kind)
 
     @property
     def there(self) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...arrays import IntArray
 from ...effects import EFFECT_COLUMNS, Effects, PairEffect
 from ...errors import FileError, InputError
+from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
@@ -42,6 +43,8 @@ _FIELDS = (
     "effects",
     "ranking",
     "names",
+    "node_types",
+    "feature_names",
     "parts",
     "node_classes",
     "network",
@@ -51,8 +54,9 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSIONS = (4, 5)
-"""Older versions: without parts other than nodes, and the first with other settings."""
+_OLD_VERSIONS = (4, 5, 6)
+"""Older versions: without names of features, before 6 without parts other than nodes, and the first
+with other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -75,6 +79,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
+    if fields["node_types"].flag():
+        names = _typed(names, nodes, fields["names"].place)
     own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
     by_nodes = settings.sampling.parts.name == "nodes"
     about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
@@ -99,6 +105,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         part_labels=labels,
         area=area,
         part_members=members,
+        feature_names=_read_feature_names(fields["feature_names"]),
     )
     _check_whole(explanation, place)
     return explanation
@@ -120,8 +127,9 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} has version {version}, and this pgm-explainer reads versions "
                 f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
             )
-        if version in _OLD_VERSIONS and "parts" not in known:
-            document = Checked({**document.value, "parts": None}, document.place)
+        if version in _OLD_VERSIONS:
+            new: dict[str, Any] = {"parts": None, "node_types": False, "feature_names": []}
+            document = Checked({**new, **document.value}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -238,6 +246,20 @@ def _read_ranking(ranking: Checked) -> Ranking:
     )
 
 
+def _read_feature_names(names: Checked) -> FeatureNames:
+    """Return a list of names, or one for each node type."""
+    if isinstance(names.value, Mapping):
+        return {kind: _read_titles(its) for kind, its in names.entries()}
+    return _read_titles(names)
+
+
+def _read_titles(names: Checked) -> tuple[str, ...]:
+    titles = tuple(names.texts())
+    if len(set(titles)) < len(titles) or "" in titles:
+        raise FileError(f"{names.place} must give every feature a different name")
+    return titles
+
+
 def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
@@ -246,6 +268,14 @@ def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
     return NodeNames(read, nodes.tolist())
+
+
+def _typed(names: NodeNames, nodes: IntArray, place: str) -> NodeNames:
+    """Return the names of nodes that have types: pairs of a type and a name."""
+    for name in names.of(nodes.tolist()):
+        if not isinstance(name, tuple) or len(name) != 2 or not isinstance(name[0], str):
+            raise FileError(f"{place} must give every node a type and a name, not {name!r:.60}")
+    return replace(names, typed=True)
 
 
 def _read_network(network: Checked) -> BayesianNetwork:
