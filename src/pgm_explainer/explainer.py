@@ -17,9 +17,11 @@ from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
+from .feature_names import FeatureNames
 from .minimal_sets import SearchOptions
 from .model_config import ModelConfig
 from .network import network_config
+from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor
 from .querying import (
@@ -30,6 +32,7 @@ from .querying import (
     Task,
     is_graph_set,
     listed,
+    numbered,
     read_inputs,
 )
 from .sampling import (
@@ -77,6 +80,12 @@ class PGMExplainer:
             Messages flow in this direction, unless the layers of a PyTorch Geometric module have
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
+        names: a name for each node: a list, or a mapping from node indices to names; for a
+            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
+            still an index, unless names are integers too.
+        feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from
+            node types to lists of names.
         target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
             the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
@@ -174,6 +183,8 @@ class PGMExplainer:
         edge_index: Any = None,
         *,
         inputs: Mapping[str, Any] | None = None,
+        names: Sequence[VariableId] | Mapping[Any, Any] | None = None,
+        feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         target_type: str | Sequence[str] | None = None,
         task: str = "node",
         num_layers: int | None = None,
@@ -226,18 +237,21 @@ class PGMExplainer:
         self.execution = ExecutionConfig(
             max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
         )
-        source = read_inputs(model, x, edge_index, task, inputs, target_type)
-        self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
+        source = read_inputs(model, x, edge_index, task, inputs, target_type, names, feature_names)
+        self.predictor, self.graph = source.predictor, source.graph
+        self.names, self.types = source.names, source.types
         self._task: Task = TASKS[task]
         if source.offsets is not None:
             self._task = GraphSetTask(source.offsets)
-        if task == "edge" and source.names is not None:
-            self._task = PairTask(sources=source.names.sources)
+        if task == "edge" and source.types is not None:
+            self._task = PairTask(sources=source.types.sources)
         self.population = Population(
             source.x,
             source.kinds,
             source.steps,
-            () if source.names is None else source.names.widths_by_kind,
+            () if source.types is None else source.types.widths_by_kind,
+            source.names,
+            source.feature_names,
         )
         columns = perturbed_columns(features, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
@@ -329,6 +343,17 @@ class PGMExplainer:
         other.execution = execution
         return other
 
+    def unnamed(self) -> PGMExplainer:
+        """Return a copy of this explainer that knows nodes by their indices only, not by names."""
+        other = copy.copy(self)
+        if self.types is None:
+            other.names = NodeNames()
+        else:
+            other.types = replace(self.types, labels=())
+            other.names = replace(self.names, labels=other.types)
+        other.population = replace(self.population, names=other.names)
+        return other
+
     def candidates(self, target: Any = None) -> IntArray:
         """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
@@ -416,7 +441,12 @@ class PGMExplainer:
     @property
     def predicted(self) -> range:
         """The indices of the predicted nodes: all nodes, or those of the target type."""
-        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
+        return range(self.graph.num_nodes) if self.types is None else self.types.predicted
+
+    @property
+    def feature_names(self) -> FeatureNames:
+        """The names of the feature columns; empty if they have none. By node type if several."""
+        return self.population.feature_names
 
     @property
     def offsets(self) -> IntArray | None:
@@ -487,7 +517,7 @@ class PGMExplainer:
             self._graph_model,
             self.parts,
             self.population,
-            self.names,
+            self.types,
             settings,
             self.execution,
         )
@@ -516,8 +546,8 @@ class PGMExplainer:
             self._perturbation_checked = True
 
     def _checked(self, target: Any) -> VariableId:
-        """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
-        number = target if self.names is None else self.names.number(target)
+        """Return the validated target, with nodes by their index."""
+        number = numbered(target, self._task.name, self.names, self.types)
         return self._graph_model.task.check(number, self.graph)
 
 

@@ -44,7 +44,7 @@ class Pipeline:
         model: the model and its graph.
         parts: what is perturbed.
         population: the features of all nodes.
-        names: the names of the nodes, if they have names other than their indices.
+        types: the node types, if there are several.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
     """
@@ -52,7 +52,7 @@ class Pipeline:
     model: GraphModel
     parts: Parts
     population: Population
-    names: TypedNodes | None
+    types: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
 
@@ -145,8 +145,13 @@ class Pipeline:
         how = (self.population, self.settings, self.execution)
         for target, found in explain_features(self.model, *how, chosen):
             explanation, (first, _) = explanations[target], self._range(target)
-            found = replace(found, nodes=found.nodes - first, names=explanation.names)
-            yield target, offload_table(found, FEATURE_COLUMNS, store)
+            named = replace(
+                found,
+                nodes=found.nodes - first,
+                names=explanation.names,
+                feature_names=self.population.feature_names,
+            )
+            yield target, offload_table(named, FEATURE_COLUMNS, store)
 
     def minimal_set(
         self, target: VariableId, explanation: Explanation, options: SearchOptions
@@ -249,6 +254,7 @@ class Pipeline:
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,
+            feature_names=self.population.feature_names,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around
@@ -256,9 +262,10 @@ class Pipeline:
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
             explanation = explanation.within(*self.model.task.nodes(target))
-        if self.names is None and not explanation.part_labels:
+        names = self.population.names
+        if not names and not explanation.part_labels:
             return explanation
-        return explanation.named({} if self.names is None else self.names)
+        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""

@@ -34,7 +34,7 @@ def test_a_file_of_version_4_is_read_and_saved_in_the_present_one(path, tmp_path
     explanation = Explanation.load(path)
     assert "held" in str(explanation)
     explanation.save(tmp_path / "new.json")
-    assert json.loads((tmp_path / "new.json").read_text())["version"] == 6
+    assert json.loads((tmp_path / "new.json").read_text())["version"] == 7
     again = Explanation.load(tmp_path / "new.json")
     assert again == explanation
     assert again.settings == explanation.settings

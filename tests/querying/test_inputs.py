@@ -67,7 +67,8 @@ def test_a_model_with_arrays_is_a_source():
     np.testing.assert_array_equal(source.graph.edge_index, EDGES)
     assert not source.predictor.accepts_subgraph
     assert source.num_layers == 3
-    assert source.kinds is source.names is None
+    assert source.kinds is source.types is None
+    assert not source.names
 
 
 class Holder:

@@ -70,7 +70,8 @@ def explain_dataset(
             are always stored.
         with_features: whether to explain features too, as ``explanation.features``; this doubles
             the number of samples of each target.
-        names: names of the nodes; explanations that are read back have these names.
+        names: names of the nodes; explanations that are read back have these names. None for the
+            names of the explainer, if it has any.
         retry_failed: whether to repeat shards with failed targets, for example after a service
             was down.
         progress: whether to show a progress bar; None to show it in a terminal or notebook.
@@ -102,13 +103,14 @@ def explain_dataset(
     if progress is not None and not isinstance(progress, bool):
         raise InputError(f"progress must be True, False or None, not {progress!r}")
     on, recipe = as_engine(engine), Recipe(explainer)
-    made = recipe.explainer
-    chosen_targets = read_targets(made, targets)
+    made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
     if with_features:
         made.check_features()
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
+    if names is None and made.types is None and recipe.named.names:
+        names = recipe.named.names.of(range(made.graph.num_nodes))
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
     place.read_job()  # checked before creating anything in the folder
@@ -143,7 +145,7 @@ def explain_dataset(
 
 def _target_type(explainer: PGMExplainer) -> str | None:
     """Return the explained node type, if the graph has several."""
-    chosen = None if explainer.names is None else explainer.names.default
+    chosen = None if explainer.types is None else explainer.types.default
     if isinstance(chosen, tuple):
         raise InputError(
             "a data set of pairs of nodes of a HeteroData graph is not supported; use explain_many"

@@ -256,13 +256,13 @@ def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], l
 
 def _features(features: FeatureEffects) -> list[Row]:
     """Return the effects of features, strongest first."""
-    named, own = bool(features.feature_names), features.own.tolist()
+    own = features.own.tolist()
     return [
         {
             **_node(each.node),
             **{name: getattr(each, name) for name in (*_EFFECT_NUMBERS, "significant")},
             "feature": feature,
-            "name": each.feature if named else None,
+            "name": each.feature if isinstance(each.feature, str) else None,
             "own": own[at],
         }
         for at, (each, feature) in enumerate(zip(features, features.features.tolist(), strict=True))

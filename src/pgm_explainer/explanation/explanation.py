@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import IntArray, check_whole_number
 from ..effects import Effects
 from ..errors import InputError, QueryError
+from ..feature_names import FeatureNames, feature_title
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
@@ -66,6 +67,8 @@ class Explanation(Shown):
         area: the nodes of the neighbourhood, ascending, if the parts are not nodes; else empty.
         source: the explainer that made the explanation, and the target that was passed to it.
             None if the explanation was loaded, unpickled or copied.
+        feature_names: the names of the feature columns; empty if they have none. In a graph with
+            several node types, a mapping from each type to its names; see :meth:`feature_name`.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
@@ -91,6 +94,7 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,6 +131,17 @@ class Explanation(Shown):
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
         return label if number == 1 else f"not {label}"
+
+    def feature_name(self, column: int, node: VariableId | None = None) -> str:
+        """Return the name of a feature column; without names, ``feature 3``.
+
+        Args:
+            column: the number of the column, from 0.
+            node: the node that it belongs to, which is needed only if there are node types.
+        """
+        column = check_whole_number(column, "a feature column", at_least=0)
+        kind = str(node[0]) if self.names.typed and isinstance(node, tuple) else None
+        return feature_title(self.feature_names, column, kind)
 
     @property
     def nodes(self) -> list[VariableId]:
@@ -243,13 +258,28 @@ class Explanation(Shown):
         """Return the same explanation with names instead of node indices.
 
         Args:
-            names: a list with a name for every node of the graph, or a mapping from node indices
-                to names.
+            names: a list with a name for every node of the graph, or a mapping from nodes, given by
+                index or present name, to names. With several node types, also a mapping from each
+                type to a list of names; types are kept, as in ``("author", "Ada")``.
 
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
-        new = NodeNames.read(names, self.around.tolist())
+        try:
+            labels = self.names.relabelled(names, self.around.tolist())
+        except InputError:
+            raise
+        except Exception as error:  # a collection of the caller may raise anything
+            raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
+        return self.renamed(labels, self.names.typed)
+
+    def renamed(self, labels: Any, typed: bool) -> Explanation:
+        """Return the same explanation with names by node index, read as :class:`NodeNames` does.
+
+        Args:
+            typed: whether each name is a pair of a node type and a name.
+        """
+        new = NodeNames.read(labels, self.around.tolist(), typed)
         if self.part_labels:
             new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
         target = target_of(self.task, self.ends, new)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..effects import agree
+from ..feature_names import FeatureNames, feature_name
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..variables import VariableId
@@ -60,7 +61,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
             changes, such as constant ones. They are neither perturbed nor tested.
         left_out: the number of tested features that are not stored.
         names: the names of nodes.
-        feature_names: the names of features; empty if they have none.
+        feature_names: the names of features, as in :class:`~pgm_explainer.Explanation`.
 
     Examples:
         >>> one = np.ones(1)
@@ -81,7 +82,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
     untested: int = 0
     left_out: int = 0
     names: NodeNames = field(default_factory=NodeNames)
-    feature_names: tuple[str, ...] = ()
+    feature_names: FeatureNames = ()
 
     column_names: ClassVar = FEATURE_COLUMNS
     row_type: ClassVar = FeatureEffect
@@ -98,16 +99,19 @@ class FeatureEffects(NodeTable[FeatureEffect]):
         """Whether each row is a feature of the target itself."""
         return np.isin(self.nodes, self.ends)
 
-    def feature_name(self, feature: int) -> int | str:
-        """Return the name of a feature, or its index if it has none."""
-        return self.feature_names[feature] if self.feature_names else feature
+    def feature_name(self, at: int) -> int | str:
+        """Return the name of the feature in a row, or its index if it has none."""
+        node, feature = self.names[int(self.nodes[at])], int(self.features[at])
+        kind = str(node[0]) if self.names.typed and isinstance(node, tuple) else None
+        return feature_name(self.feature_names, feature, kind)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
         """The table as columns by name: ``node``, ``feature``, ``own``, ``effect`` and so on."""
         by_name = super().columns
-        called = [self.feature_name(feature) for feature in by_name.pop("features").tolist()]
-        feature = np.array(called, dtype=object if self.feature_names else np.int64)
+        feature = by_name.pop("features")
+        if self.feature_names:
+            feature = np.array([self.feature_name(at) for at in range(len(self))], dtype=object)
         return {"node": by_name.pop("node"), "feature": feature, "own": self.own, **by_name}
 
     def keeping(self, most: int) -> FeatureEffects:
@@ -118,7 +122,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
 
     def _row(self, at: int) -> FeatureEffect:
         row = super()._row(at)
-        return replace(row, feature=self.feature_name(int(self.features[at])))
+        return replace(row, feature=self.feature_name(at))
 
     def agrees(self, other: object) -> bool:
         """Return whether both are equal up to rounding errors of the model."""

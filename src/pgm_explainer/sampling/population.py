@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
+from ..feature_names import FeatureNames
+from ..node_names import NodeNames
 
 __all__ = ["Population"]
 
@@ -25,12 +27,16 @@ class Population:
         steps: the number of time steps T of features ``[N, T, F]``, which are stored as
             ``[N, T * F]``; None for features ``[N, F]``.
         widths: the name and the number of features of each type; empty if there is only one type.
+        names: the names of nodes, if they have names other than their indices.
+        feature_names: the names of features, if they have any.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
     steps: int | None = None
     widths: tuple[tuple[str, int], ...] = ()
+    names: NodeNames = field(default_factory=NodeNames)
+    feature_names: FeatureNames = ()
 
     @property
     def width(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from ...effects import EFFECT_COLUMNS, Effects
 from ...errors import InputError
+from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...selection import RANKING_COLUMNS, Ranking
@@ -55,6 +57,8 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "ranking": _plain_ranking(explanation.ranking),
         "features": None if explanation.features is None else _plain_features(explanation.features),
         "names": _plain_names(explanation),
+        "node_types": explanation.names.typed,
+        "feature_names": _plain_feature_names(explanation.feature_names),
         "parts": _plain_parts(explanation),
         "node_classes": explanation.node_classes.tolist(),
         "network": None if network is None else _plain_network(network),
@@ -93,6 +97,12 @@ def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
         return None
     numbers = (*explanation.around.tolist(), *explanation.part_labels)
     return [[number, plain_name(explanation.names[number])] for number in sorted(numbers)]
+
+
+def _plain_feature_names(names: FeatureNames) -> list[str] | dict[str, list[str]]:
+    if isinstance(names, Mapping):
+        return {kind: list(its) for kind, its in names.items()}
+    return list(names)
 
 
 def _plain_parts(explanation: Explanation) -> dict[str, Any] | None:

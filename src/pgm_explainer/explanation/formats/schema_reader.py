@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...arrays import IntArray
 from ...effects import EFFECT_COLUMNS, Effects, PairEffect
 from ...errors import FileError, InputError
+from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
@@ -30,7 +31,6 @@ from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
-_SINCE_7 = ("features",)
 _FIELDS = (
     "format",
     "version",
@@ -43,8 +43,10 @@ _FIELDS = (
     "held",
     "effects",
     "ranking",
-    *_SINCE_7,
+    "features",
     "names",
+    "node_types",
+    "feature_names",
     "parts",
     "node_classes",
     "network",
@@ -55,7 +57,8 @@ _FIELDS = (
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
 _OLD_VERSIONS = (4, 5, 6)
-"""Older versions, without features; 4 and 5 have no parts but nodes, and 4 has other settings."""
+"""Older versions: without features and their names, before 6 without parts other than nodes, and
+the first with other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -78,11 +81,14 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
+    if fields["node_types"].flag():
+        names = _typed(names, nodes, fields["names"].place)
     own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
     by_nodes = settings.sampling.parts.name == "nodes"
     about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
     effects = _read_effects(fields["effects"], np.sort(about))
     values = tuple(value.number() for value in fields["values"].items())
+    known = _read_feature_names(fields["feature_names"])
     explanation = Explanation(
         target=fields["target"].name(),
         explained_class=fields["explained_class"].or_none(Checked.whole_number),
@@ -102,7 +108,10 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         part_labels=labels,
         area=area,
         part_members=members,
-        features=fields["features"].or_none(lambda each: _read_features(each, nodes, ends, names)),
+        feature_names=known,
+        features=fields["features"].or_none(
+            lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
+        ),
     )
     _check_whole(explanation, place)
     return explanation
@@ -125,9 +134,13 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
             )
         if version in _OLD_VERSIONS:
-            older = {} if version == _OLD_VERSIONS[-1] else {"parts": None}
-            unknown = {**older, **dict.fromkeys(_SINCE_7)}
-            document = Checked({**unknown, **document.value}, document.place)
+            new: dict[str, Any] = {
+                "parts": None,
+                "node_types": False,
+                "feature_names": [],
+                "features": None,
+            }
+            document = Checked({**new, **document.value}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -208,9 +221,7 @@ def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
     return read
 
 
-def _read_features(
-    features: Checked, nodes: IntArray, ends: IntArray, names: NodeNames
-) -> FeatureEffects:
+def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureEffects:
     fields = features.fields(*FEATURE_COLUMNS, "untested", "left_out")
     shape = (len(fields["nodes"].items()),)
     its: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
@@ -221,10 +232,9 @@ def _read_features(
         its,
         column,
         **_read_numbers(fields, shape),
-        ends=ends,
         untested=fields["untested"].whole_number(),
         left_out=fields["left_out"].whole_number(),
-        names=names,
+        **about,
     )
     _check_intervals(read, features)
     return read
@@ -277,6 +287,20 @@ def _read_ranking(ranking: Checked) -> Ranking:
     )
 
 
+def _read_feature_names(names: Checked) -> FeatureNames:
+    """Return a list of names, or one for each node type."""
+    if isinstance(names.value, Mapping):
+        return {kind: _read_titles(its) for kind, its in names.entries()}
+    return _read_titles(names)
+
+
+def _read_titles(names: Checked) -> tuple[str, ...]:
+    titles = tuple(names.texts())
+    if len(set(titles)) < len(titles) or "" in titles:
+        raise FileError(f"{names.place} must give every feature a different name")
+    return titles
+
+
 def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
@@ -285,6 +309,14 @@ def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
     return NodeNames(read, nodes.tolist())
+
+
+def _typed(names: NodeNames, nodes: IntArray, place: str) -> NodeNames:
+    """Return the names of nodes that have types: pairs of a type and a name."""
+    for name in names.of(nodes.tolist()):
+        if not isinstance(name, tuple) or len(name) != 2 or not isinstance(name[0], str):
+            raise FileError(f"{place} must give every node a type and a name, not {name!r:.60}")
+    return replace(names, typed=True)
 
 
 def _read_network(network: Checked) -> BayesianNetwork:

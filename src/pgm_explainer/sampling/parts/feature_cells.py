@@ -82,8 +82,7 @@ class FeatureCells(Parts):
         return node, feature
 
     def labels(self, parts: IntArray) -> list[VariableId]:
-        nodes, features = self.split(parts)
-        pairs = zip(nodes.tolist(), features.tolist(), strict=True)
+        pairs = zip(*(each.tolist() for each in self.split(parts)), strict=True)
         return [(node, f"feature {feature}") for node, feature in pairs]
 
     def reaching(self, nodes: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import as_array
 from ...choices import Described
 from ...errors import InputError
+from ...feature_names import feature_title
 from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
@@ -52,13 +53,18 @@ class Features(Described):
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
         features, columns = feature_blocks(population, config)
-        titles = [f"feature {feature}" for feature in features.tolist()]
+        known = population.feature_names
+        titles = [feature_title(known, feature) for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         exists = None
         if self.nodes is None and population.kinds is not None and population.widths:
             rows = population.kinds
-            names = [f"{kind} {title}" for kind, _ in population.widths for title in titles]
+            names = [
+                f"{kind} {feature_title(known, feature, kind)}"
+                for kind, _ in population.widths
+                for feature in features.tolist()
+            ]
             exists = np.array([features < width for _, width in population.widths]).ravel()
         if self.nodes is not None:
             if graph.num_graphs > 1:
