@@ -76,7 +76,7 @@ def test_many_in_one_file(explanations, identical, tmp_path):
     loaded = load_explanations(path)
     assert all(map(identical, loaded, explanations.values()))
     assert len(loaded) == len(explanations)
-    with pytest.raises(FileError, match=r"all\.json contains 14 explanations, not one"):
+    with pytest.raises(FileError, match=r"all\.json contains 15 explanations, not one"):
         Explanation.load(path)
 
 

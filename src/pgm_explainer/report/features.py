@@ -96,8 +96,9 @@ def feature_words(explanation: Explanation, features: FeatureEffects) -> tuple[s
     level = f" ({level_words(explanation.settings)})"
     unit = f", in {measure.unit}" if measure.unit else ""
     columns = (
-        f"effect: mean change when this feature of this node is perturbed{unit}; p: p-value of the "
-        f"test for no effect."
+        f"effect: mean change when this feature of this node is perturbed{unit}; strength: size of "
+        f"the change in either direction, relative to the strongest; p: p-value of the test for no "
+        f"effect."
     )
     return _caption(features, measure.what, level), columns
 
@@ -141,7 +142,7 @@ def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[st
     """Yield a table of the strongest significant features, starting with its header."""
     shown = shown_features(features, most=MOST_FEATURES)
     ways = [""] if any(each.direction == "both" for each in shown) else []
-    yield ["feature", "node", "effect", "95% interval", "p", *ways]
+    yield ["feature", "node", "effect", "95% interval", "strength", "p", *ways]
     for each in shown:
         effect = each.effect
         yield [
@@ -149,6 +150,7 @@ def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[st
             shorten(label_of(effect.node), _NAME) + (" (target)" if each.is_target else ""),
             measure.signed(effect.effect),
             measure.interval(effect.low, effect.high),
+            f"{effect.strength:.2f}",
             p_value(effect.log_p),
             *("both directions" if each.direction == "both" else "" for _ in ways),
         ]

@@ -107,6 +107,7 @@ def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
         shown.feature,
         label_of(effect.node) + (" (target)" if shown.is_target else ""),
         *_numbers(effect, measure),
+        f"{effect.strength:.2f}",
         p_value(effect.log_p),
         "yes" if effect.significant else "",
     ]

@@ -1,5 +1,7 @@
 /* The effects of parts on the prediction, as a table with bars. */
 
+const FITS_A_NAME = 18;
+
 /** The panel of effects; every text comes from answers.py. */
 function effectsContent({ caption, column, directions, bars, more, pairs }, noun) {
   const parts = [element("p", { class: "fine" }, caption)];
@@ -30,7 +32,8 @@ function barTable(noun, column, bars) {
         bar.name, ...marks.flatMap((mark) => [" ", mark])),
       element("td", { role: "cell" }, ...effectCell(bar, scale)));
   });
-  return element("table", { class: "bars", role: "table" },
+  const long = bars.some(({ name }) => name.length > FITS_A_NAME);
+  return element("table", { class: long ? "bars long" : "bars", role: "table" },
     element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...head)),
     element("tbody", { role: "rowgroup" }, ...rows));
 }
@@ -76,7 +79,8 @@ function effectsDetails({ noun, effects }) {
 
 function featuresDetails({ features }) {
   if (!features) return [];
-  const head = ["feature", "node", features.column, "95% interval", "p", "significant"];
+  const numbers = [features.column, "95% interval", "strength", "p", "significant"];
+  const head = ["feature", "node", ...numbers];
   return rowsWith("All features", head, features);
 }
 
