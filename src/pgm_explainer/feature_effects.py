@@ -8,7 +8,6 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import IntArray
 from .effects import EFFECT_COLUMNS, EffectProblem, estimate_effects
@@ -16,7 +15,6 @@ from .execution import ExecutionConfig
 from .explanation import FeatureEffects
 from .querying import GraphModel, Query
 from .sampling import (
-    Batch,
     FeatureCells,
     Population,
     VariableId,
@@ -29,7 +27,7 @@ __all__ = ["explain_features"]
 
 _NO_NODES = np.empty(0, dtype=np.int64)
 _SAME_WITHIN = 1e-4
-"""Changes of a prediction up to this are rounding errors of the model."""
+"""Relative changes of a prediction up to this are rounding errors of the model."""
 _MOST_TARGETS = 256
 _OPEN_GROUPS = 8
 """How many of the last groups of targets may still get another target."""
@@ -53,7 +51,8 @@ def explain_features(
     """
     for group in _groups(model, chosen):
         experiment = _Experiment.of(model, population, settings, group, chosen)
-        if len(group) > 1 and not experiment.targets_are_independent:
+        query = experiment.query
+        if len(group) > 1 and (query.exceeding or not experiment.targets_are_independent):
             for target in group:
                 alone = {target: chosen[target]}
                 yield from explain_features(model, population, settings, execution, alone)
@@ -102,25 +101,22 @@ class _Experiment:
         are perturbed at once, then those with a 1. Each time, the predictions of the others must
         stay the same. Any two targets differ in some digit.
         """
-        model, targets = self.query.model, self.query.targets
-        place = [list(self.query.predictions).index(target) for target in targets]
-        node_of = self.parts.split(self.parts.numbers)[0]
-        scale = _SAME_WITHIN * np.maximum(1.0, abs(model.before[place]).max(axis=-1))
+        model, targets, parts = self.query.model, self.query.targets, self.parts
+        number = {name: at for at, name in enumerate(self.query.predictions)}
+        before = model.before[[number[target] for target in targets]]
+        largest = 1.0 if model.reader.kind != "values" else abs(before).max(axis=-1)
         for digit in range((len(targets) - 1).bit_length()):
             ones = (np.arange(len(targets)) >> digit) % 2 == 1
-            for perturbed in (ones, ~ones):
-                nodes = [self.nodes[each] for each in compress(targets, perturbed.tolist())]
-                cells = np.isin(node_of, np.concatenate(nodes))[None]
-                after = model(self._batch(np.array([digit]), cells).x)[0, place]
-                moved = abs(after - model.before[place]).max(axis=-1) > scale
-                if moved[~perturbed].any():
+            for half in (ones, ~ones):
+                nodes = [self.nodes[target] for target in compress(targets, half.tolist())]
+                cells = np.isin(parts.split(parts.numbers)[0], np.concatenate(nodes))[None]
+                how = (parts, np.array([digit]), parts.numbers, cells)
+                batch = perturbed_batch(model.subgraph, self.population, *how)
+                after = model(batch.x)[0, [number[target] for target in targets]]
+                moved = abs(after - before).max(axis=-1) > _SAME_WITHIN * largest
+                if moved[~half].any():
                     return False
         return True
-
-    def _batch(self, samples: IntArray, perturbed: NDArray[np.bool_]) -> Batch:
-        numbers = self.parts.numbers
-        subgraph = self.query.model.subgraph
-        return perturbed_batch(subgraph, self.population, self.parts, samples, numbers, perturbed)
 
     def effects(self, execution: ExecutionConfig) -> Iterator[tuple[VariableId, FeatureEffects]]:
         """Draw the samples, and yield the effects on each target."""

@@ -45,7 +45,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
 
     The nodes are those of the target and of the network. Each of their features is perturbed
     independently of all others, with the perturbation of the explanation; all other nodes are left
-    as they are. The columns mean the same as those of :class:`~pgm_explainer.Effects`.
+    as they are. The columns mean the same as those of :class:`~pgm_explainer.effects.Effects`.
 
     Attributes:
         nodes: the index of the node.

@@ -22,7 +22,6 @@ from .config import SamplingConfig, check_samples
 from .generate import batch_size, draw_samples, perturbed_batch, probe_features
 from .parts import (
     PART_KINDS,
-    Batch,
     Edges,
     FeatureCells,
     Features,
@@ -60,7 +59,6 @@ __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
     "Absolute",
-    "Batch",
     "Change",
     "CustomChange",
     "CustomPerturbation",
