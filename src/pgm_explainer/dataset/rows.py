@@ -14,7 +14,7 @@ from ..errors import FileError, JobError
 from ..explanation import Explanation, FeatureEffects
 from ..explanation.formats.settings_file import settings_to_dict
 from ..io import explanation_from_dict, explanation_to_dict
-from ..storage.json_text import parse_json
+from ..storage.checked import parse_json
 from .bounded import read_parquet
 from .types import label_to_text, type_of
 

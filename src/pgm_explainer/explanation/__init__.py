@@ -1,8 +1,9 @@
 """The result: an explanation, and the JSON files it is saved in."""
 
-from .explanation import Explanation, shifted
+from .explanation import Explanation
 from .feature_effects import FEATURE_COLUMNS, FeatureEffect, FeatureEffects
 from .minimal_set import MinimalSet
+from .one_graph import of_one_graph, shifted
 
 __all__ = [
     "FEATURE_COLUMNS",
@@ -10,5 +11,6 @@ __all__ = [
     "FeatureEffect",
     "FeatureEffects",
     "MinimalSet",
+    "of_one_graph",
     "shifted",
 ]
