@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
 from .colours import BAR_COLOURS
-from .effects import ShownEffect, own_effects, plain, shown_effects
+from .effects import Sentence, ShownEffect, own_effects, plain, shown_effects
 from .features import ShownFeature, shown_features
 from .html.parts import policy, read_part
 from .measure import Measure, measure_of, p_value
@@ -107,15 +107,17 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     technical = audience == "engineer"
     found = shown_effects(explanation, most=_MOST_ROWS)
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
-    noun = str(writer.facts["noun"])
+    noun: str | Sentence = writer.facts["noun"]
+    if explanation.features is not None:
+        noun = writer.say("or_feature", noun=noun)
     way = "column_direction" if explanation.explained_class is None else "column_evidence"
-    columns = [noun, *map(said, ("column_effect", "column_range", way))]
+    columns = [plain([*noun], name), *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
         headline(explanation, variable_label(explanation, explanation.target)),
         [plain(each, name) for each in sentences],
         (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
-        said("caption"),
+        plain(writer.say("caption", **{**writer.facts, "noun": noun}), name),
         [*columns, *(["p"] if technical else [])],
         [
             *_feature_rows(writer, technical),
