@@ -37,6 +37,17 @@ def test_options_reach_the_explainer(folder, explain):
     assert out == f"{same}\n"
 
 
+def test_features_are_explained_too(folder, explain):
+    code, out, _ = explain("--target", "0", "--explain-features", "--json")
+    assert code == 0
+    assert json.loads(out)["features"]["nodes"]
+    code, out, _ = explain("--target", "0", "--explain-features")
+    assert code == 0
+    assert "Which features change the prediction: " in out
+    code, out, _ = explain("--target", "0", "1", "--explain-features", "--json")
+    assert all(each["features"] is not None for each in json.loads(out))
+
+
 def test_json_on_standard_output_is_that_of_a_file(folder, explain):
     code, out, err = explain("--target", "0", "--json", "--output", "why.json")
     assert code == 0
