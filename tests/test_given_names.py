@@ -38,7 +38,9 @@ def test_integer_names_are_names(toy):
 
 
 def test_an_unknown_name_suggests_similar_ones(toy):
-    with pytest.raises(InputError, match="no node is called 'acct_l4'; did you mean 'acct_4' or 'acct_14'"):
+    with pytest.raises(
+        InputError, match="no node is called 'acct_l4'; did you mean 'acct_4' or 'acct_14'"
+    ):
         explainer(toy).explain("acct_l4")
 
 
@@ -215,3 +217,47 @@ def test_named_keeps_the_types_of_a_list(hetero):
 def test_names_that_name_no_node_are_refused(hetero, given, message):
     with pytest.raises(InputError, match=message):
         hetero().explain(0).named(given)
+
+
+def test_a_class_is_given_by_name(toy):
+    options = {"class_names": ["ok", "odd", "fraud"]}
+    found = explainer(toy, explained_class="fraud", **options).explain(14)
+    assert found.explained_class == found.settings.model.explained_class == 2
+    each = ["ok"] * 14 + ["fraud", "odd"]
+    assert explainer(toy, explained_class=each, **options).explain(14).explained_class == 2
+    one = explainer(toy, output="odd", explained_class="not odd", scores="logits", **options)
+    assert (one.settings.model.output, one.settings.model.explained_class) == (1, 0)
+    with pytest.raises(InputError, match="'theft' is not one of the class_names: ok, odd, fraud"):
+        explainer(toy, explained_class="theft", **options)
+    with pytest.raises(InputError, match="'fraud' is a name, but the classes have none"):
+        explainer(toy, explained_class="fraud")
+
+
+def test_groups_and_chosen_features_are_given_by_name(toy):
+    from pgm_explainer import Features, Groups
+
+    def parts(choice, **options):
+        return explainer(toy, parts=choice, **options).explain(14)
+
+    by_name = {"some": ["acct_1", "acct_3"], "one": ["acct_14"]}
+    assert parts(by_name) == parts({"some": [1, 3], "one": [14]})
+    money = Groups({"money": ["income", "debt"]}, of="features")
+    assert parts(money) == parts(Groups({"money": [1, 2]}, of="features"))
+    u, v = toy.edge_index[:, 0].tolist()
+    edge = Groups({"edge": [(NODES[u], NODES[v])]}, of="edges")
+    model = {"parts": edge, "num_layers": 2, "num_samples": 50, "names": NODES}
+    bound = PGMExplainer(toy.part, toy.x, toy.edge_index, **model)
+    assert bound.parts.members == {16: ((u, v),)}
+    other = int(explainer(toy).candidates(14)[0])
+    cells = parts(Features((NODES[other], "acct_14")))
+    assert set(cells.effects.parts) == {
+        (NODES[at], name) for at in (other, 14) for name in FEATURES
+    }
+    assert explainer(toy, features=["debt"]).settings.sampling.features == (2,)
+    for choice in ({"some": ["acct_x"]}, Groups({"money": ["x"]}, of="features")):
+        with pytest.raises(InputError, match="is called 'a?c?c?t?_?x'"):
+            parts(choice)
+    with pytest.raises(InputError, match="nodes have no names"):
+        parts(by_name, names=None)
+    with pytest.raises(InputError, match="given by name, but they have none"):
+        explainer(toy, features=["debt"], feature_names=None)

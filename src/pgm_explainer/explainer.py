@@ -17,7 +17,7 @@ from .execution import ExecutionConfig
 from .explanation import Explanation, MinimalSet, check_explanation
 from .feature_names import FeatureNames
 from .minimal_sets import SearchOptions
-from .model_config import ModelConfig
+from .model_config import model_config
 from .network import network_config
 from .node_names import NodeNames
 from .pipeline import Pipeline
@@ -106,7 +106,8 @@ class PGMExplainer:
             ``permute`` if the features are categories, such as one-hot encoded atoms. Where all
             nodes have the same features, it is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
-        features: the feature columns to perturb (at all time steps); None for all.
+        features: the feature columns to perturb, by number or name (at all time steps); None for
+            all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
             ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
@@ -115,9 +116,10 @@ class PGMExplainer:
             ``pgm_explainer.TopDeviation(0.5)``.
         scores: what the model returns: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to detect which of the first three.
-        output: the index of the output to explain, for a model with several independent outputs
-            (multi-label classification or multi-output regression).
-        explained_class: the class to explain, or one for each node; None for the predicted one.
+        output: the output to explain, by its index or its name in ``class_names``, for a model with
+            several independent outputs (multi-label classification or multi-output regression).
+        explained_class: the class to explain, by its number or its name in ``class_names``, or one
+            for each node; None for the predicted one.
         class_names: the names of the classes in order (of the labels or values, for a multi-label
             model or a regression); by default their numbers.
         test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). If
@@ -191,11 +193,11 @@ class PGMExplainer:
         parts: Any = "nodes",
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto",
         scores: str = "auto",
-        output: int | None = None,
-        explained_class: int | Sequence[int] | None = None,
+        output: int | str | None = None,
+        explained_class: int | str | Sequence[int | str] | None = None,
         class_names: Sequence[str] | None = None,
         test: str | IndependenceTest = "g",
         significance: float = 0.05,
@@ -213,7 +215,7 @@ class PGMExplainer:
         samples_per_call: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        what = ModelConfig(
+        what = model_config(
             task=task,
             num_layers=num_layers,
             hops=hops,
@@ -251,7 +253,8 @@ class PGMExplainer:
             source.names,
             source.feature_names,
         )
-        columns = perturbed_columns(features, self.population)
+        chosen = self.population.feature_numbers(features)
+        columns = perturbed_columns(chosen, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
@@ -263,7 +266,7 @@ class PGMExplainer:
             parts=parts,
             perturbation=as_perturbation(perturbation, self.population, columns, task),
             perturb_probability=perturb_probability,
-            features=features,
+            features=chosen,
             change=as_change(change, scores),
             seed=seed,
         )

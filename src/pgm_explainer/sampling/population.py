@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, as_list
+from ..errors import InputError
 from ..feature_names import FeatureNames
 from ..node_names import NodeNames
 
@@ -52,6 +55,41 @@ class Population:
         """Return the columns of ``x`` with these features, ascending."""
         first = np.arange(self.steps or 1) * self.width
         return (first[:, None] + features).ravel()
+
+    def node_number(self, node: Any) -> int:
+        """Return the index of a node, which may be given by name.
+
+        Raises:
+            InputError: no node has this name.
+        """
+        number = self.names.number(node)
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+            raise InputError(
+                f"{node!r:.60} is no node; nodes have no names: pass names=, or indices"
+            )
+        return int(number)
+
+    def feature_numbers(self, features: Any) -> Any:
+        """Return feature columns with names replaced by numbers; other values are unchanged."""
+        listed = as_list(features) if isinstance(features, (list, tuple)) else None
+        if isinstance(features, str):
+            listed = [features]
+        if not any(isinstance(each, str) for each in listed or ()):
+            return features
+        names = self.feature_names
+        if not names or isinstance(names, Mapping):
+            why = "nodes of different types have different features" if names else "they have none"
+            raise InputError(
+                f"features {features!r:.60} are given by name, but {why}; pass "
+                + ("numbers" if names else "feature_names=, or numbers")
+            )
+        unknown = [each for each in listed or () if isinstance(each, str) and each not in names]
+        if unknown:
+            raise InputError(
+                f"no feature is called {unknown[0]!r}; the features are {', '.join(names[:20])}"
+            )
+        at = {name: number for number, name in enumerate(names)}
+        return [at[each] if isinstance(each, str) else each for each in listed or ()]
 
     def mean(self, nodes: IntArray) -> FloatArray:
         """Return for each node the mean features of the nodes of its type."""
