@@ -255,7 +255,7 @@ def test_groups_and_chosen_features_are_given_by_name(toy):
     }
     assert explainer(toy, features=["debt"]).settings.sampling.features == (2,)
     for choice in ({"some": ["acct_x"]}, Groups({"money": ["x"]}, of="features")):
-        with pytest.raises(InputError, match="is called 'a?c?c?t?_?x'"):
+        with pytest.raises(InputError, match=r"is called '(acct_)?x'"):
             parts(choice)
     with pytest.raises(InputError, match="nodes have no names"):
         parts(by_name, names=None)

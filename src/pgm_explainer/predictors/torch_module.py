@@ -39,7 +39,14 @@ from .torch_tools import (
     takes_any_matrix,
 )
 
-__all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
+__all__ = [
+    "BATCHINGS",
+    "TorchModulePredictor",
+    "inputs_of_data",
+    "joined_inputs",
+    "takes_batch",
+    "takes_input",
+]
 
 BATCHINGS = ("sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
@@ -408,9 +415,14 @@ def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if call.names_input(name)}
 
 
+def takes_input(model: nn.Module, name: str) -> bool:
+    """Return whether a module has an argument of this name, or takes a data object."""
+    return _Call(model, first_tensor).names_input(name)
+
+
 def takes_batch(model: nn.Module) -> bool:
     """Return whether a module takes the vector ``batch``, the graph of each node."""
-    return _Call(model, first_tensor).names_input("batch")
+    return takes_input(model, "batch")
 
 
 def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
