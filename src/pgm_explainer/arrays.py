@@ -114,7 +114,7 @@ def as_list(value: Any) -> list[Any] | None:
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
-    """Return node features as a finite float matrix ``[N, F]``.
+    """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if they are.
 
     Args:
         with_steps: whether an array ``[N, T, F]`` with several time steps is valid too.
@@ -126,6 +126,8 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
             f"x must be a matrix [nodes, features]{or_steps} with at least one node and one "
             f"feature, but its shape is {array.shape}"
         )
+    if array.dtype.kind in "iu":  # such as the indices of an embedding, which must stay integers
+        return array.astype(np.int64, copy=False)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32)
     # In blocks of rows, so that no temporary array is as large as the matrix.

@@ -252,6 +252,7 @@ class PGMExplainer:
             () if source.types is None else source.types.widths_by_kind,
             source.names,
             source.feature_names,
+            source.has_integers,
         )
         chosen = self.population.feature_numbers(features)
         columns = perturbed_columns(chosen, self.population)

@@ -2,9 +2,10 @@
 
 from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
-from .sequences import SequencePredictor
+from .wrapped import IntegerPredictor, SequencePredictor
 
 __all__ = [
+    "IntegerPredictor",
     "Predictor",
     "SequencePredictor",
     "SubgraphFunction",

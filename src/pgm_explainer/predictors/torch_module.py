@@ -35,6 +35,7 @@ from .torch_tools import (
     faster_with_matrix,
     first_tensor,
     flow_of,
+    like_floats,
     same_scores,
     takes_any_matrix,
 )
@@ -140,7 +141,8 @@ class TorchModulePredictor(Predictor):
 
         def one(at: int) -> Tensor:
             sample = edges.of_sample(part, at)
-            request = Request.on(sample, self.task, pairs, self.inputs, features)
+            like = like_floats(features, self.module)
+            request = Request.on(sample, self.task, pairs, self.inputs, like)
             return _one_by_one(self._call, request, features[at : at + 1])
 
         def many(stop: int, sparse: bool) -> Tensor:
@@ -168,9 +170,10 @@ class TorchModulePredictor(Predictor):
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
         """Return the inputs on a subgraph; cached until the model's device or precision changes."""
         known = self._requests.get(part) if pairs is None else None
+        like = like_floats(features, self.module)
         same = known is not None and known.edge_index.device == features.device
-        if known is None or not same or known.precision != features.dtype:
-            known = Request.on(part, self.task, pairs, self.inputs, features)
+        if known is None or not same or known.precision != like.dtype:
+            known = Request.on(part, self.task, pairs, self.inputs, like)
             if pairs is None:
                 self._requests.remember(part, known)
         return known

@@ -17,7 +17,13 @@ from ..errors import InputError, PGMExplainerWarning
 from ..feature_names import FeatureNames
 from ..graph import Graph
 from ..node_names import NodeNames
-from ..predictors import Predictor, SequencePredictor, as_predictor, is_torch_module
+from ..predictors import (
+    IntegerPredictor,
+    Predictor,
+    SequencePredictor,
+    as_predictor,
+    is_torch_module,
+)
 from .graph_set import is_graph_set, read_graphs
 from .naming import (
     own_feature_names,
@@ -49,6 +55,7 @@ class Inputs:
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
+        has_integers: whether some features are integers, which must stay integers.
     """
 
     predictor: Predictor
@@ -61,6 +68,7 @@ class Inputs:
     feature_names: FeatureNames = ()
     offsets: IntArray | None = None
     steps: int | None = None
+    has_integers: bool = False
 
     @property
     def width(self) -> int:
@@ -120,10 +128,13 @@ def read_inputs(
             f"{error}; x of shape {features.shape} was read as [nodes, time steps, features]"
         ) from None
     predictor, features, steps = _flattened(as_predictor(model, task, inputs), features)
+    if features.dtype.kind in "iu":
+        predictor = IntegerPredictor(predictor)
     graph = Graph(edges, len(features), predictor.flow)
     found = Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
     return replace(
         found,
+        has_integers=features.dtype.kind in "iu",
         names=read_node_names(names, len(features)),
         feature_names=read_feature_names(feature_names, found.width),
     )
@@ -193,8 +204,18 @@ def _read_many(
         if takes_batch(model):
             found["batch"] = joined.graph_of
     predictor, x, steps = _flattened(as_predictor(model, task, found, many_graphs=True), joined.x)
+    if x.dtype.kind in "iu":
+        predictor = IntegerPredictor(predictor)
     graph = Graph(joined.edge_index, len(x), predictor.flow, joined.offsets)
-    return Inputs(predictor, x, graph, _layers_of(predictor), offsets=joined.offsets, steps=steps)
+    return Inputs(
+        predictor,
+        x,
+        graph,
+        _layers_of(predictor),
+        offsets=joined.offsets,
+        steps=steps,
+        has_integers=x.dtype.kind in "iu",
+    )
 
 
 def _read_hetero(
@@ -234,6 +255,7 @@ def _read_hetero(
         NodeNames(types, range(len(x)), typed=True),
         types,
         read_typed_feature_names(feature_names, layout.widths),
+        has_integers=bool(layout.integers),
     )
 
 

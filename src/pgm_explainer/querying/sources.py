@@ -235,7 +235,7 @@ def _edge_values(edges: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     """Return the attributes that every edge has and that are numbers, or vectors of them."""
     found = {}
     for key in edges[0] if edges else ():
-        values = [data.get(key) for data in edges]
+        values: list[Any] = [data.get(key) for data in edges]
         if all(_is_value(value) or np.ndim(value) == 1 for value in values):
             try:
                 array = as_array(values, str(key))

@@ -32,6 +32,8 @@ class Population:
         widths: the name and the number of features of each type; empty if there is only one type.
         names: the names of nodes, if they have names other than their indices.
         feature_names: the names of features, if they have any.
+        has_integers: whether some features are integers, such as the indices of an embedding. They
+            must stay integers, so their mean is not a valid feature.
     """
 
     x: FloatArray
@@ -40,6 +42,7 @@ class Population:
     widths: tuple[tuple[str, int], ...] = ()
     names: NodeNames = field(default_factory=NodeNames)
     feature_names: FeatureNames = ()
+    has_integers: bool = False
 
     @property
     def width(self) -> int:
@@ -112,9 +115,11 @@ class Population:
     def is_categorical(self, columns: IntArray) -> bool:
         """Return whether features encode categories, so that their mean is not a valid row.
 
-        That is so if one of the columns has only zeros and ones, and both of them, or if all
-        columns have whole numbers and rows repeat.
+        That is so if features are integers, if one of the columns has only zeros and ones, and
+        both of them, or if all columns have whole numbers and rows repeat.
         """
+        if self.has_integers:
+            return True
         x = self.x[:, columns]
         binary = ((x == 0) | (x == 1)).all(axis=0) & (x != x[:1]).any(axis=0)
         if binary.any():
