@@ -301,6 +301,21 @@ class PGMExplainer:
             )
         self._perturbation_checked = False
 
+    def __repr__(self) -> str:
+        model = getattr(self.predictor, "predictor", self.predictor)  # of a wrapped one
+        model = getattr(model, "module", None) or getattr(model, "function", model)
+        model_name = getattr(model, "__name__", type(model).__name__)
+        edges, steps = self.graph.edge_index.shape[1], self.population.steps
+        size = [f"{self.graph.num_nodes} nodes", f"{edges} edges"]
+        size += [] if steps is None else [f"{steps} time steps"]
+        sampling = self.settings.sampling
+        return (
+            f"PGMExplainer({model_name}, {', '.join(size)}, {self.population.width} features, "
+            f"task={self._task.name!r}, num_layers={self.num_layers}, "
+            f"num_samples={sampling.num_samples if len(self.stages) == 1 else 'auto'!r}, "
+            f"parts={sampling.parts.name!r}, perturbation={sampling.perturbation.name!r})"
+        )
+
     def explain(self, target: Any = None) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
         explanation = self._explain_all([target])[0]
@@ -311,11 +326,13 @@ class PGMExplainer:
     def explain_many(self, targets: Iterable[Any]) -> list[Explanation]:
         """Explain many predictions from one set of samples, in the given order.
 
-        Each explanation is the one that :meth:`explain` would give for that target alone.
+        Each explanation is the one that :meth:`explain` would give for that target alone. In an
+        edge task, targets are a list of pairs, or an array ``[2, P]`` with a pair in each column,
+        such as the ``edge_label_index`` of PyTorch Geometric.
         """
         if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(listed(targets, self.graph.num_nodes))
+        explanations = self._explain_all(listed(targets, self.graph.num_nodes, self._task.name))
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
@@ -417,7 +434,7 @@ class PGMExplainer:
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
-        chosen = listed(targets, self.graph.num_nodes)
+        chosen = listed(targets, self.graph.num_nodes, self._task.name)
         if not chosen:
             raise InputError("targets is empty; pass at least one target")
         if len(self.stages) > 1:

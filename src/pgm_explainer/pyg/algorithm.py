@@ -123,11 +123,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         """
         try:
             super().connect(explainer_config, model_config)
-        except ValueError as error:
+        except ValueError:
             reason = self._unsupported()
             if reason is None:
                 raise
-            raise InputError(f"{error} {reason}") from None
+            raise InputError(reason) from None
 
     def _unsupported(self) -> str | None:
         """Return why the configuration is not supported; None if it is."""
@@ -136,9 +136,10 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         by_edges_only = self.explainer_config.node_mask_type is None
         feature_options = [name for name in ("perturbation", "features") if name in self.options]
         if by_edges_only and feature_options:
+            apply = "applies" if len(feature_options) == 1 else "apply"
             return (
-                f"{' and '.join(feature_options)} apply to node features, but only an edge mask is "
-                f"wanted; leave them out, or set node_mask_type."
+                f"{' and '.join(feature_options)} {apply} to node features, but only an edge mask "
+                f"is wanted; leave it out, or set node_mask_type"
             )
         return None
 
