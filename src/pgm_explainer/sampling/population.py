@@ -68,7 +68,7 @@ class Population:
         number = self.names.number(node)
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
             raise InputError(
-                f"{node!r:.60} is no node; nodes have no names: pass names=, or indices"
+                f"{node!r:.60} is no node: nodes have no names, so they are given by whole numbers"
             )
         return int(number)
 
