@@ -54,7 +54,12 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
     """
     if given is None:
         return NodeNames()
-    labels = dict(given) if isinstance(given, Mapping) else _listed(given)
+    try:
+        labels = dict(given) if isinstance(given, Mapping) else _listed(given)
+    except InputError:
+        raise
+    except Exception as error:  # a collection of the caller may raise anything
+        raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
     unknown = (
         [key for key in labels if not _is_node(key, count)] if isinstance(labels, dict) else []
     )
