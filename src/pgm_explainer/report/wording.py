@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..feature_names import feature_titles
 from ..printing import label_of, printable
-from ..variables import VariableId
+from ..variables import VariableId, is_edge
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -90,7 +90,7 @@ def wording_for(explanation: Explanation, number: int) -> Wording:
     if len(names) == 1:
         return _wording(names[0], settings)
     groups = [name for name in names if name.startswith("groups")]
-    if isinstance(label, tuple) and all(isinstance(each, int) for each in label):
+    if is_edge(label):
         return _wording("edges", settings)
     last = str(label[-1] if isinstance(label, tuple) else label)
     if "features" in names and last in feature_titles(explanation.feature_names):
