@@ -261,3 +261,64 @@ def test_groups_and_chosen_features_are_given_by_name(toy):
         parts(by_name, names=None)
     with pytest.raises(InputError, match="given by name, but they have none"):
         explainer(toy, features=["debt"], feature_names=None)
+
+
+def test_a_name_without_names_says_what_to_pass(toy):
+    with pytest.raises(InputError, match="not 'acct_1', because nodes have no names; pass names="):
+        explainer(toy, names=None).explain("acct_1")
+
+
+def test_features_of_chosen_nodes_are_named_by_type(hetero):
+    from pgm_explainer import Features
+
+    one = hetero(
+        feature_names={"author": ["h", "cites", "age"], "paper": ["year", "pages"]},
+        parts=Features((("author", 0), ("paper", 2))),
+    )
+    parts = set(one.explain(2).effects.parts)
+    assert (("author", 0), "cites") in parts
+    assert (("paper", 2), "year") in parts
+
+
+def test_graphs_share_the_names_of_their_features():
+    def total(x, edge_index):
+        return np.concatenate([x.sum(axis=1), -x.sum(axis=1)], axis=1)[:, :2]
+
+    graphs = [(np.random.default_rng(n).random((n, 2)), np.array([[0], [1]])) for n in (3, 4)]
+    one = PGMExplainer(
+        total,
+        graphs,
+        task="graph",
+        parts="features",
+        feature_names=["mass", "charge"],
+        num_samples=50,
+    )
+    assert set(one.explain(1).effects.parts) == {"mass", "charge"}
+    with pytest.raises(InputError, match="names are those of the nodes of one graph"):
+        PGMExplainer(total, graphs, task="graph", names=["a"])
+
+
+def test_the_plug_in_takes_names(toy):
+    torch = pytest.importorskip("torch")
+    explain = pytest.importorskip("torch_geometric.explain")
+    from torch_geometric.nn import GCN
+
+    from pgm_explainer.pyg import PGMExplainerAlgorithm
+
+    torch.manual_seed(0)
+    algorithm = PGMExplainerAlgorithm(num_samples=50, names=[100 + at for at in range(16)])
+    made = explain.Explainer(
+        GCN(3, 8, 1, 2),
+        algorithm,
+        explanation_type="model",
+        node_mask_type="object",
+        model_config={
+            "mode": "multiclass_classification",
+            "task_level": "node",
+            "return_type": "raw",
+        },
+    )
+    x = torch.tensor(toy.x, dtype=torch.float32)
+    found = made(x, torch.tensor(toy.edge_index), index=14)
+    assert list(found.pgm) == [114]
+    assert found.node_mask[14] == 1

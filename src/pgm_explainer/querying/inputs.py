@@ -93,6 +93,8 @@ def read_inputs(
         if names is not None:
             raise InputError("names are those of the nodes of one graph; leave them out")
         found = _read_many(model, x, task, inputs, target_type)
+        if feature_names is None:
+            feature_names = own_feature_names(x[0], found.width)
         return replace(found, feature_names=read_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):

@@ -88,4 +88,11 @@ class Features(Described):
             rows[:] = -1
             rows[nodes] = np.arange(len(nodes))
             names = NodeTitles(nodes, titles)
+            if population.kinds is not None and population.widths:
+                types = [population.widths[kind][0] for kind in population.kinds[nodes].tolist()]
+                names = [
+                    (node, feature_title(known, feature, kind))
+                    for node, kind in zip(nodes, types, strict=True)
+                    for feature in features.tolist()
+                ]
         return CellParts(population, config, first, rows, columns, names, exists)
