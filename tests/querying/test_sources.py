@@ -225,3 +225,15 @@ def test_a_graph_of_dgl_is_read(toy):
     DglGraph.ndata = {"label": torch.zeros(16), "year": torch.zeros(16)}
     with pytest.raises(InputError, match="the node data 'label', 'year', and none is called"):
         PGMExplainer(toy.part, DglGraph(), num_layers=2)
+
+
+def test_a_data_frame_may_mix_kinds_of_numbers(toy):
+    frame = pd.DataFrame({"a": toy.x[:, 0], "b": np.arange(16), "c": toy.x[:, 0] > 0})
+    one = explained(toy, frame, toy.edge_index)
+    assert one.population.x.dtype == np.float64
+    np.testing.assert_array_equal(one.population.x[:, 1:], frame[["b", "c"]].to_numpy(float))
+    whole = pd.DataFrame({"a": np.arange(16), "b": np.arange(16, dtype=np.int8)})
+    assert explained(toy, whole, toy.edge_index, model=lambda x: x).population.x.dtype == np.int64
+    gaps = pd.DataFrame({"a": pd.array([1, None] * 8, dtype="Int64")})
+    with pytest.raises(InputError, match="fill in missing values"):
+        explained(toy, gaps, toy.edge_index)

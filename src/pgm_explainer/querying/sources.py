@@ -110,11 +110,23 @@ def _table(frame: Any) -> Source:
     rows = frame.index.tolist()
     plain_rows = rows == list(range(len(rows)))
     return Source(
-        frame.to_numpy(),
+        _values(frame),
         None,
         None if plain_rows else [_name(each) for each in rows],
         None if plain_columns else columns,
     )
+
+
+def _values(frame: Any) -> NDArray[Any]:
+    """Return the values of a data frame: integers if all columns are, else floats."""
+    kinds = {dtype.kind for dtype in frame.dtypes}
+    single = kinds == {"f"} and all(dtype.itemsize <= 4 for dtype in frame.dtypes)
+    wanted: Any = np.int64 if kinds <= set("iu") else np.float32 if single else np.float64
+    try:
+        values: NDArray[Any] = frame.to_numpy(dtype=wanted)
+    except Exception as error:  # missing values have no integer
+        raise InputError(f"x cannot be read as numbers: {error}; fill in missing values") from error
+    return values
 
 
 def _title(column: Any) -> str:
