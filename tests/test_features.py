@@ -348,6 +348,16 @@ def test_names_of_features_are_used():
     assert str(found).splitlines()[2].split()[:3] == ["income", "Ann", "(target)"]
 
 
+def test_text_notebook_and_page_say_the_same(explained):
+    features = explained.features
+    found = f"{int(features.significant.sum())} of {len(features)} features of the target and"
+    for shown in (str(explained), explained._repr_html_(), explained.to_html()):
+        assert found in " ".join(shown.split())
+    plain = explainer(perturbation="zero").explain(3)
+    assert "Which features" not in str(plain)
+    assert "Which features" not in plain._repr_html_()
+
+
 def test_plots_draw_the_targets_own_features_first(explained):
     pytest.importorskip("matplotlib")
     axes = explained.plot("features").axes[0]

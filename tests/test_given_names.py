@@ -221,3 +221,108 @@ def test_named_keeps_the_types_of_a_list(hetero):
 def test_names_that_name_no_node_are_refused(hetero, given, message):
     with pytest.raises(InputError, match=message):
         hetero().explain(0).named(given)
+
+
+def test_a_class_is_given_by_name(toy):
+    options = {"class_names": ["ok", "odd", "fraud"]}
+    found = explainer(toy, explained_class="fraud", **options).explain(14)
+    assert found.explained_class == found.settings.model.explained_class == 2
+    each = ["ok"] * 14 + ["fraud", "odd"]
+    assert explainer(toy, explained_class=each, **options).explain(14).explained_class == 2
+    one = explainer(toy, output="odd", explained_class="not odd", scores="logits", **options)
+    assert (one.settings.model.output, one.settings.model.explained_class) == (1, 0)
+    with pytest.raises(InputError, match="'theft' is not one of the class_names: ok, odd, fraud"):
+        explainer(toy, explained_class="theft", **options)
+    with pytest.raises(InputError, match="'fraud' is a name, but the classes have none"):
+        explainer(toy, explained_class="fraud")
+
+
+def test_groups_and_chosen_features_are_given_by_name(toy):
+    from pgm_explainer import Features, Groups
+
+    def parts(choice, **options):
+        return explainer(toy, parts=choice, **options).explain(14)
+
+    by_name = {"some": ["acct_1", "acct_3"], "one": ["acct_14"]}
+    assert parts(by_name) == parts({"some": [1, 3], "one": [14]})
+    money = Groups({"money": ["income", "debt"]}, of="features")
+    assert parts(money) == parts(Groups({"money": [1, 2]}, of="features"))
+    u, v = toy.edge_index[:, 0].tolist()
+    edge = Groups({"edge": [(NODES[u], NODES[v])]}, of="edges")
+    model = {"parts": edge, "num_layers": 2, "num_samples": 50, "names": NODES}
+    bound = PGMExplainer(toy.part, toy.x, toy.edge_index, **model)
+    assert bound.parts.members == {16: ((u, v),)}
+    other = int(explainer(toy).candidates(14)[0])
+    cells = parts(Features((NODES[other], "acct_14")))
+    assert set(cells.effects.parts) == {
+        (NODES[at], name) for at in (other, 14) for name in FEATURES
+    }
+    assert explainer(toy, features=["debt"]).settings.sampling.features == (2,)
+    for choice in ({"some": ["acct_x"]}, Groups({"money": ["x"]}, of="features")):
+        with pytest.raises(InputError, match=r"is called '(acct_)?x'"):
+            parts(choice)
+    with pytest.raises(InputError, match="nodes have no names"):
+        parts(by_name, names=None)
+    with pytest.raises(InputError, match="given by name, but they have none"):
+        explainer(toy, features=["debt"], feature_names=None)
+
+
+def test_a_name_without_names_says_what_to_pass(toy):
+    with pytest.raises(InputError, match="not 'acct_1', because nodes have no names; pass names="):
+        explainer(toy, names=None).explain("acct_1")
+
+
+def test_features_of_chosen_nodes_are_named_by_type(hetero):
+    from pgm_explainer import Features
+
+    one = hetero(
+        feature_names={"author": ["h", "cites", "age"], "paper": ["year", "pages"]},
+        parts=Features((("author", 0), ("paper", 2))),
+    )
+    parts = set(one.explain(2).effects.parts)
+    assert (("author", 0), "cites") in parts
+    assert (("paper", 2), "year") in parts
+
+
+def test_graphs_share_the_names_of_their_features():
+    def total(x, edge_index):
+        return np.concatenate([x.sum(axis=1), -x.sum(axis=1)], axis=1)[:, :2]
+
+    graphs = [(np.random.default_rng(n).random((n, 2)), np.array([[0], [1]])) for n in (3, 4)]
+    one = PGMExplainer(
+        total,
+        graphs,
+        task="graph",
+        parts="features",
+        feature_names=["mass", "charge"],
+        num_samples=50,
+    )
+    assert set(one.explain(1).effects.parts) == {"mass", "charge"}
+    with pytest.raises(InputError, match="names are those of the nodes of one graph"):
+        PGMExplainer(total, graphs, task="graph", names=["a"])
+
+
+def test_the_plug_in_takes_names(toy):
+    torch = pytest.importorskip("torch")
+    explain = pytest.importorskip("torch_geometric.explain")
+    from torch_geometric.nn import GCN
+
+    from pgm_explainer.pyg import PGMExplainerAlgorithm
+
+    torch.manual_seed(0)
+    algorithm = PGMExplainerAlgorithm(num_samples=50, names=[100 + at for at in range(16)])
+    made = explain.Explainer(
+        GCN(3, 8, 1, 2),
+        algorithm,
+        explanation_type="model",
+        node_mask_type="object",
+        model_config={
+            "mode": "multiclass_classification",
+            "task_level": "node",
+            "return_type": "raw",
+        },
+    )
+    x = torch.tensor(toy.x, dtype=torch.float32)
+    found = made(x, torch.tensor(toy.edge_index), index=14)
+    assert list(found.pgm) == [114]
+    assert found.node_mask[14] == 1

@@ -130,3 +130,20 @@ def test_many_values_at_once_give_what_each_gets_alone():
 def test_a_class_of_a_value_is_refused():
     with pytest.raises(InputError, match="explained_class"):
         explain(explained_class=1)
+
+
+def test_a_single_score_may_be_a_value(recwarn):
+    """A regression that is taken for a classifier gets a warning that says what to do."""
+    found = explain(scores="auto", change="auto")
+    assert any("for a regression, set scores='values'" in text for text in found.warnings)
+    assert any("scores='values'" in str(each.message) for each in recwarn)
+    for options in ({"scores": "values"}, {"scores": "logits"}):
+        assert not any("scores='values'" in text for text in explain(**options).warnings)
+
+
+def test_a_single_probability_is_no_value():
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-values(x) / 50))
+
+    found = explain(sigmoid, scores="auto")
+    assert not any("scores='values'" in text for text in found.warnings)

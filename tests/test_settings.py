@@ -43,7 +43,7 @@ def test_no_option_has_two_owners():
 
 
 def test_the_flat_signature_lists_every_option_and_no_other():
-    given = {"model", "x", "edge_index", "inputs", "target_type"}
+    given = {"model", "x", "edge_index", "inputs", "names", "feature_names", "target_type"}
     assert set(inspect.signature(PGMExplainer).parameters) == given | set(OWNER)
 
 

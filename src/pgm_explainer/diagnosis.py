@@ -32,6 +32,7 @@ def diagnose(
 ) -> tuple[str, ...]:
     """Return a warning for each reason why an explanation may be unreliable."""
     return (
+        *_about_scores(query, settings),
         *_about_receptive_field(result.neighbourhood, query, settings.model.num_layers or 0),
         *_about_perturbation(result.neighbourhood, samples, settings.sampling),
         *_about_movement(result.outcome, samples.values.are_probabilities),
@@ -53,6 +54,17 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
     kinds = [re.sub(r"\d+", "#", each) for each in warnings]
     kind, count = Counter(kinds).most_common(1)[0]
     return warnings[kinds.index(kind)], count
+
+
+def _about_scores(query: Query, settings: Settings) -> Iterator[str]:
+    """Warn if a single score was read as that of a class: it may be the value of a regression."""
+    model = query.model
+    single = model.scores.shape[-1] == 1 and settings.model.output is None
+    if settings.model.scores == "auto" and single and model.reader.kind == "logits":
+        yield (
+            "the model returns a single score, which was read as the logit of class 1; for a "
+            "regression, set scores='values'; for a classifier, scores='logits' confirms it"
+        )
 
 
 def _about_receptive_field(

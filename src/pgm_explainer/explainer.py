@@ -20,7 +20,7 @@ from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
 from .minimal_sets import SearchOptions
-from .model_config import ModelConfig
+from .model_config import model_config
 from .network import network_config
 from .node_names import NodeNames
 from .pipeline import Pipeline
@@ -110,7 +110,8 @@ class PGMExplainer:
             ``permute`` if the features are categories, such as one-hot encoded atoms. Where all
             nodes have the same features, it is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
-        features: the feature columns to perturb (at all time steps); None for all.
+        features: the feature columns to perturb, by number or name (at all time steps); None for
+            all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
             ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
@@ -119,9 +120,10 @@ class PGMExplainer:
             ``pgm_explainer.TopDeviation(0.5)``.
         scores: what the model returns: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to detect which of the first three.
-        output: the index of the output to explain, for a model with several independent outputs
-            (multi-label classification or multi-output regression).
-        explained_class: the class to explain, or one for each node; None for the predicted one.
+        output: the output to explain, by its index or its name in ``class_names``, for a model with
+            several independent outputs (multi-label classification or multi-output regression).
+        explained_class: the class to explain, by its number or its name in ``class_names``, or one
+            for each node; None for the predicted one.
         class_names: the names of the classes in order (of the labels or values, for a multi-label
             model or a regression); by default their numbers.
         own_predictions: in a node task, whether the candidates' own predictions are recorded too,
@@ -200,11 +202,11 @@ class PGMExplainer:
         parts: Any = "nodes",
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto",
         scores: str = "auto",
-        output: int | None = None,
-        explained_class: int | Sequence[int] | None = None,
+        output: int | str | None = None,
+        explained_class: int | str | Sequence[int | str] | None = None,
         class_names: Sequence[str] | None = None,
         own_predictions: bool = True,
         test: str | IndependenceTest = "g",
@@ -223,7 +225,7 @@ class PGMExplainer:
         samples_per_call: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        what = ModelConfig(
+        what = model_config(
             task=task,
             num_layers=num_layers,
             hops=hops,
@@ -261,8 +263,10 @@ class PGMExplainer:
             () if source.types is None else source.types.widths_by_kind,
             source.names,
             source.feature_names,
+            source.has_integers,
         )
-        columns = perturbed_columns(features, self.population)
+        chosen = self.population.feature_numbers(features)
+        columns = perturbed_columns(chosen, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
@@ -274,7 +278,7 @@ class PGMExplainer:
             parts=parts,
             perturbation=as_perturbation(perturbation, self.population, columns, task),
             perturb_probability=perturb_probability,
-            features=features,
+            features=chosen,
             change=as_change(change, scores),
             seed=seed,
         )
@@ -309,6 +313,21 @@ class PGMExplainer:
         self._perturbation_checked = False
         self._cache = SampleCache()
 
+    def __repr__(self) -> str:
+        model = getattr(self.predictor, "predictor", self.predictor)  # of a wrapped one
+        model = getattr(model, "module", None) or getattr(model, "function", model)
+        model_name = getattr(model, "__name__", type(model).__name__)
+        edges, steps = self.graph.edge_index.shape[1], self.population.steps
+        size = [f"{self.graph.num_nodes} nodes", f"{edges} edges"]
+        size += [] if steps is None else [f"{steps} time steps"]
+        sampling = self.settings.sampling
+        return (
+            f"PGMExplainer({model_name}, {', '.join(size)}, {self.population.width} features, "
+            f"task={self._task.name!r}, num_layers={self.num_layers}, "
+            f"num_samples={sampling.num_samples if len(self.stages) == 1 else 'auto'!r}, "
+            f"parts={sampling.parts.name!r}, perturbation={sampling.perturbation.name!r})"
+        )
+
     def explain(self, target: Any = None, *, with_features: bool = False) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target).
 
@@ -326,7 +345,9 @@ class PGMExplainer:
     ) -> list[Explanation]:
         """Explain many predictions from one set of samples, in the given order.
 
-        Each explanation is the one that :meth:`explain` would give for that target alone.
+        Each explanation is the one that :meth:`explain` would give for that target alone. In an
+        edge task, targets are a list of pairs, or an array ``[2, P]`` with a pair in each column,
+        such as the ``edge_label_index`` of PyTorch Geometric.
 
         Args:
             targets: the nodes, pairs, or positions of graphs.
@@ -335,7 +356,8 @@ class PGMExplainer:
         """
         if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(listed(targets, self.graph.num_nodes), with_features)
+        chosen = listed(targets, self.graph.num_nodes, self._task.name)
+        explanations = self._explain_all(chosen, with_features)
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
@@ -432,7 +454,7 @@ class PGMExplainer:
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
-        chosen = listed(targets, self.graph.num_nodes)
+        chosen = listed(targets, self.graph.num_nodes, self._task.name)
         if not chosen:
             raise InputError("targets is empty; pass at least one target")
         if len(self.stages) > 1:

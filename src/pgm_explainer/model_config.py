@@ -12,7 +12,7 @@ from .arrays import as_array, check_flag, check_name, check_whole_number
 from .errors import InputError
 from .querying import SCORE_KINDS, TASKS
 
-__all__ = ["ModelConfig"]
+__all__ = ["ModelConfig", "model_config"]
 
 _AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0}
 
@@ -110,6 +110,44 @@ class ModelConfig:
             raise InputError(
                 f"class_names has {len(names)} names, but the model has {num_classes} {what}"
             )
+
+
+def model_config(
+    *,
+    output: int | str | None,
+    explained_class: int | str | Sequence[int | str] | None,
+    class_names: Sequence[str] | None,
+    **others: Any,
+) -> ModelConfig:
+    """Return the options, with an output or classes given by name replaced by their numbers."""
+    known: Any = _check_class_names(class_names)
+    number = _number(output, known, "output") if isinstance(output, str) else output
+    names = known
+    if known is not None and isinstance(number, int):  # one label, which is absent or present
+        names = [f"not {known[number]}", known[number]] if number < len(known) else None
+    classes = _numbered_classes(explained_class, names)
+    return ModelConfig(output=number, explained_class=classes, class_names=known, **others)
+
+
+def _numbered_classes(classes: Any, names: Sequence[str] | None) -> Any:
+    """Return classes with names replaced by numbers."""
+    if isinstance(classes, str):
+        return _number(classes, names, "explained_class")
+    if isinstance(classes, (list, tuple)) and any(isinstance(each, str) for each in classes):
+        return [_numbered_classes(each, names) for each in classes]
+    return classes
+
+
+def _number(name: str, names: Sequence[str] | None, option: str) -> int:
+    """Return the position of a class name."""
+    if names is None:
+        raise InputError(
+            f"{option}={name!r} is a name, but the classes have none; pass class_names, or the "
+            f"number of the class"
+        )
+    if name not in names:
+        raise InputError(f"{option}={name!r} is not one of the class_names: {', '.join(names)}")
+    return list(names).index(name)
 
 
 def _check_classes(classes: Any) -> int | tuple[int, ...] | None:

@@ -53,6 +53,12 @@ class NodeNames:
         if isinstance(labels, np.ndarray):
             labels = labels.tolist()  # numbers of NumPy do not compare with pairs
         names = cls(labels, nodes, typed)
+        short = isinstance(labels, (list, tuple)) and len(labels) <= max(nodes, default=-1)
+        if short:
+            raise InputError(
+                f"names has {len(labels)} names, but the graph has more nodes, such as "
+                f"{max(nodes)}; pass a name for each node, or a mapping from nodes to names"
+            )
         try:
             counted = Counter(map(checked_name, names.of(nodes)))
         except Exception as error:  # a collection of the caller may raise anything
@@ -79,7 +85,10 @@ class NodeNames:
             InputError: no key of a mapping is a node, or a type would be lost.
         """
         if not isinstance(given, Mapping):
-            return {at: self._kept_type(at, given[at]) for at in nodes} if self.typed else given
+            if not self.typed:
+                return given
+            NodeNames.read(given, nodes)
+            return {at: self._kept_type(at, given[at]) for at in nodes}
         present = {self[node]: node for node in nodes}
         found: dict[int, Any] = {}
         for key, value in given.items():

@@ -268,10 +268,10 @@ class Pipeline:
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,
+            feature_names=self.population.feature_names,
             class_stayed=result.outcome.class_stayed,
             sample_mean=float(result.outcome.values.mean()),
             thresholds=result.outcome.thresholds,
-            feature_names=self.population.feature_names,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around

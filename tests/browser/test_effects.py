@@ -208,3 +208,49 @@ def test_names_bars_and_numbers_do_not_overlap(read, node_explanation, width):
             for one, other in combinations(boxes, 2):
                 across = one[1] <= other[0] or other[1] <= one[0]
                 assert across or one[3] <= other[2] or other[3] <= one[2]
+
+
+@pytest.fixture(scope="module")
+def with_features():
+    """An explanation with features: the target's own second one, and the first of a neighbour."""
+
+    def model(x, edge_index):
+        score = 4 * x[..., 1]
+        score[:, 0] -= 6 * x[:, 1, 0]
+        return np.stack([-score, score], axis=-1)
+
+    x = np.random.default_rng(0).random((30, 3))
+    return PGMExplainer(
+        *(model, x, np.array([[1, 2], [0, 0]])),
+        num_layers=1,
+        feature_names=["share of negative ratings", "age", "unused"],
+    ).explain(0, with_features=True)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_features_are_a_table_with_the_targets_own_first(read, with_features, width):
+    reader = read(with_features, viewport={"width": width, "height": 900})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+    found = reader.page.locator("#features tbody tr")
+    names = found.locator("th").all_inner_texts()
+    assert [" ".join(name.split()) for name in names] == [
+        "age target",
+        "share of negative ratings of node 1",
+    ]
+    rows = [row for row in with_features.features if row.significant]
+    own_first = sorted(rows, key=lambda row: row.node != 0)
+    assert found.locator("b").all_inner_texts() == [signed(row.effect) for row in own_first]
+    legend = reader.page.locator("#features .directions li").all_inner_texts()
+    assert legend == ["lowers the probability of class 1", "raises the probability of class 1"]
+    reader.open_details("all-features")
+    listed = reader.page.locator("#all-features tbody tr").count()
+    assert listed == len(with_features.features)
+
+
+def test_without_features_there_is_no_panel(read, along, with_features):
+    reader = read([along, with_features])
+    panel = reader.page.locator("#features-panel")
+    assert not panel.is_visible()
+    assert not reader.page.locator("#all-features").is_visible()
+    reader.page.locator("#entries button").nth(1).click()
+    assert panel.is_visible()

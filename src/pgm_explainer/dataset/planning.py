@@ -65,6 +65,8 @@ def _as_numbers(targets: Any, explainer: PGMExplainer, count: int) -> NDArray[An
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
         is_mask = array.dtype == bool and array.shape == (count,)
+        if explainer.settings.model.task == "edge" and array.ndim == 2 and len(array) == 2:
+            return array.T  # a pair in each column, as in explain_many
         return np.flatnonzero(array) if is_mask else array
     listed = as_list(targets)
     if listed is None:

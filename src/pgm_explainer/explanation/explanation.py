@@ -295,7 +295,7 @@ class Explanation(Shown):
         return self.renamed(labels, self.names.typed)
 
     def renamed(self, labels: Any, typed: bool) -> Explanation:
-        """Return the same explanation with names by node index, read as :class:`NodeNames` does.
+        """Return the same explanation with names by node index.
 
         Args:
             typed: whether each name is a pair of a node type and a name.

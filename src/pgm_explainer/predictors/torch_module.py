@@ -37,11 +37,19 @@ from .torch_tools import (
     faster_with_matrix,
     first_tensor,
     flow_of,
+    like_floats,
     same_scores,
     takes_any_matrix,
 )
 
-__all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
+__all__ = [
+    "BATCHINGS",
+    "TorchModulePredictor",
+    "inputs_of_data",
+    "joined_inputs",
+    "takes_batch",
+    "takes_input",
+]
 
 BATCHINGS = ("sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
@@ -174,7 +182,8 @@ class TorchModulePredictor(Predictor):
 
         def one(at: int) -> Tensor:
             sample = edges.of_sample(part, at)
-            request = Request.on(sample, self.task, pairs, self.inputs, features)
+            like = like_floats(features, self.module)
+            request = Request.on(sample, self.task, pairs, self.inputs, like)
             return _one_by_one(self._call, request, features[at : at + 1])
 
         def many(stop: int, sparse: bool) -> Tensor:
@@ -202,9 +211,10 @@ class TorchModulePredictor(Predictor):
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
         """Return the inputs on a subgraph; cached until the model's device or precision changes."""
         known = self._requests.get(part) if pairs is None else None
+        like = like_floats(features, self.module)
         same = known is not None and known.edge_index.device == features.device
-        if known is None or not same or known.precision != features.dtype:
-            known = Request.on(part, self.task, pairs, self.inputs, features)
+        if known is None or not same or known.precision != like.dtype:
+            known = Request.on(part, self.task, pairs, self.inputs, like)
             if pairs is None:
                 self._requests.remember(part, known)
         return known
@@ -449,9 +459,14 @@ def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if call.names_input(name)}
 
 
+def takes_input(model: nn.Module, name: str) -> bool:
+    """Return whether a module has an argument of this name, or takes a data object."""
+    return _Call(model, first_tensor).names_input(name)
+
+
 def takes_batch(model: nn.Module) -> bool:
     """Return whether a module takes the vector ``batch``, the graph of each node."""
-    return _Call(model, first_tensor).names_input("batch")
+    return takes_input(model, "batch")
 
 
 def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:

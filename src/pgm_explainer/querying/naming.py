@@ -10,7 +10,36 @@ from ..errors import InputError
 from ..feature_names import FeatureNames, check_feature_names
 from ..node_names import NodeNames
 
-__all__ = ["read_feature_names", "read_node_names", "read_typed_feature_names", "read_typed_names"]
+__all__ = [
+    "own_feature_names",
+    "own_names",
+    "read_feature_names",
+    "read_node_names",
+    "read_typed_feature_names",
+    "read_typed_names",
+]
+
+
+def own_names(data: Any, count: int) -> list[Any] | None:
+    """Return the names of nodes that a data object has as ``node_names`` or ``names``, if any."""
+    for attribute in ("node_names", "names"):
+        found = _own_list(data, attribute, count)
+        if found is not None:
+            return found
+    return None
+
+
+def own_feature_names(data: Any, width: int) -> list[Any] | None:
+    """Return the names of features that a data object has as ``feature_names``, if any."""
+    return _own_list(data, "feature_names", width)
+
+
+def _own_list(data: Any, attribute: str, count: int) -> list[Any] | None:
+    """Return an attribute if it is a list of as many different texts; it may mean anything else."""
+    found = getattr(data, attribute, None)
+    if not isinstance(found, (list, tuple)) or not all(isinstance(each, str) for each in found):
+        return None
+    return list(found) if len(set(found)) == len(found) == count else None
 
 
 def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
@@ -25,7 +54,12 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
     """
     if given is None:
         return NodeNames()
-    labels = dict(given) if isinstance(given, Mapping) else _listed(given)
+    try:
+        labels = dict(given) if isinstance(given, Mapping) else _listed(given)
+    except InputError:
+        raise
+    except Exception as error:  # a collection of the caller may raise anything
+        raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
     unknown = (
         [key for key in labels if not _is_node(key, count)] if isinstance(labels, dict) else []
     )

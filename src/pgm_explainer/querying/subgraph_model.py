@@ -139,7 +139,8 @@ def kind_of_scores(
     Args:
         answer: the model's output for the unperturbed features ``x``.
     """
-    if output is not None or answer.shape[-1] == 1:
+    # Integers may be indices of an embedding, which has no others.
+    if x.dtype.kind == "f" and (output is not None or answer.shape[-1] == 1):
         stretched = _stretched(predictor, subgraph, x, outputs, answer)
         answer = np.concatenate((answer, stretched))
     rows = answer.reshape(-1, answer.shape[-1])

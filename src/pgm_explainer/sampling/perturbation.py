@@ -39,6 +39,8 @@ __all__ = [
 ]
 
 AND_RANDOM = " and random"
+_FRACTIONS = ("mean", "uniform")
+"""Perturbations that do not keep integers."""
 
 _PROBES = 16
 _FLOATS_AT_ONCE = 1 << 19
@@ -196,7 +198,9 @@ class CustomPerturbation(UserDefined):
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
         samples, nodes = np.broadcast_arrays(draws.samples, draws.nodes)
-        new = np.empty((*draws.shape, population.x.shape[1]), dtype=population.x.dtype)
+        floats = population.x.dtype.kind == "f"
+        dtype = population.x.dtype if floats else np.float64
+        new = np.empty((*draws.shape, population.x.shape[1]), dtype=dtype)
         for sample, rng in draws.generators("custom").items():
             here = samples == sample
             new[here] = self._one(population, rng)[nodes[here]]
@@ -218,7 +222,8 @@ class CustomPerturbation(UserDefined):
                 f"the perturbation {self.name!r} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
-        return new.reshape(population.x.shape).astype(original.dtype)
+        floats = original.dtype if original.dtype.kind == "f" else new.dtype
+        return new.reshape(population.x.shape).astype(floats)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -246,7 +251,14 @@ def as_perturbation(
     ``auto`` is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
-        return check_perturbation(choice)
+        chosen = check_perturbation(choice)
+        if population.has_integers and chosen.name in _FRACTIONS:
+            raise InputError(
+                f"perturbation={chosen.name!r} would make fractions of x, which holds integers, "
+                f"such as categories or the indices of an embedding; use 'permute', or pass x as "
+                f"floats, for example x.astype(float), if they are quantities"
+            )
+        return chosen
     averaged = task == "graph" and not population.is_categorical(columns)
     usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if averaged else "permute"])
     varies = population.varies(np.arange(len(population.x)), columns)
@@ -296,6 +308,11 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
             f"[..., features] = {list(shape)}"
         ) from None
     own = isinstance(perturbation, (CustomPerturbation, CheckedPerturbation))
+    if own and population.x.dtype.kind == "i" and (new != np.rint(new)).any():
+        raise PerturbationError(
+            f"{called} returned {new[new != np.rint(new)].flat[0]:.4g}, but x holds integers; "
+            f"return whole numbers, or pass x as floats"
+        )
     if own and not np.isfinite(new).all():
         raise PerturbationError(f"{called} returned NaN or infinity; features must be finite")
     return new

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, as_list
+from ..errors import InputError
 from ..feature_names import FeatureNames
 from ..node_names import NodeNames
 
@@ -29,6 +32,8 @@ class Population:
         widths: the name and the number of features of each type; empty if there is only one type.
         names: the names of nodes, if they have names other than their indices.
         feature_names: the names of features, if they have any.
+        has_integers: whether some features are integers, such as the indices of an embedding. They
+            must stay integers, so their mean is not a valid feature.
     """
 
     x: FloatArray
@@ -37,6 +42,7 @@ class Population:
     widths: tuple[tuple[str, int], ...] = ()
     names: NodeNames = field(default_factory=NodeNames)
     feature_names: FeatureNames = ()
+    has_integers: bool = False
 
     @property
     def width(self) -> int:
@@ -59,6 +65,41 @@ class Population:
         first = np.arange(self.steps or 1) * self.width
         return (first[:, None] + features).ravel()
 
+    def node_number(self, node: Any) -> int:
+        """Return the index of a node, which may be given by name.
+
+        Raises:
+            InputError: no node has this name.
+        """
+        number = self.names.number(node)
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+            raise InputError(
+                f"{node!r:.60} is no node: nodes have no names, so they are given by whole numbers"
+            )
+        return int(number)
+
+    def feature_numbers(self, features: Any) -> Any:
+        """Return feature columns with names replaced by numbers; other values are unchanged."""
+        listed = as_list(features) if isinstance(features, (list, tuple)) else None
+        if isinstance(features, str):
+            listed = [features]
+        if not any(isinstance(each, str) for each in listed or ()):
+            return features
+        names = self.feature_names
+        if not names or isinstance(names, Mapping):
+            why = "nodes of different types have different features" if names else "they have none"
+            raise InputError(
+                f"features {features!r:.60} are given by name, but {why}; pass "
+                + ("numbers" if names else "feature_names=, or numbers")
+            )
+        unknown = [each for each in listed or () if isinstance(each, str) and each not in names]
+        if unknown:
+            raise InputError(
+                f"no feature is called {unknown[0]!r}; the features are {', '.join(names[:20])}"
+            )
+        at = {name: number for number, name in enumerate(names)}
+        return [at[each] if isinstance(each, str) else each for each in listed or ()]
+
     def mean(self, nodes: IntArray) -> FloatArray:
         """Return for each node the mean features of the nodes of its type."""
         return self._mean[self._kind_of(nodes)]
@@ -80,9 +121,11 @@ class Population:
     def is_categorical(self, columns: IntArray) -> bool:
         """Return whether features encode categories, so that their mean is not a valid row.
 
-        That is so if one of the columns has only zeros and ones, and both of them, or if all
-        columns have whole numbers and rows repeat.
+        That is so if features are integers, if one of the columns has only zeros and ones, and
+        both of them, or if all columns have whole numbers and rows repeat.
         """
+        if self.has_integers:
+            return True
         x = self.x[:, columns]
         binary = ((x == 0) | (x == 1)).all(axis=0) & (x != x[:1]).any(axis=0)
         if binary.any():
