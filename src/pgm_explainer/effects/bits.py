@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,17 +21,20 @@ _MANY_SAMPLES = 1 << 17
 """With at least this many samples, values are summed one at a time, to avoid copies."""
 _ALL = slice(None)
 
+Bits = NDArray[np.bool_]
 Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class PerturbedSamples:
-    """The perturbation bits ``[n, V]`` of V columns of a sample table with n samples.
+    """The perturbation bits ``[V, n]`` of V columns of a sample table with n samples.
 
     With the default ``perturb_probability`` only one bit in ten is 1, so a sparse matrix is used
     for sums over samples.
 
     Attributes:
         count: the number of samples in which each column is perturbed, ``[V]``.
+        mean: the same as a fraction of all samples.
         variance: the sum of squares of each column minus its mean; infinite for a constant column.
     """
 
@@ -39,17 +42,21 @@ class PerturbedSamples:
         self._table, self._columns = table, columns
         self.num_samples = table.num_samples
         self._step = max(1, _CELLS_AT_ONCE // table.num_samples)
-        self._kept: sp.csr_array | None = None
-        blocks, counts, size = [], [np.empty(0)], 0
-        for block in self._blocks():
-            counts.append(np.diff(block.indptr))
-            blocks.append(block)
-            size += block.nnz
-            if size > _KEPT:
-                blocks.clear()
-        self._kept = _stacked(blocks) if blocks else None
+        self._kept: tuple[Bits, sp.csr_array] | None = None
+        kept: list[Bits] = []
+        counts, size = [np.empty(0)], 0
+        for rows in self._blocks():
+            counts.append(np.count_nonzero(rows, axis=1))
+            kept.append(rows)
+            size += int(counts[-1].sum())
+            if size > _KEPT or len(columns) * self.num_samples > 8 * _KEPT:
+                kept.clear()
+        if kept:
+            whole = kept[0] if len(kept) == 1 else np.concatenate(kept)
+            self._kept = (whole, _sparse(whole))
         self.count = np.concatenate(counts)
-        variance = self.count * (1 - self.count / self.num_samples)
+        self.mean = self.count / self.num_samples
+        variance = self.count * (1 - self.mean)
         self.variance = np.where(variance > 0, variance, np.inf)
 
     def __len__(self) -> int:
@@ -64,48 +71,33 @@ class PerturbedSamples:
         rows = list(values)
         if not len(self):
             return np.empty((0, len(rows)))
+        if self._kept is None:
+            blocks: Iterable[sp.csr_array] = map(_sparse, self._blocks())
+        else:
+            blocks = [self._kept[1]]
         if self.num_samples < _MANY_SAMPLES:
             across = np.stack(rows, axis=1)
-            return np.concatenate([block @ across for block in self._blocks()])
-        sums = [np.stack([block @ row for row in rows], axis=1) for block in self._blocks()]
+            return np.concatenate([block @ across for block in blocks])
+        sums = [np.stack([block @ row for row in rows], axis=1) for block in blocks]
         return np.concatenate(sums)
 
-    def rows(self, places: NDArray[np.int64], samples: slice = _ALL) -> Vector:
-        """Return the bits ``[len(places), n]`` of a few columns as floats, in some samples."""
-        if self._kept is None or samples != _ALL:
-            bits = self._bits(self._columns[places], samples).T
-            return np.ascontiguousarray(bits, dtype=np.float64)
-        starts, found = self._kept.indptr, self._kept.indices
-        counts = starts[places + 1] - starts[places]
-        row = np.repeat(np.arange(len(places)), counts)
-        first = np.repeat(starts[places] - np.cumsum(counts) + counts, counts)
-        rows = np.zeros((len(places), self.num_samples))
-        rows[row, found[first + np.arange(len(row))]] = 1.0
-        return rows
+    def rows(self, places: Integers, samples: slice = _ALL) -> Bits:
+        """Return the bits ``[*places.shape, n]`` of some columns, in all or some samples."""
+        if self._kept is None:
+            rows = self._bits(self._columns[places.ravel()], samples)
+            return rows.reshape(*places.shape, -1)
+        return self._kept[0][places, samples]
 
-    def centred(self, places: NDArray[np.int64], samples: slice = _ALL) -> Vector:
-        """Return the bits ``[len(places), n]`` minus the mean of each, in some samples."""
-        rows = self.rows(places, samples)
-        rows -= (self.count[places] / self.num_samples)[:, None]
-        return rows
-
-    def _blocks(self) -> Iterator[sp.csr_array]:
-        if self._kept is not None:
-            yield self._kept
-            return
+    def _blocks(self) -> Iterator[Bits]:
         for at in range(0, len(self), self._step):
-            yield self._sparse(self._columns[at : at + self._step])
+            yield self._bits(self._columns[at : at + self._step])
 
-    def _bits(self, columns: IntArray, samples: slice = _ALL) -> NDArray[np.bool_]:
-        codes = self._table.codes(columns, samples)
-        return codes >= self._table.levels[columns].astype(np.uint8)
-
-    def _sparse(self, columns: IntArray) -> sp.csr_array:
-        bits = np.ascontiguousarray(self._bits(columns).T)
-        samples = np.nonzero(bits)[1].astype(np.int32)
-        starts = np.concatenate(([0], np.cumsum(np.count_nonzero(bits, axis=1)))).astype(np.int32)
-        return sp.csr_array((np.ones(len(samples)), samples, starts), bits.shape)
+    def _bits(self, columns: IntArray, samples: slice = _ALL) -> Bits:
+        codes = self._table.codes(columns, samples).T
+        return np.asarray(codes >= self._table.levels[columns, None].astype(np.uint8))
 
 
-def _stacked(blocks: Sequence[sp.csr_array]) -> sp.csr_array:
-    return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.vstack(blocks, format="csr"))
+def _sparse(rows: Bits) -> sp.csr_array:
+    row, sample = np.nonzero(rows)
+    starts = np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.int32)
+    return sp.csr_array((np.ones(len(row)), sample.astype(np.int32), starts), rows.shape)

@@ -1,15 +1,15 @@
-"""The columns of a least-squares fit, computed for a range of samples at a time."""
+"""Sums over samples of products of perturbation bits, computed for a range of samples at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bits import PerturbedSamples
 
-__all__ = ["CELLS_AT_ONCE", "Design", "sample_ranges"]
+__all__ = ["CELLS_AT_ONCE", "Design", "joint_sums", "sample_ranges"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,61 +31,58 @@ def sample_ranges(num_samples: int, width: int) -> list[slice]:
 
 
 class Design:
-    """Centred bits of some columns, and centred products of pairs of columns, for several fits.
+    """The terms of several least-squares fits: bits of columns, and products of two of them.
 
-    Iterating yields each range of samples with its columns ``[fits, m, samples]``. Together the
-    ranges cover all samples. If there is only one range, its columns are computed once; several
+    Iterating yields each range of samples with the terms ``[fits, m, samples]``. Together the
+    ranges cover all samples. If there is only one range, its terms are computed once; several
     ranges are computed anew in each iteration, to save memory.
 
     Args:
         bits: the samples in which each node is perturbed.
-        columns: the columns ``[fits, m]`` of the bits.
-        pairs: the pairs of columns to multiply, ``[fits, pairs, 2]``, as positions in ``columns``.
-
-    Attributes:
-        width: the number of columns and products, m.
+        first, second: the columns ``[fits, m]`` to multiply; the same column for a single bit.
     """
 
-    def __init__(
-        self, bits: PerturbedSamples, columns: Integers, pairs: Integers | None = None
-    ) -> None:
-        self._bits, self._columns, self._pairs = bits, columns, pairs
-        self.width = columns.shape[1] + (0 if pairs is None else pairs.shape[1])
-        self._ranges = sample_ranges(bits.num_samples, len(columns) * self.width)
-        self._whole: Vector | None = None
-        self._means: Vector | None = None
-        if len(self._ranges) == 1:
-            self._whole = self._part(slice(None))
-        elif pairs is not None:
-            sums = [
-                _products(self._single(samples), pairs).sum(axis=2, keepdims=True)
-                for samples in self._ranges
-            ]
-            self._means = np.sum(sums, axis=0) / bits.num_samples
+    def __init__(self, bits: PerturbedSamples, first: Integers, second: Integers) -> None:
+        self._bits, self._first, self._second = bits, first, second
+        self._ranges = sample_ranges(bits.num_samples, first.size)
+        self._whole = self._part(self._ranges[0]) if len(self._ranges) == 1 else None
 
     def __iter__(self) -> Iterator[tuple[slice, Vector]]:
-        if self._whole is not None:
-            yield self._ranges[0], self._whole
-            return
         for samples in self._ranges:
-            yield samples, self._part(samples)
+            yield samples, self._part(samples) if self._whole is None else self._whole
 
     def _part(self, samples: slice) -> Vector:
-        single = self._single(samples)
-        if self._pairs is None:
-            return single
-        products = _products(single, self._pairs)
-        if self._means is None:  # these are all samples
-            products -= products.mean(axis=2, keepdims=True)
-        else:
-            products -= self._means
-        return np.concatenate((single, products), axis=1)
-
-    def _single(self, samples: slice) -> Vector:
-        rows = self._bits.centred(self._columns.ravel(), samples)
-        return rows.reshape(*self._columns.shape, -1)
+        rows = self._bits.rows(self._first, samples)
+        rows &= self._bits.rows(self._second, samples)
+        return rows.astype(np.float64)
 
 
-def _products(single: Vector, pairs: Integers) -> Vector:
-    every = np.arange(len(single))[:, None]
-    return np.asarray(single[every, pairs[:, :, 0]] * single[every, pairs[:, :, 1]])
+def joint_sums(
+    bits: PerturbedSamples, columns: Integers, values: Sequence[Vector]
+) -> tuple[Vector, ...]:
+    """Count and add up the samples in which two columns are both perturbed.
+
+    Args:
+        bits: the samples in which each node is perturbed.
+        columns: some columns ``[fits, k]`` of each fit.
+        values: arrays ``[fits, n]``.
+
+    Returns:
+        The number of samples ``[fits, k, k]`` of each pair, and the sum over them of each array.
+        On the diagonal, those of single columns.
+    """
+    fits, size = columns.shape
+    first, second = np.triu_indices(size)
+    found = np.zeros((1 + len(values), fits * len(first)))
+    for samples in sample_ranges(bits.num_samples, columns.size):
+        rows = bits.rows(columns, samples)
+        both = rows[:, first] & rows[:, second]
+        # Few samples have both bits, so that these are found once and used for all sums.
+        pair, sample = np.divmod(np.flatnonzero(both), both.shape[2])
+        fit = pair // len(first)
+        weights = [None, *(each[fit, samples.start + sample] for each in values)]
+        for total, its in zip(found, weights, strict=True):
+            total += np.bincount(pair, its, len(total))
+    sums = np.empty((len(found), fits, size, size))
+    sums[..., first, second] = sums[..., second, first] = found.reshape(-1, fits, len(first))
+    return tuple(sums)

@@ -215,8 +215,9 @@ def _log_p_values(
     step = max(1, _CELLS_AT_ONCE // bits.num_samples)
     for start in range(0, len(own), step):
         some = own[start : start + step]
-        outcomes = bits.centred(cells.column[some])
-        outcomes *= coefficient[some, None]
+        column, its = cells.column[some], coefficient[some]
+        outcomes = its[:, None] * bits.rows(column)
         outcomes += residual[row[some]]
+        outcomes -= (its * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)
