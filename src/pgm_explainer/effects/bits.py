@@ -86,7 +86,8 @@ class PerturbedSamples:
         if self._kept is None:
             rows = self._bits(self._columns[places.ravel()], samples)
             return rows.reshape(*places.shape, -1)
-        return self._kept[0][places, samples]
+        # Unlike an index, take always returns the same memory layout, on which rounding depends.
+        return np.take(self._kept[0][:, samples], places, axis=0)
 
     def _blocks(self) -> Iterator[Bits]:
         for at in range(0, len(self), self._step):

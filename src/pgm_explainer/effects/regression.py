@@ -219,7 +219,8 @@ def _least_squares(
         gram += part @ part.swapaxes(1, 2)
         moments += part @ outcomes[:, samples, None]
     every = np.arange(terms)
-    mean = gram[:, every, every] / count
+    # Contiguous, because the rounding of a sum depends on the memory layout.
+    mean = np.ascontiguousarray(gram[:, every, every]) / count
     gram -= count * mean[:, :, None] * mean[:, None, :]
     gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
     coefficients = np.linalg.solve(gram, moments)

@@ -22,7 +22,7 @@ from .select import Dependents, Neighbourhood, select_variables
 __all__ = ["SelectionResult", "select_nodes"]
 
 _EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
+_EFFECT_TARGETS = 128
 _EFFECT_VALUES = 1 << 18
 """The maximum number of predictions (targets times samples) that are processed at once."""
 
