@@ -19,7 +19,7 @@ from .structure import DAG, add_leaf, search_many
 
 __all__ = ["Problem", "learn_networks"]
 
-_AT_ONCE = 128
+_AT_ONCE = 512
 _CODES_AT_ONCE = 1 << 24
 
 Codes = NDArray[np.uint8]

@@ -32,13 +32,14 @@ class Candidates:
         nodes: their indices.
         columns: their columns of the perturbed samples.
         effects: the effect of each, averaged over random perturbations of all other nodes.
-        residual: the outcome minus the effects of single nodes, ``[n]``.
+        residual: the outcome minus the effects of single nodes, ``[n]``, divided by ``scale``.
     """
 
     nodes: IntArray
     columns: IntArray
     effects: Vector
     residual: Vector
+    scale: float
 
 
 def pair_effects(
@@ -76,14 +77,14 @@ def _strongest(
     found = np.flatnonzero(log_p < np.log(level / len(log_p)))
     found = found[np.argsort(-abs(excess[found]), kind="stable")][:_MOST]
     first, second = np.triu_indices(len(candidates.nodes), 1)
-    nodes, effects = candidates.nodes, candidates.effects
+    nodes, effects, scale = candidates.nodes, candidates.effects, candidates.scale
     return tuple(
         PairEffect(
             (int(nodes[first[at]]), int(nodes[second[at]])),
-            float(effects[first[at]] + effects[second[at]] + excess[at]),
-            float(excess[at]),
-            float(excess[at] - margin[at]),
-            float(excess[at] + margin[at]),
+            float(effects[first[at]] + effects[second[at]] + scale * excess[at]),
+            float(scale * excess[at]),
+            float(scale * (excess[at] - margin[at])),
+            float(scale * (excess[at] + margin[at])),
             float(log_p[at]),
         )
         for at in found
