@@ -258,6 +258,6 @@ def _active_states(
     num_outside = len(inside) - num_inside
     if not num_inside or not num_outside:
         return np.asarray(states)
-    changed_inside = np.count_nonzero(changed[inside])
+    changed_inside = np.count_nonzero(changed & inside)
     inverted = changed_inside / num_inside < (num_changed - changed_inside) / num_outside
     return np.asarray(~states if inverted else states)
