@@ -85,15 +85,16 @@ def estimate_effects(
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
     size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
     size /= bits.variance[cells.column]
-    scale = scales[cells.row]
-    columns = (scale * effect, scale * low, scale * high)
+    strengths = [
+        _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
+        for its in cells.slices
+    ]
+    for each in (effect, low, high):
+        each *= scales[cells.row]
     found = []
-    for each, its in zip(problems, cells.slices, strict=True):
-        strength = _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
-        passed = significance.passed(log_p[its])
-        found.append(
-            _table(each.nodes, *(some[its] for some in columns), strength, log_p[its], passed)
-        )
+    for problem, its, strength in zip(problems, cells.slices, strengths, strict=True):
+        passed, interval = significance.passed(log_p[its]), (low[its], high[its])
+        found.append(_table(problem.nodes, effect[its], *interval, strength, log_p[its], passed))
     pairs = _pairs(bits, alone, union, found, scales, probability, significance)
     return [
         replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
@@ -101,7 +102,7 @@ def estimate_effects(
 
 
 def _scales(changes: Vector) -> Vector:
-    """Return the largest change in each row; divided by it, changes are squared without overflow."""
+    """Return the largest change in each row. Changes divided by it can be squared safely."""
     scales = abs(changes).max(axis=1)
     return np.where(scales > 0, scales, 1.0)
 
@@ -147,9 +148,7 @@ def _pairs(
             residual,
             float(scale),
         )
-        for each, its, residual, scale in zip(
-            found, strongest, alone.residual, scales, strict=True
-        )
+        for each, its, residual, scale in zip(found, strongest, alone.residual, scales, strict=True)
     ]
     return pair_effects(bits, candidates, probability, significance.significance)
 

@@ -137,10 +137,10 @@ class _Fits:
         for group in self._alike(list(terms), [its.shape[1] for its in terms.values()]):
             fits = [self.fits[at] for at in group]
             columns = np.stack([fit.active[terms[at]] for at, fit in zip(group, fits, strict=True)])
-            solved = _least_squares(
-                self._bits, columns[:, 0], columns[:, 1], self._outcomes[group]
+            solved = _least_squares(self._bits, columns[:, 0], columns[:, 1], self._outcomes[group])
+            coefficients = _of_centred(
+                np.stack([terms[at] for at in group]), self._bits.mean[columns], solved[0]
             )
-            coefficients = _of_centred(np.stack([terms[at] for at in group]), self._bits.mean[columns], solved[0])
             for at, fit, its, residual in zip(group, fits, coefficients, solved[1], strict=True):
                 improved[at] = Fit(fit.columns, fit.active, its[: len(fit.active)], residual)
         return improved
