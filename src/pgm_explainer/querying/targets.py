@@ -9,9 +9,27 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_array, as_list
 from ..errors import InputError
+from ..node_names import NodeNames
 from ..variables import VariableId
+from .node_types import TypedNodes
 
-__all__ = ["explained_classes", "listed"]
+__all__ = ["explained_classes", "listed", "numbered"]
+
+
+def numbered(target: Any, task: str, names: NodeNames, types: TypedNodes | None) -> Any:
+    """Return a target by the indices of its nodes, which may be given by name.
+
+    Raises:
+        InputError: no node has such a name.
+    """
+    if types is not None:
+        return types.number(target)
+    if not names or target is None or task == "graph":
+        return target
+    if task == "node":
+        return names.number(target)
+    ends = None if isinstance(target, str) else as_list(target)
+    return target if ends is None else tuple(map(names.number, ends))
 
 
 def explained_classes(
@@ -34,7 +52,7 @@ def explained_classes(
     if classes.ndim == 0:
         classes = np.full(len(names), classes)
     elif classes.shape == (num_nodes,):
-        classes = classes[np.array(names, dtype=np.int64)]
+        classes = classes[np.array(names, dtype=np.int64).ravel()]
     else:
         each = "node" if num_nodes is None else f"of the {num_nodes} nodes"
         raise InputError(

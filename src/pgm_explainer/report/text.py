@@ -6,8 +6,6 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..sampling import VariableId
 from .effects import (
     Sentence,
@@ -22,7 +20,8 @@ from .effects import (
     shown_effects,
 )
 from .facts import Fact, fact_nodes, informative_facts, single_facts
-from .measure import measure_of
+from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
+from .measure import measure_of, p_value
 from .names import aligned, listed, pad, printable, shorten, value_labels, width
 from .roles import idle_nodes
 from .terms import describe_terms
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHANGES",
     "DEPENDS",
+    "FEATURES",
     "MOST_EFFECTS",
     "MOST_PAIRS",
     "PAIRS",
@@ -47,7 +47,6 @@ __all__ = [
     "fact_words",
     "headline",
     "network_words",
-    "p_value",
     "pair_rows",
     "paragraph",
     "predicted",
@@ -62,15 +61,13 @@ MOST_EFFECTS, MOST_PAIRS = 8, 3
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
-_SMALLEST_LOG_P = -690.0
-"""A p-value with a smaller logarithm underflows."""
 
 
 def describe(explanation: Explanation) -> str:
     """Describe the prediction, its causes, what else depends on it, and the network."""
     blocks = [paragraph(summarise(explanation)), _changes(explanation)]
     (along,) = as_texts(explanation, [dependence_sentence(explanation)])
-    blocks += [*_pairs(explanation), paragraph(f"{DEPENDS}: {along}")]
+    blocks += [*_pairs(explanation), *_features(explanation), paragraph(f"{DEPENDS}: {along}")]
     blocks += [paragraph(text) for text in network_words(explanation)]
     if explanation.network is not None:
         blocks += [*_table(explanation), *_facts(explanation)]
@@ -166,16 +163,6 @@ def pair_rows(
         ]
 
 
-def p_value(log_p: float) -> str:
-    """Return a p-value from its natural logarithm.
-
-    Examples:
-        >>> p_value(-9.0), p_value(-5000.0)
-        ('0.0001', '<1e-299')
-    """
-    return f"{np.exp(log_p):.1g}" if log_p >= _SMALLEST_LOG_P else "<1e-299"
-
-
 def _changes(explanation: Explanation) -> str:
     lines = [paragraph(f"{CHANGES}: {effects_caption(explanation)}")]
     found = int(explanation.effects.significant.sum())
@@ -193,6 +180,20 @@ def _pairs(explanation: Explanation) -> Iterator[str]:
         more = len(explanation.effects.pairs) - MOST_PAIRS
         left_out = [f"… and {more} more: see explanation.effects.pairs"] if more > 0 else []
         yield "\n".join([f"{PAIRS}:", *aligned(list(pair_rows(explanation))), *left_out])
+
+
+def _features(explanation: Explanation) -> Iterator[str]:
+    features = explanation.features
+    if features is None:
+        return
+    caption, columns = feature_words(explanation, features)
+    lines, found = [paragraph(f"{FEATURES}: {caption}")], int(features.significant.sum())
+    if found:
+        lines += aligned(list(feature_rows(features, measure_of(explanation, features))))
+        if found > MOST_FEATURES:
+            lines.append(f"… and {found - MOST_FEATURES} more: see explanation.features")
+        lines.append(paragraph(columns))
+    yield "\n".join(lines)
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:
@@ -325,8 +326,8 @@ def _about(explanation: Explanation) -> str:
     """Return what evidence is about."""
     if explanation.part_labels:
         return f"one {wording_of(explanation.settings).noun}"
-    features = "features or own prediction" if explanation.task == "node" else "features"
-    return f"one node's {features}"
+    own = explanation.settings.model.has_own_predictions
+    return "one node's features or own prediction" if own else "one node's features"
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:

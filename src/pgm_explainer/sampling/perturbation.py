@@ -25,6 +25,7 @@ __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
     "CustomPerturbation",
+    "Permute",
     "Perturbation",
     "RandomWhereConstant",
     "as_perturbation",
@@ -117,7 +118,7 @@ class _Uniform(Described):
 
 
 @dataclass(frozen=True)
-class _Permute(Described):
+class Permute(Described):
     """The features of another node, drawn at random, as in permutation importance.
 
     The new features occur in the data, and rare values stay rare. The other node may have the same
@@ -127,8 +128,11 @@ class _Permute(Described):
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
-        return np.asarray(population.x[donors])
+        return np.asarray(population.x[self.donors(population, draws)])
+
+    def donors(self, population: Population, draws: Draws) -> IntArray:
+        """Return the nodes whose features are taken."""
+        return population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class CustomPerturbation(UserDefined):
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute())
+    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), Permute())
 }
 
 
@@ -316,6 +320,7 @@ def changed_shares(
     nodes: IntArray,
     block_of: IntArray,
     seed: int,
+    probes: int = _PROBES,
 ) -> NDArray[np.float64]:
     """Return how often a perturbation changes any feature in a block of columns.
 
@@ -323,16 +328,17 @@ def changed_shares(
 
     Args:
         block_of: the block of each column, as a number; -1 for columns in no block.
+        probes: the number of random perturbations that are tried.
     """
     columns = np.flatnonzero(block_of >= 0)
     columns = columns[np.argsort(block_of[columns], kind="stable")]
     first = np.searchsorted(block_of[columns], np.arange(block_of.max() + 1))
     width = max(population.x.shape[1], _LEAST_WIDTH)
-    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
+    at_once = max(1, _FLOATS_AT_ONCE // (probes * width))
     shares = [np.empty((0, len(first)))]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
-        new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
+        new = new_features(perturbation, population, Draws.grid(seed, np.arange(probes), block))
         differs = new[..., columns] != population.x[block][:, columns]
         shares.append(np.logical_or.reduceat(differs, first, axis=-1).mean(axis=0))
     return np.concatenate(shares)

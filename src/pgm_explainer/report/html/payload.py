@@ -20,7 +20,7 @@ from ..surroundings import Surroundings
 from ..terms import describe_terms
 from ..text import describe, headline
 from ..wording import wording_of
-from .answers import dependence_part, effects_part, lead_part, node_key, number
+from .answers import dependence_part, effects_part, features_part, lead_part, node_key, number
 from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
+        "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),
@@ -165,7 +166,7 @@ def _legend(view: Surroundings) -> str:
     """Return what the marks of the picture mean, as far as they occur in it."""
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
-    state = "kept" if view.explanation.task == "node" else "original"
+    state = "kept" if view.explanation.settings.model.has_own_predictions else "original"
     has_ring = network is not None and (
         explaining or view.explanation.task == "node" or not view.explanation.part_labels
     )
