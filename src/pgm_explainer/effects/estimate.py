@@ -61,20 +61,21 @@ def estimate_effects(
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
-    scales = [_scale(each.outcome.change) for each in problems]
-    changes = [each.outcome.change / scale for each, scale in zip(problems, scales, strict=True)]
+    changes = np.stack([each.outcome.change for each in problems])
+    scales = _scales(changes)
+    changes /= scales[:, None]
     cells = Cells([np.searchsorted(union, each.nodes) for each in problems], len(union))
-    signed = [(columns, change) for columns, change in zip(cells.columns, changes, strict=True)]
-    moved = [(columns, _movement(change)) for columns, change in signed]
+    sizes = abs(changes)
+    signed = list(zip(cells.columns, changes, strict=True))
+    moved = list(zip(cells.columns, _movements(sizes), strict=True))
     fits = fit_all(bits, [*signed, *moved], probability)
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
     del fits, signed, moved  # arrays with a number per sample: with many samples they are large
-    sizes = [abs(change) for change in changes]
     values = (paired.residual, alone.residual, alone.residual**2, sizes)
     rows = [row for some in values for row in some]
     sums = np.split(bits.sums(rows), np.cumsum([len(some) for some in values])[:-1], 1)
-    average = np.array([size.mean() for size in sizes])
+    average = sizes.mean(axis=1)
     del values, rows, sizes, changes
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
@@ -83,22 +84,26 @@ def estimate_effects(
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
     size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
     size /= bits.variance[cells.column]
+    strengths = [
+        _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
+        for its in cells.slices
+    ]
+    for each in (effect, low, high):
+        each *= scales[cells.row]
     found = []
-    for each, its in zip(problems, cells.slices, strict=True):
-        strength = _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
-        passed = significance.passed(log_p[its])
-        interval = (low[its], high[its])
-        found.append(_table(each.nodes, effect[its], *interval, strength, log_p[its], passed))
-    pairs = _pairs(bits, alone, union, found, probability, significance)
+    for problem, its, strength in zip(problems, cells.slices, strengths, strict=True):
+        passed, interval = significance.passed(log_p[its]), (low[its], high[its])
+        found.append(_table(problem.nodes, effect[its], *interval, strength, log_p[its], passed))
+    pairs = _pairs(bits, alone, union, found, scales, probability, significance)
     return [
-        replace(each, pairs=its).scaled(scale)
-        for each, its, scale in zip(found, pairs, scales, strict=True)
+        replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
     ]
 
 
-def _scale(change: Vector) -> float:
-    """Return the largest change. Changes divided by it can be squared without overflow."""
-    return float(abs(change).max(initial=0.0)) or 1.0
+def _scales(changes: Vector) -> Vector:
+    """Return the largest change in each row. Changes divided by it can be squared safely."""
+    scales = abs(changes).max(axis=1)
+    return np.where(scales > 0, scales, 1.0)
 
 
 def _table(
@@ -128,6 +133,7 @@ def _pairs(
     alone: StackedFits,
     union: IntArray,
     found: Sequence[Effects],
+    scales: Vector,
     probability: float,
     significance: SignificanceConfig,
 ) -> list[tuple[PairEffect, ...]]:
@@ -135,18 +141,30 @@ def _pairs(
     strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
     candidates = [
         Candidates(
-            each.nodes[its], np.searchsorted(union, each.nodes[its]), each.effect[its], residual
+            each.nodes[its],
+            np.searchsorted(union, each.nodes[its]),
+            each.effect[its],
+            residual,
+            float(scale),
         )
-        for each, its, residual in zip(found, strongest, alone.residual, strict=True)
+        for each, its, residual, scale in zip(found, strongest, alone.residual, scales, strict=True)
     ]
     return pair_effects(bits, candidates, probability, significance.significance)
 
 
-def _movement(change: Vector) -> Vector:
-    """Return the squared ranks of the absolute change in each sample, scaled from 0 to 1."""
-    _, which, counts = np.unique(abs(change), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2  # ties get the mean of their ranks
-    return np.square(ranks[which] / len(change))
+def _movements(sizes: Vector) -> Vector:
+    """Return the squared ranks ``[..., n]`` of absolute changes in each row, scaled from 0 to 1."""
+    order = np.argsort(sizes, axis=1)
+    ordered = np.take_along_axis(sizes, order, axis=1)
+    first = np.ones(sizes.shape, dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    counts = np.diff(np.append(starts, sizes.size))
+    # Ties get the mean of their ranks.
+    ranks = np.repeat(starts % sizes.shape[1] + (counts + 1) / 2, counts).reshape(sizes.shape)
+    movements = np.empty_like(ranks)
+    np.put_along_axis(movements, order, np.square(ranks / sizes.shape[1]), axis=1)
+    return movements
 
 
 def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
@@ -214,8 +232,9 @@ def _log_p_values(
     step = max(1, _CELLS_AT_ONCE // bits.num_samples)
     for start in range(0, len(own), step):
         some = own[start : start + step]
-        outcomes = bits.centred(cells.column[some])
-        outcomes *= coefficient[some, None]
+        column, its = cells.column[some], coefficient[some]
+        outcomes = its[:, None] * bits.rows(column)
         outcomes += residual[row[some]]
+        outcomes -= (its * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)

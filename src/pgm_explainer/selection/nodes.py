@@ -21,7 +21,7 @@ from .select import Dependents, Neighbourhood, select_variables
 __all__ = ["STRONG", "SelectionResult", "causes", "choose_nodes", "select_nodes"]
 
 _EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
+_EFFECT_TARGETS = 128
 _EFFECT_VALUES = 1 << 18
 """The maximum number of predictions (targets times samples) that are processed at once."""
 
