@@ -36,7 +36,7 @@ function drawAll(explanation) {
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
   $("around-title").textContent = picture.title;
-  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects));
+  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects, around.unnamed));
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   if (network) {

@@ -24,6 +24,7 @@ _SCRIPTS = (
     "inference.js",
     "knowledge.js",
     "draw.js",
+    "labels.js",
     "marks.js",
     "picture.js",
     "network.js",

@@ -164,12 +164,14 @@ def label_values(axes: Axes, text: str, width: float | None = None) -> None:
 def title_rows(axes: Axes, text: str, hidden: int) -> None:
     """Write a title with the number of rows that are not drawn."""
     more = f"\n({hidden} more are not drawn)" if hidden else ""
-    _title(axes, text, 1.0 if inches(axes)[0] > _NARROW else 0.95 - _NAMES, more)
+    width, _ = inches(axes)
+    share = 1.0 if width > _NARROW else 0.95 - _NAMES
+    _title(axes, text, min(_TITLE, fits(share * width, points(10))), more)
 
 
-def _title(axes: Axes, text: str, share: float = 1.0, more: str = "") -> None:
-    """Write a title in as many lines as it needs in a share of the width."""
-    lines = textwrap.fill(text, min(_TITLE, fits(share * inches(axes)[0], points(10))))
+def _title(axes: Axes, text: str, letters: int, more: str = "") -> None:
+    """Write a title in as many lines as it needs."""
+    lines = textwrap.fill(text, letters)
     axes.set_title(lines + more, size=points(10), color=INK, parse_math=False)
 
 
@@ -191,5 +193,5 @@ def say(axes: Axes, text: str) -> None:
 
 def finish(axes: Axes, title: str) -> None:
     """Add a title and remove the frame."""
-    _title(axes, title)
+    _title(axes, title, fits(inches(axes)[0], points(10)))
     axes.set_axis_off()
