@@ -252,6 +252,9 @@ class Pipeline:
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,
+            class_stayed=result.outcome.class_stayed,
+            sample_mean=float(result.outcome.values.mean()),
+            thresholds=result.outcome.thresholds,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around

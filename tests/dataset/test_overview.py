@@ -28,6 +28,9 @@ def test_the_counts_match_the_explanations(data):
     assert view.explained + view.failed == NODES == view.targets
     assert sum(view.errors.values()) == view.failed
     assert view.unchanged == sum(each.held == 1 for each in explanations)
+    stayed = [each.class_stayed for each in explanations]
+    assert view.class_stayed == pytest.approx(sum(stayed) / len(stayed))
+    assert f"in {view.class_stayed:.1%} of perturbed graphs, on average" in str(view)
     found = [significant(each) for each in explanations]
     assert view.unaffected == sum(not effects for effects in found)
     assert view.own == sum(

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, PGMExplainerWarning
 from .explainers import SOURCES, NamedExplainer, add_explainer
-from .outputs import check_outputs, print_json, print_text, write_outputs
+from .outputs import (
+    add_report,
+    check_outputs,
+    check_reports,
+    print_json,
+    print_text,
+    write_outputs,
+    write_reports,
+)
 from .targets import add_targets, named_targets
 
 if TYPE_CHECKING:
@@ -31,6 +39,8 @@ examples:
       --target 3,5
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --parts edges
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
+      --report why.docx --report why.pdf
   pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
       --task graph --json
 """
@@ -57,21 +67,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write a file instead of printing text: .html (interactive), .json (can be loaded "
         "again), .png, .pdf or .svg (one target only); repeatable",
     )
+    add_report(output)
     output.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Read the inputs, explain, and write or print the explanations."""
     check_outputs(options.output, 1)
+    check_reports(options, 1)
     named = NamedExplainer.of(options)
     targets = _targets(options, named)
     check_outputs(options.output, len(targets))
-    as_text = not options.output and not options.json
+    check_reports(options, len(targets))
+    as_text = not options.output and not options.report and not options.json
     with warnings.catch_warnings():
         if as_text:  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
         explanations = _explain(named, targets)
     write_outputs(options.output, explanations)
+    write_reports(options, explanations)
     if options.json:
         print_json(explanations)
     elif as_text:

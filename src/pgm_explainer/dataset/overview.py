@@ -28,6 +28,7 @@ _COLUMNS = [
     "error",
     "explained_class",
     "held",
+    "class_stayed",
     "nodes",
     "kinds",
     "parts",
@@ -107,6 +108,8 @@ class Overview:
         classes: the causes for each explained class; only for many graphs, or if parts are not
             nodes.
         noun: what a part is called in the report, such as ``edge``.
+        class_stayed: the share of samples in which the predicted class stayed the same, averaged
+            over the explained predictions; None for a regression.
     """
 
     folder: str
@@ -126,6 +129,7 @@ class Overview:
     shared: list[Shared]
     classes: list[ClassCauses] = field(default_factory=list)
     noun: str = "node"
+    class_stayed: float | None = None
 
     @property
     def throughput(self) -> float:
@@ -193,6 +197,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
             for number, (count, tally) in sorted(counts.classes.items())
         ],
         noun="part" if counts.classes else "node",
+        class_stayed=counts.stayed / counts.classified if counts.classified else None,
     )
 
 
@@ -256,6 +261,7 @@ class _Counts:
         self.classes: dict[int, tuple[int, _Tally]] = {}
         self.explained = self.unchanged = self.unaffected = self.own = 0
         self.in_points = False
+        self.stayed, self.classified = 0.0, 0
         self.errors: Counter[str] = Counter()
         self.causes, self.along, self.kinds, self.features = (_Tally() for _ in range(4))
         self.keys: list[int] = []
@@ -266,6 +272,8 @@ class _Counts:
             return
         self.explained += 1
         self.unchanged += row["held"] == 1
+        if row["class_stayed"] is not None:
+            self.stayed, self.classified = self.stayed + row["class_stayed"], self.classified + 1
         self.unaffected += not effects
         if (self._many or row["parts"] is not None) and row["explained_class"] is not None:
             count, tally = self.classes.get(row["explained_class"], (0, _Tally()))

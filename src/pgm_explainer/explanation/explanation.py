@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,10 +12,11 @@ import numpy as np
 
 from ..arrays import IntArray, check_whole_number
 from ..effects import Effects
-from ..errors import InputError, QueryError
+from ..errors import InputError, PGMExplainerWarning, QueryError
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
+from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
@@ -44,7 +46,16 @@ class Explanation(Shown):
         probability: the model's probability of that class on the unperturbed features; None for a
             regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
-        held: the fraction of samples in which the prediction was kept.
+        held: the fraction of samples in which the prediction was kept, as the option ``change``
+            defines it; this is what the network is about.
+        class_stayed: the fraction of samples in which the model predicted the same class as on the
+            unperturbed features, whether or not this class is the explained one; None for a
+            regression.
+        sample_mean: the mean over the samples of what the effects are about: the probability of
+            the explained class, the predicted value or, of several values, the Euclidean distance
+            from the unperturbed ones.
+        thresholds: changes above these counted as changed, one for each level of change, in the
+            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
@@ -74,6 +85,9 @@ class Explanation(Shown):
     probability: float | None
     values: tuple[float, ...]
     held: float
+    class_stayed: float | None
+    sample_mean: float
+    thresholds: tuple[float, ...]
     ranking: Ranking
     effects: Effects
     network: BayesianNetwork | None
@@ -184,6 +198,10 @@ class Explanation(Shown):
                 (the features), ``"kept"`` or ``"changed"`` (the prediction), or one of each, as in
                 ``"original, kept"``.
 
+        Warns:
+            PGMExplainerWarning: fewer than 5 samples are expected to match the evidence, so the
+                answer is unreliable; see :meth:`support`.
+
         Raises:
             QueryError: there is no network, or the evidence is invalid or has probability zero.
 
@@ -193,6 +211,9 @@ class Explanation(Shown):
         """
         network = self._network_for(evidence)
         states = network.query(self.target, evidence)
+        weakness = thin_support(self.support(evidence)) if evidence else None
+        if weakness is not None:
+            warnings.warn(weakness, PGMExplainerWarning, stacklevel=2)
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
@@ -322,6 +343,47 @@ class Explanation(Shown):
         options.setdefault("target", self.source[1])
         return self.source[0]
 
+    def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
+        """Return why the model predicts this, in three to six sentences with their numbers.
+
+        They say what is predicted, which parts speak for it and which against it (the target's own
+        features first, if they were explained), what was tried, and how sure this is.
+
+        Args:
+            audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
+                and settings.
+            templates: sentences that replace the built-in ones, by name, for another language or
+                style; ``docs/reason.md`` lists their names and fields.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+        """
+        from ..report.reason import reason_text
+
+        return reason_text(self, audience, templates)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        audience: str = "manager",
+        templates: Mapping[str, str] | None = None,
+    ) -> Path:
+        """Write a page with the reason, the effects as a table and bars, and what was tried.
+
+        Args:
+            path: the file, whose extension is its format: ``.md``, ``.html``, ``.pdf`` (needs
+                matplotlib) or ``.docx`` (needs python-docx).
+            audience: as in :meth:`reason`.
+            templates: as in :meth:`reason`.
+
+        Raises:
+            InputError: the extension, the audience, a template or one of its fields is unknown.
+            FileError: the file cannot be written.
+        """
+        from ..report.document import write_report
+
+        return write_report(self, path, audience, templates)
+
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
 
@@ -410,7 +472,14 @@ class Explanation(Shown):
             and self.effects.agrees(other.effects)
             and all(
                 getattr(self, name) == getattr(other, name)
-                for name in ("target", "explained_class", "held", "ranking", "network")
+                for name in (
+                    "target",
+                    "explained_class",
+                    "held",
+                    "class_stayed",
+                    "ranking",
+                    "network",
+                )
             )
         )
 

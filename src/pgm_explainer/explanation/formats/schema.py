@@ -18,7 +18,7 @@ from .settings_file import settings_to_dict
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 6
+VERSION = 7
 NOISY_OR_FIELDS = (
     "perturbed",
     "leak",
@@ -50,6 +50,9 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],
         "held": explanation.held,
+        "class_stayed": explanation.class_stayed,
+        "sample_mean": _plain_number(explanation.sample_mean),
+        "thresholds": list(explanation.thresholds),
         "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),
         "names": _plain_names(explanation),

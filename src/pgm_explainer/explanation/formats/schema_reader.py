@@ -37,6 +37,9 @@ _FIELDS = (
     "probability",
     "values",
     "held",
+    "class_stayed",
+    "sample_mean",
+    "thresholds",
     "effects",
     "ranking",
     "names",
@@ -82,6 +85,9 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         probability=fields["probability"].or_none(Checked.fraction),
         values=values,
         held=fields["held"].fraction(),
+        class_stayed=fields["class_stayed"].or_none(Checked.fraction),
+        sample_mean=fields["sample_mean"].number(),
+        thresholds=tuple(each.finite() for each in fields["thresholds"].items()),
         effects=replace(effects, names=names),
         ranking=replace(ranking, names=names),
         network=fields["network"].or_none(_read_network),
@@ -332,6 +338,8 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
             f"which does not fit its {len(values)} values"
         )
+    if (chosen is None) != (explanation.class_stayed is None):
+        raise FileError(f"{place}.class_stayed must be null for a regression, and only then")
     _check_class_names(explanation, place)
     if explanation.network is not None:
         _check_network(explanation, explanation.network, place)

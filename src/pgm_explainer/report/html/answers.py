@@ -12,37 +12,79 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...variables import VariableId
 from ..effects import (
     Mention,
     Sentence,
     ShownEffect,
     dependence_sentence,
     effects_caption,
-    lead_sentence,
+    evidence_note,
     left_out_sentences,
     own_effects,
     shown_effects,
 )
-from ..measure import Measure, measure_of
+from ..measure import Measure, measure_of, p_value, percent, share_of
 from ..names import variable_label
-from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
+from ..reason import reason_sentences
+from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
     from ...explanation import Explanation
 
-__all__ = ["dependence_part", "effects_part", "lead_part", "node_key", "number"]
+__all__ = [
+    "dependence_part",
+    "effects_part",
+    "figures_part",
+    "lead_part",
+    "network_effect",
+    "node_key",
+    "number",
+]
 
 _MOST_BARS = 12
 _MOST_ROWS = 200
 
 
-def lead_part(explanation: Explanation) -> list[Any]:
-    """Return the paragraph under the headline: probability, stability and strongest effect."""
-    samples, likely = explanation.settings.sampling.num_samples, explanation.probability
-    sure = "" if likely is None else f"The model gives this a probability of {likely:.1%}. "
-    held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs. "
-    return _sentence([sure + held, *lead_sentence(explanation)], explanation)
+def lead_part(explanation: Explanation) -> list[list[Any]]:
+    """Return the sentences under the headline: the reason, in words for a manager."""
+    return _sentences(reason_sentences(explanation), explanation)
+
+
+def figures_part(explanation: Explanation) -> list[list[str]]:
+    """Return the key figures, each with its caption."""
+    likely, stayed = explanation.probability, explanation.class_stayed
+    mean, samples = explanation.sample_mean, explanation.settings.sampling.num_samples
+    shown, what = [], measure_of(explanation).what
+    if likely is not None:
+        shown.append([percent(likely), f"is {what}"])
+    if stayed is not None:
+        shown.append([share_of(stayed, samples), f"of {samples:,} perturbed graphs keep the class"])
+    if likely is not None:
+        shown.append([percent(mean), "is its mean probability in them"])
+    elif len(explanation.values) == 1:
+        shown.append([f"{explanation.values[0]:.4g}", f"is {what}"])
+        shown.append([f"{mean:.4g}", f"is its mean in {samples:,} perturbed graphs"])
+    return shown
+
+
+def network_effect(explanation: Explanation, name: VariableId) -> dict[str, str]:
+    """Return the direction of the effect of a variable of the network, and the effect in words."""
+    if name == explanation.target and explanation.task != "node":
+        return {}
+    number = explanation.names.index(name)
+    found = [each for each in shown_effects(explanation) if each.number == number]
+    if not found:
+        return {}
+    (each,) = found
+    measure = measure_of(explanation)
+    return {
+        "direction": each.direction,
+        "evidence": evidence_note(each, explanation),
+        "effect": _typeset(measure.signed(each.effect.effect))
+        + (" points" if measure.unit else ""),
+    }
 
 
 def effects_part(explanation: Explanation) -> dict[str, Any]:
@@ -74,13 +116,12 @@ def _unlisted(count: int) -> str:
 
 def _bar(shown: ShownEffect, measure: Measure, explanation: Explanation) -> dict[str, Any]:
     effect = shown.effect
-    notes = {"both": "both directions", "": "not significant"}
     return {
         "key": node_key(shown.number),
         "name": part_label(explanation, shown.number),
         "target": shown.is_target,
         "direction": shown.direction,
-        "note": notes.get(shown.direction, ""),
+        "note": evidence_note(shown, explanation),
         "numbers": [number(each) for each in (effect.effect, effect.low, effect.high)],
         "effect": _typeset(measure.signed(effect.effect)),
         "interval": _typeset(measure.interval(effect.low, effect.high)),

@@ -17,7 +17,11 @@ function show(at) {
   shown.prior = network && beliefsNow().holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
-  $("lead").replaceChildren(...sentence(explanation.lead));
+  $("figures").replaceChildren(...explanation.figures.map(([value, caption]) =>
+    element("li", {}, element("strong", {}, value), ` ${caption}`)));
+  $("kept").textContent = explanation.kept;
+  $("lead").replaceChildren(...explanation.lead.map((each) =>
+    element("p", {}, ...sentence(each))));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),

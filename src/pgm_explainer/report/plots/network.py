@@ -72,7 +72,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     axes.margins(0)
     if min(scale) == 1:
         axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
-    finish(axes, f"Bayesian network: the prediction holds with probability {chance}")
+    finish(axes, f"Bayesian network: the prediction is kept with probability {chance}")
 
 
 def _extent(
