@@ -38,6 +38,8 @@ examples:
   pgm-explainer explain --model mymodel:links --graph g.npz --task edge \\
       --target 3,5
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
+      --explain-features
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --parts edges
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --report why.docx --report why.pdf
@@ -57,6 +59,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_explainer(parser)
     add_targets(parser, without="none in a graph task")
+    parser.add_argument(
+        "--explain-features",
+        action="store_true",
+        help="also say which features of the target and of the nodes of the network change it",
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output",
@@ -83,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         if as_text:  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
-        explanations = _explain(named, targets)
+        explanations = _explain(named, targets, options.explain_features)
     write_outputs(options.output, explanations)
     write_reports(options, explanations)
     if options.json:
@@ -99,8 +106,10 @@ def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     return targets or [None]
 
 
-def _explain(named: NamedExplainer, targets: list[Any]) -> list[Explanation]:
+def _explain(named: NamedExplainer, targets: list[Any], with_features: bool) -> list[Explanation]:
     explainer, names = named(), named.node_names
-    many = len(targets) > 1
-    found = explainer.explain_many(targets) if many else [explainer.explain(targets[0])]
+    if len(targets) > 1:
+        found = explainer.explain_many(targets, with_features=with_features)
+    else:
+        found = [explainer.explain(targets[0], with_features=with_features)]
     return found if names is None else [each.named(names) for each in found]

@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import IntArray, check_whole_number
 from ..effects import Effects
 from ..errors import InputError, PGMExplainerWarning, QueryError
+from ..feature_names import FeatureNames, feature_title
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
@@ -22,6 +23,7 @@ from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
 from ..variables import GRAPH, VariableId, is_edge
 from ..versions import current_versions
+from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "check_explanation", "target_of"]
+__all__ = ["Explanation", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +78,12 @@ class Explanation(Shown):
         area: the nodes of the neighbourhood, ascending, if the parts are not nodes; else empty.
         source: the explainer that made the explanation, and the target that was passed to it.
             None if the explanation was loaded, unpickled or copied.
+        feature_names: the names of the feature columns; empty if they have none. In a graph with
+            several node types, a mapping from each type to its names; see :meth:`feature_name`.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
+        features: the effects of single features of the target and of the nodes of the network; None
+            unless they were explained too (``with_features=True``).
     """
 
     target: VariableId
@@ -102,6 +108,8 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    feature_names: FeatureNames = field(default=(), repr=False)
+    features: FeatureEffects | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -137,6 +145,17 @@ class Explanation(Shown):
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
         return label if number == 1 else f"not {label}"
+
+    def feature_name(self, column: int, node: VariableId | None = None) -> str:
+        """Return the name of a feature column; without names, ``feature 3``.
+
+        Args:
+            column: the number of the column, from 0.
+            node: the node that it belongs to, which is needed only if there are node types.
+        """
+        column = check_whole_number(column, "a feature column", at_least=0)
+        kind = str(node[0]) if self.names.typed and isinstance(node, tuple) else None
+        return feature_title(self.feature_names, column, kind)
 
     @property
     def nodes(self) -> list[VariableId]:
@@ -260,13 +279,28 @@ class Explanation(Shown):
         """Return the same explanation with names instead of node indices.
 
         Args:
-            names: a list with a name for every node of the graph, or a mapping from node indices
-                to names.
+            names: a list with a name for every node of the graph, or a mapping from nodes, given by
+                index or present name, to names. With several node types, also a mapping from each
+                type to a list of names; types are kept, as in ``("author", "Ada")``.
 
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
-        new = NodeNames.read(names, self.around.tolist())
+        try:
+            labels = self.names.relabelled(names, self.around.tolist())
+        except InputError:
+            raise
+        except Exception as error:  # a collection of the caller may raise anything
+            raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
+        return self.renamed(labels, self.names.typed)
+
+    def renamed(self, labels: Any, typed: bool) -> Explanation:
+        """Return the same explanation with names by node index, read as :class:`NodeNames` does.
+
+        Args:
+            typed: whether each name is a pair of a node type and a name.
+        """
+        new = NodeNames.read(labels, self.around.tolist(), typed)
         if self.part_labels:
             new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
         target = target_of(self.task, self.ends, new)
@@ -281,6 +315,7 @@ class Explanation(Shown):
             network=network,
             ranking=replace(self.ranking, names=new),
             effects=replace(self.effects, names=new),
+            features=None if self.features is None else replace(self.features, names=new),
             names=new,
         )
 
@@ -389,6 +424,7 @@ class Explanation(Shown):
 
         Args:
             kind: ``"effects"`` (the effect of perturbing each part, with 95% intervals),
+                ``"features"`` (the same for single features, with ``with_features=True``),
                 ``"neighbourhood"`` (the graph around the target; see below), ``"network"`` (the
                 Bayesian network), ``"both"`` (neighbourhood and network side by side), or
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
@@ -470,6 +506,8 @@ class Explanation(Shown):
         return (
             isinstance(other, Explanation)
             and self.effects.agrees(other.effects)
+            and (self.features is None) == (other.features is None)
+            and (self.features is None or self.features.agrees(other.features))
             and all(
                 getattr(self, name) == getattr(other, name)
                 for name in (
@@ -490,17 +528,3 @@ def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
     """Return the label of a target, given the indices of its nodes."""
     named = names.of(ends.tolist())
     return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
-
-
-def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
-    """Raise an InputError unless this is an explanation of the given graph and task."""
-    if not isinstance(explanation, Explanation):
-        raise InputError(f"an explanation is required, not {explanation!r}")
-    nodes = np.append(explanation.ranking.nodes, explanation.ends)
-    its = explanation.graph
-    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
-    other = size not in (None, graph.num_nodes)
-    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
-        raise InputError(
-            "the explanation belongs to another graph or task; use the explainer that made it"
-        )

@@ -10,9 +10,18 @@ import numpy as np
 from .names import printable, value_labels
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..effects import Effects
+    from ..explanation import Explanation, FeatureEffects
 
-__all__ = ["Measure", "figures", "measure_of", "p_value", "percent", "share_of"]
+__all__ = [
+    "Measure",
+    "figures",
+    "measure_of",
+    "p_value",
+    "percent",
+    "plain_measure",
+    "share_of",
+]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
 """Numbers outside this range are written with an exponent."""
@@ -67,11 +76,9 @@ class Measure:
         return format(self.factor * effect, form)
 
 
-def measure_of(explanation: Explanation) -> Measure:
-    """Return the format for the effects of an explanation."""
-    effects = explanation.effects
-    counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
-    largest = float(abs(counted).max(initial=0.0))
+def measure_of(explanation: Explanation, features: FeatureEffects | None = None) -> Measure:
+    """Return the format for the effects of an explanation: of its parts, or of features."""
+    largest = _largest(explanation.effects if features is None else features)
     what = _explained(explanation)
     falls, rises = f"lowers {what}", f"raises {what}"
     if explanation.explained_class is not None:
@@ -81,6 +88,13 @@ def measure_of(explanation: Explanation) -> Measure:
         falls = f"keeps {what} closer to the original ones"
         rises = f"moves {what} away from the original ones"
     return Measure(what, falls, rises, _decimals(largest, digits=3, least=0))
+
+
+def plain_measure(effects: Effects | FeatureEffects) -> Measure:
+    """Return the format for effects on a prediction that is not known."""
+    what = "the prediction"
+    decimals = _decimals(_largest(effects), digits=3, least=0)
+    return Measure(what, f"lowers {what}", f"raises {what}", decimals)
 
 
 def p_value(log_p: float) -> str:
@@ -139,6 +153,12 @@ def figures(*numbers: float) -> list[str]:
     else:
         decimals = 6
     return [f"{each:.{decimals}f}" for each in numbers]
+
+
+def _largest(effects: Effects | FeatureEffects) -> float:
+    """Return the largest size of a significant effect or, without any, of all effects."""
+    counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
+    return float(abs(counted).max(initial=0.0))
 
 
 def _explained(explanation: Explanation) -> str:

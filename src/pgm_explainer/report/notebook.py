@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from .colours import CHANGED, KEPT, VERMILLION
 from .effects import dependence_sentence, effects_caption, own_sentences
 from .facts import fact_nodes, informative_facts, own_chance
+from .features import feature_rows, feature_words
 from .layers import Point, place_network
+from .measure import measure_of
 from .names import printable, shorten, variable_label
 from .terms import describe_kept, describe_terms
 from .text import (
     CHANGES,
     DEPENDS,
+    FEATURES,
     MOST_EFFECTS,
     PAIRS,
     as_texts,
@@ -35,7 +38,7 @@ from .text import (
 from .wording import wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..explanation import Explanation, FeatureEffects
     from ..sampling import VariableId
 
 __all__ = ["to_notebook_html"]
@@ -87,8 +90,20 @@ def _effects(explanation: Explanation) -> Iterator[str]:
         yield _paragraph(said)
     if explanation.effects.pairs:
         yield _table(_text(f"{PAIRS}:"), pair_rows(explanation))
+    if explanation.features is not None:
+        yield from _features(explanation, explanation.features)
     for said in as_texts(explanation, [dependence_sentence(explanation)]):
         yield _paragraph(said, DEPENDS)
+
+
+def _features(explanation: Explanation, features: FeatureEffects) -> Iterator[str]:
+    """Yield which single features change the prediction."""
+    caption, columns = feature_words(explanation, features)
+    if not features.significant.any():
+        yield _paragraph(caption, FEATURES)
+        return
+    rows = feature_rows(features, measure_of(explanation, features))
+    yield _table(f"<b>{FEATURES}:</b> {_text(f'{caption} {columns}')}", rows)
 
 
 def _dependence(explanation: Explanation) -> str:

@@ -63,7 +63,7 @@ def listings(overview: Overview) -> list[Listing]:
         *by_class,
         Listing(other, noun, overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
-        Listing("Features that matter to most predictions", "feature", overview.features, cramer),
+        Listing(f"Features {change}", "feature", overview.features, effect, points),
     ]
     return [each for each in every if each.entries]
 

@@ -105,14 +105,9 @@ class Surroundings:
     @cached_property
     def types(self) -> dict[int, str]:
         """The type of each node drawn, if nodes of several types are drawn."""
-        named = zip(self.nodes.tolist(), self.explanation.names.of(self.nodes.tolist()), strict=True)
-        found = {
-            node: name[0]
-            for node, name in named
-            if isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], str)
-        }
-        several = len(set(found.values())) > 1 and len(found) == len(self.nodes)
-        return found if several else {}
+        names: Any = self.explanation.names
+        found = {node: str(names[node][0]) for node in self.nodes.tolist()} if names.typed else {}
+        return found if len(set(found.values())) > 1 else {}
 
     @cached_property
     def shapes(self) -> dict[str, int]:

@@ -21,6 +21,7 @@ from .effects import (
     shown_effects,
 )
 from .facts import Fact, fact_nodes, informative_facts, single_facts
+from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
 from .measure import measure_of, p_value
 from .names import aligned, class_label, listed, pad, predicted_values, printable, shorten, width
 from .reason import reason_sentences
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHANGES",
     "DEPENDS",
+    "FEATURES",
     "MOST_EFFECTS",
     "MOST_PAIRS",
     "PAIRS",
@@ -69,7 +71,7 @@ def describe(explanation: Explanation) -> str:
     reason = "\n".join(map(paragraph, reason_lines(explanation)))
     blocks = [reason, _changes(explanation)]
     (along,) = as_texts(explanation, [dependence_sentence(explanation)])
-    blocks += [*_pairs(explanation), paragraph(f"{DEPENDS}: {along}")]
+    blocks += [*_pairs(explanation), *_features(explanation), paragraph(f"{DEPENDS}: {along}")]
     blocks += [paragraph(text) for text in network_words(explanation)]
     if explanation.network is not None:
         blocks += [
@@ -126,7 +128,7 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
             _name(effect.node) + (" (target)" if each.is_target else ""),
             measure.signed(effect.effect),
             measure.interval(effect.low, effect.high),
-            evidence_word(each, explanation),
+            evidence_word(each.direction, explanation),
             f"{effect.strength:.2f}",
             p_value(effect.log_p),
         ]
@@ -190,6 +192,20 @@ def _pairs(explanation: Explanation) -> Iterator[str]:
         more = len(explanation.effects.pairs) - MOST_PAIRS
         left_out = [f"… and {more} more: see explanation.effects.pairs"] if more > 0 else []
         yield "\n".join([f"{PAIRS}:", *aligned(list(pair_rows(explanation))), *left_out])
+
+
+def _features(explanation: Explanation) -> Iterator[str]:
+    features = explanation.features
+    if features is None:
+        return
+    caption, columns = feature_words(explanation, features)
+    lines, found = [paragraph(f"{FEATURES}: {caption}")], int(features.significant.sum())
+    if found:
+        lines += aligned(list(feature_rows(features, measure_of(explanation, features))))
+        if found > MOST_FEATURES:
+            lines.append(f"… and {found - MOST_FEATURES} more: see explanation.features")
+        lines.append(paragraph(columns))
+    yield "\n".join(lines)
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:

@@ -24,18 +24,27 @@ from ..effects import (
     own_effects,
     shown_effects,
 )
+from ..features import (
+    FEATURES,
+    MOST_FEATURES,
+    ShownFeature,
+    feature_words,
+    shown_features,
+)
 from ..measure import Measure, measure_of, p_value, percent, share_of
-from ..names import variable_label
+from ..names import label_of, variable_label
 from ..reason import reason_sentences
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
-    from ...explanation import Explanation
+    from ...effects import Effect
+    from ...explanation import Explanation, FeatureEffect
 
 __all__ = [
     "dependence_part",
     "effects_part",
+    "features_part",
     "figures_part",
     "lead_part",
     "network_effect",
@@ -81,7 +90,7 @@ def network_effect(explanation: Explanation, name: VariableId) -> dict[str, str]
     measure = measure_of(explanation)
     return {
         "direction": each.direction,
-        "evidence": evidence_note(each, explanation),
+        "evidence": evidence_note(each.direction, explanation),
         "effect": _typeset(measure.signed(each.effect.effect))
         + (" points" if measure.unit else ""),
     }
@@ -97,9 +106,11 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     unlisted = len(effects) + effects.left_out - len(listed)
     return {
         "caption": effects_caption(explanation),
-        "column": f"effect in {measure.unit}" if measure.unit else "effect",
+        "column": _column(measure),
         "directions": {"falls": measure.falls, "rises": measure.rises},
-        "bars": [_bar(each, measure, explanation) for each in bars],
+        "bars": [
+            _bar(each, measure, part_label(explanation, each.number), explanation) for each in bars
+        ],
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
         "along": _sentence(dependence_sentence(explanation), explanation),
@@ -110,22 +121,72 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def features_part(explanation: Explanation) -> dict[str, Any] | None:
+    """Return the effects of single features as bars and a table; None if there are none."""
+    features = explanation.features
+    if features is None:
+        return None
+    measure = measure_of(explanation, features)
+    caption, about = feature_words(explanation, features)
+    found = shown_features(features, most=MOST_FEATURES)
+    more = int(features.significant.sum()) - len(found)
+    listed = shown_features(features, significant=False, most=_MOST_ROWS)
+    unlisted = len(features) + features.left_out - len(listed)
+    return {
+        "title": FEATURES,
+        "caption": caption,
+        "column": _column(measure),
+        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "bars": [_bar(each, measure, each.label, explanation) for each in found],
+        "more": f"… and {more} more: see all features below." if more else "",
+        "about": about,
+        "rows": [_feature_row(each, measure) for each in listed],
+        "unlisted": f"{unlisted:,} more features are not listed." if unlisted else "",
+    }
+
+
+def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
+    effect = shown.effect
+    return [
+        node_key(shown.number),
+        shown.feature,
+        label_of(effect.node) + (" (target)" if shown.is_target else ""),
+        *_numbers(effect, measure),
+        f"{effect.strength:.2f}",
+        p_value(effect.log_p),
+        "yes" if effect.significant else "",
+    ]
+
+
+def _column(measure: Measure) -> str:
+    return f"effect in {measure.unit}" if measure.unit else "effect"
+
+
 def _unlisted(count: int) -> str:
     return f"{count} more candidates are not listed." if count else ""
 
 
-def _bar(shown: ShownEffect, measure: Measure, explanation: Explanation) -> dict[str, Any]:
+def _bar(
+    shown: ShownEffect | ShownFeature, measure: Measure, name: str, explanation: Explanation
+) -> dict[str, Any]:
     effect = shown.effect
+    size, interval = _numbers(effect, measure)
     return {
         "key": node_key(shown.number),
-        "name": part_label(explanation, shown.number),
+        "name": name,
         "target": shown.is_target,
         "direction": shown.direction,
-        "note": evidence_note(shown, explanation),
+        "note": evidence_note(shown.direction, explanation),
         "numbers": [number(each) for each in (effect.effect, effect.low, effect.high)],
-        "effect": _typeset(measure.signed(effect.effect)),
-        "interval": _typeset(measure.interval(effect.low, effect.high)),
+        "effect": size,
+        "interval": interval,
     }
+
+
+def _numbers(effect: Effect | FeatureEffect, measure: Measure) -> tuple[str, str]:
+    """Return an effect and its interval as text."""
+    interval = measure.interval(effect.low, effect.high)
+    return _typeset(measure.signed(effect.effect)), _typeset(interval)
 
 
 def _pairs(explanation: Explanation) -> dict[str, Any] | None:
@@ -148,8 +209,7 @@ def _row(shown: ShownEffect, measure: Measure, explanation: Explanation) -> list
     return [
         node_key(shown.number),
         part_label(explanation, shown.number) + target,
-        _typeset(measure.signed(effect.effect)),
-        _typeset(measure.interval(effect.low, effect.high)),
+        *_numbers(effect, measure),
         f"{effect.strength:.2f}",
         p_value(effect.log_p),
         "yes" if effect.significant else "",

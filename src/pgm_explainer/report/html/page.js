@@ -27,6 +27,9 @@ function show(at) {
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
   $("changes").replaceChildren(...effectsContent(explanation.effects, explanation.noun));
+  for (const id of ["features-panel", "all-features"]) $(id).hidden = !explanation.features;
+  $("features").replaceChildren(
+    ...(explanation.features ? effectsContent(explanation.features, "feature") : []));
   $("along").replaceChildren(...sentence(explanation.effects.along));
   $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
@@ -59,7 +62,8 @@ function drawAll(explanation) {
 
 function renewDetails(explanation) {
   const makers = {
-    effects: effectsDetails, ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
+    effects: effectsDetails, "all-features": featuresDetails, ranking: rankingDetails,
+    tables: tablesDetails, words: wordsDetails, making: makingDetails,
   };
   for (const [id, make] of Object.entries(makers)) {
     const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));

@@ -23,6 +23,7 @@ from ..wording import wording_of
 from .answers import (
     dependence_part,
     effects_part,
+    features_part,
     figures_part,
     lead_part,
     network_effect,
@@ -95,6 +96,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
+        "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),

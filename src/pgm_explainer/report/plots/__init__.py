@@ -1,8 +1,9 @@
-"""Plots of an explanation: effects, neighbourhood, network and ranking."""
+"""Plots of an explanation: effects, features, neighbourhood, network and ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,7 +21,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from ..shown import is_explanation
 from ..strip import is_strip
-from .effects import draw_effects, effects_size
+from .effects import draw_effects, draw_features, effects_size, features_size
 from .molecule import draw_molecule, read_atoms, read_molecule
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
@@ -31,16 +32,18 @@ from .superpixels import draw_superpixels, plot_superpixels
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...explanation import Explanation
+    from ...explanation import Explanation, FeatureEffects
 
 __all__ = [
     "draw_effects",
+    "draw_features",
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
     "draw_strip",
     "draw_superpixels",
     "plot_explanation",
+    "plot_features",
     "plot_superpixels",
 ]
 
@@ -61,6 +64,21 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+    with _styled(kind, options):
+        return draw(explanation, **options)
+
+
+def plot_features(
+    features: FeatureEffects, *, explanation: Explanation | None = None, **options: Any
+) -> Figure:
+    """Draw the effects of single features, with the options of a plot of this kind."""
+    with _styled("features", options):
+        return _draw_features(features, explanation=explanation, **options)
+
+
+@contextmanager
+def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
+    """Check the options of a plot, and draw with the font size among them."""
     unknown = [name for name in options if kind not in _OPTIONS.get(name, ())]
     if unknown:
         known = [name for name, of in _OPTIONS.items() if kind in of]
@@ -73,7 +91,7 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     _check_place(options.get("figsize"), options.get("ax"))
     size = options.pop("font_size", None)
     with mpl.rc_context({} if size is None else {"font.size": _checked_size(size, "font_size")}):
-        return draw(explanation, **options)
+        yield
 
 
 def _hint(unknown: list[str]) -> str:
@@ -143,6 +161,17 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     return plot
 
 
+_draw_features = _alone(draw_features, features_size)
+
+
+def _features(explanation: Explanation, **options: Any) -> Figure:
+    if explanation.features is None:
+        raise InputError(
+            "the explanation has no effects of features; explain with with_features=True"
+        )
+    return _draw_features(explanation.features, explanation=explanation, **options)
+
+
 def _around_size(
     explanation: Explanation, *, max_shown: int | None = None, **_: Any
 ) -> tuple[float, float]:
@@ -169,6 +198,7 @@ def _draw_around(
 _KINDS: dict[str, _Plot] = {
     "both": _both,
     "effects": _alone(draw_effects, effects_size),
+    "features": _features,
     "neighbourhood": _alone(_draw_around, _around_size),
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),
