@@ -145,16 +145,16 @@ def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -
     """Return a function that draws one plot in a figure of its own size."""
 
     def plot(
-        explanation: Explanation,
+        shown: Any,
         *,
         figsize: tuple[float, float] | None = None,
         ax: Axes | None = None,
         **options: Any,
     ) -> Figure:
         if ax is None:
-            inches = size(explanation, **options) if figsize is None else figsize
+            inches = size(shown, **options) if figsize is None else figsize
             _, ax = plt.subplots(figsize=inches, layout="constrained")
-        draw(explanation, ax, **options)
+        draw(shown, ax, **options)
         whole: Figure = ax.figure.canvas.figure  # not a part of the figure that ax may be in
         return whole
 
