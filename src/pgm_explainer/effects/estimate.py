@@ -17,6 +17,7 @@ from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
 from .regression import fit_all
+from .strengths import strengths
 from .table import Effects, PairEffect
 
 __all__ = ["EffectProblem", "estimate_effects"]
@@ -46,11 +47,11 @@ def estimate_effects(
     """Estimate the effects on some predictions from one set of samples.
 
     *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
-    intervals invert a randomisation test (:mod:`.intervals`). *Strengths* are the coefficients of a
+    intervals invert a randomisation test (:mod:`.intervals`). *Movements* are the coefficients of a
     second fit, of the squared ranks of the absolute changes, so that a few large changes do not
-    dominate. A node whose effect is surely large is strong too. *P-values* are those of a
-    randomisation test (:mod:`.randomization`). The fit with the larger z-score is tested, and the
-    p-value is doubled to correct for that choice.
+    dominate. *Strengths* combine them with the sizes of the changes (:mod:`.strengths`).
+    *P-values* are those of a randomisation test (:mod:`.randomization`). The fit with the larger
+    z-score is tested, and the p-value is doubled to correct for that choice.
 
     The result for a prediction does not depend on the other predictions.
 
@@ -71,25 +72,24 @@ def estimate_effects(
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
     del fits, signed, moved  # arrays with a number per sample: with many samples they are large
-    sizes = [abs(change) for change in changes]
-    values = (paired.residual, alone.residual, alone.residual**2, sizes)
+    values = (paired.residual, alone.residual, alone.residual**2)
     rows = [row for some in values for row in some]
     sums = np.split(bits.sums(rows), np.cumsum([len(some) for some in values])[:-1], 1)
-    average = np.array([size.mean() for size in sizes])
-    del values, rows, sizes, changes
+    del values, rows
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
-    size /= bits.variance[cells.column]
+    certain = np.maximum(low - below, -(high + above))
+    sizes = abs(np.stack(changes))
+    strength = strengths(bits, cells, paired, sizes, movement, certain, probability)
     found = []
     for each, its in zip(problems, cells.slices, strict=True):
-        strength = _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
+        strength[its] /= max(float(strength[its].max(initial=0.0)), 1e-300)
         passed = significance.passed(log_p[its])
-        interval = (low[its], high[its])
-        found.append(_table(each.nodes, effect[its], *interval, strength, log_p[its], passed))
+        columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
+        found.append(_table(each.nodes, *columns))
     pairs = _pairs(bits, alone, union, found, probability, significance)
     return [
         replace(each, pairs=its).scaled(scale)
@@ -148,19 +148,6 @@ def _movement(change: Vector) -> Vector:
     _, which, counts = np.unique(abs(change), return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - (counts - 1) / 2  # ties get the mean of their ranks
     return np.square(ranks[which] / len(change))
-
-
-def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
-    """Return the strength of each node, from 0 to 1.
-
-    Args:
-        moved: coefficients of the ranks of the change; negative if perturbing reduces the change.
-        certain: the lower confidence bound of the absolute effect.
-        sizes: the average absolute change caused by each node.
-    """
-    strongest = max(float(moved.max(initial=0.0)), 1e-300)
-    largest = max(float(sizes.max(initial=0.0)), float(certain.max(initial=0.0)), 1e-300)
-    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
 def _coefficients(
