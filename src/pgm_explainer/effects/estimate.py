@@ -49,7 +49,7 @@ def estimate_effects(
     *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
     intervals invert a randomisation test (:mod:`.intervals`). *Movements* are the coefficients of a
     second fit, of the squared ranks of the absolute changes, so that a few large changes do not
-    dominate. *Strengths* combine them with the sizes of the changes (:mod:`.strengths`).
+    dominate. *Strengths* combine them with effects and sizes of changes (:mod:`.strengths`).
     *P-values* are those of a randomisation test (:mod:`.randomization`). The fit with the larger
     z-score is tested, and the p-value is doubled to correct for that choice.
 
@@ -81,12 +81,10 @@ def estimate_effects(
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    certain = np.maximum(low - below, -(high + above))
     sizes = abs(np.stack(changes))
-    strength = strengths(bits, cells, paired, sizes, movement, certain, probability)
+    strength = strengths(bits, cells, paired, sizes, movement, low, high, probability)
     found = []
     for each, its in zip(problems, cells.slices, strict=True):
-        strength[its] /= max(float(strength[its].max(initial=0.0)), 1e-300)
         passed = significance.passed(log_p[its])
         columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
         found.append(_table(each.nodes, *columns))

@@ -1,18 +1,17 @@
 """Strengths: how much perturbing a node changes a prediction, in either direction.
 
-A node matters by the mean absolute change that perturbing it causes. Samples with other strong
-nodes perturbed hardly show it: what the others do is then most of the change. The *size* of a node
-is therefore estimated from samples in which no other strong node is perturbed. It is the mean
-absolute change with the node perturbed minus that without.
+The strength of a node is the product of its evidence and its size.
 
-Sizes within three standard errors of 0 cannot be told apart, and a node that matters only together
-with other strong nodes has no size of its own. So a size is at least three standard errors, and at
-least the effect minus twice its margin.
+*Evidence* is the coefficient of a fit of the squared ranks of the absolute changes, or the lower
+bound of the absolute effect if that is relatively larger. Ranks use all samples, and a few large
+changes do not dominate them. But they say little about how large changes are: a change of 0.00001
+has a high rank if most samples change nothing.
 
-The *movement* is the coefficient of the squared ranks of the absolute changes. It uses all samples
-and tells small changes apart, but says little about how large they are: a change of 0.00001 has a
-high rank if most samples change nothing. The strength is the size times the square root of the
-movement. The exponent was chosen on graphs and models that no page reports.
+*Size* is the mean absolute change if the node is perturbed minus that if it is not, over samples in
+which no other strong node is perturbed. In the other samples most of the change is caused by those.
+Sizes within three standard errors of 0 cannot be told apart, so each size is at least that large.
+It is also at least the absolute effect minus twice its margin, because some nodes change the
+prediction only together with a strong one.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ Integers = NDArray[np.int64]
 _LEFT = 0.5
 """As many strong nodes are kept unperturbed as leave this share of the samples."""
 _TOLD_APART = 3.0
+_SMALLEST = 1e-300
 
 
 class _Strong(NamedTuple):
@@ -50,39 +50,62 @@ def strengths(
     fits: StackedFits,
     changes: Vector,
     movement: Vector,
-    certain: Vector,
+    low: Vector,
+    high: Vector,
     probability: float,
 ) -> Vector:
-    """Return the strength of every candidate, not scaled.
+    """Return the strength of every candidate, from 0 to 1: relative to the strongest one.
 
     Args:
         bits: the perturbed samples.
         cells: the candidates of each prediction.
-        fits: the last of these fits, one for each prediction, are those of the movement.
+        fits: the last of these fits, one for each prediction, are those of the ranks.
         changes: the absolute change of each prediction in each sample, ``[predictions, n]``.
-        movement: the movement of every candidate.
-        certain: a lower bound of the absolute effect of every candidate.
+        movement: the coefficient of the ranks for every candidate.
+        low, high: the 95 % interval of the effect of every candidate.
         probability: the probability that a node is perturbed in a sample.
     """
-    strong = _strong_nodes(cells, fits, probability)
+    size = _sizes(bits, cells, _strong_nodes(cells, fits, probability), changes, probability)
+    excess = bits.sums(changes - changes.mean(axis=1, keepdims=True))
+    average = excess[cells.column, cells.row] / bits.variance[cells.column]
+    bound = np.maximum(low, -high)
+    size = np.maximum(size, bound - (high - low) / 2)
+    found = np.empty(len(cells.row))
+    for its in cells.slices:
+        largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
+        evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
+        sizes = _relative(size[its])
+        # Without any size, the prediction changes only if several nodes are perturbed at once.
+        found[its] = _relative(evidence * sizes if sizes.any() else evidence)
+    return found
+
+
+def _relative(values: Vector) -> Vector:
+    """Return values from 0 to 1: relative to the largest one, and 0 instead of negative ones."""
+    return np.maximum(values, 0.0) / max(float(values.max(initial=0.0)), _SMALLEST)
+
+
+def _sizes(
+    bits: PerturbedSamples, cells: Cells, strong: _Strong, changes: Vector, probability: float
+) -> Vector:
+    """Return the size of every candidate; at least three standard errors."""
     undisturbed, of_strong = _only_one(bits, strong, changes)
-    count = undisturbed.sum(axis=1)
-    mean = np.einsum("kn,kn->k", undisturbed, changes) / np.maximum(count, 1)
+    count = np.maximum(undisturbed.sum(axis=1), 1)
+    mean = np.einsum("kn,kn->k", undisturbed, changes) / count
     changes = undisturbed * (changes - mean[:, None])
-    noise = np.einsum("kn,kn->k", changes, changes) / np.maximum(count, 1) ** 2
+    variance = np.einsum("kn,kn->k", changes, changes) / count
     sums, counts = np.split(bits.sums([*changes, *undisturbed]), 2, axis=1)
     within = counts[cells.column, cells.row]
-    variance = within * (1 - within / np.maximum(count, 1)[cells.row])
+    spread = within * (1 - within / count[cells.row])
     size = np.zeros(len(cells.row))
-    np.divide(sums[cells.column, cells.row], variance, out=size, where=variance > 0)
+    np.divide(sums[cells.column, cells.row], spread, out=size, where=spread > 0)
     size[strong.cell] = of_strong - mean[strong.row]
-    floor = _TOLD_APART * np.sqrt(noise / (probability * (1 - probability)))
-    size = np.maximum(np.maximum(size, floor[cells.row]), certain)
-    return size * np.sqrt(np.maximum(movement, 0.0))
+    error = np.sqrt(variance / (count * probability * (1 - probability)))
+    return np.maximum(size, _TOLD_APART * error[cells.row])
 
 
 def _strong_nodes(cells: Cells, fits: StackedFits, probability: float) -> _Strong:
-    """Return the nodes of each prediction that clearly have the largest movements."""
+    """Return the nodes of each prediction that clearly have the largest coefficients."""
     most = max(1, int(np.log(_LEFT) / np.log1p(-probability)))
     first = len(fits.mean) - len(cells.slices)
     cell, active = cells.of_fits(fits, first)

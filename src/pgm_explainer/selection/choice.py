@@ -12,14 +12,14 @@ from .select import Dependents
 
 __all__ = ["STRONG", "causes", "choose_nodes"]
 
-STRONG = 0.1
+STRONG = 0.01
 """A cause is strong if it has at least this fraction of the strength of the strongest node."""
 
 
 def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
     """Return the nodes of the network, most important first.
 
-    A cause is a node with a significant effect. It is strong if it has at least a tenth of the
+    A cause is a node with a significant effect. It is strong if it has at least a hundredth of the
     strength of the strongest node. Strong causes come first, then nodes that depend on the target
     (in the order of the ranking), then weak causes.
     """
