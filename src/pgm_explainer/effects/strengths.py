@@ -21,9 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .bits import PerturbedSamples
-from .cells import Cells, StackedFits
-from .designs import CELLS_AT_ONCE
+from .designs import CELLS_AT_ONCE, PerturbedSamples
+from .regression import Cells, StackedFits
 
 __all__ = ["strengths"]
 

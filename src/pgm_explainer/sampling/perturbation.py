@@ -25,6 +25,7 @@ __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
     "CustomPerturbation",
+    "Permute",
     "Perturbation",
     "RandomWhereConstant",
     "as_perturbation",
@@ -117,7 +118,7 @@ class _Uniform(Described):
 
 
 @dataclass(frozen=True)
-class _Permute(Described):
+class Permute(Described):
     """The features of another node, drawn at random, as in permutation importance.
 
     The new features occur in the data, and rare values stay rare. The other node may have the same
@@ -127,8 +128,11 @@ class _Permute(Described):
     name: str = "permute"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
-        return np.asarray(population.x[donors])
+        return np.asarray(population.x[self.donors(population, draws)])
+
+    def donors(self, population: Population, draws: Draws) -> IntArray:
+        """Return the nodes whose features are taken."""
+        return population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class CustomPerturbation(UserDefined):
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute())
+    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), Permute())
 }
 
 
