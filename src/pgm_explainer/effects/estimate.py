@@ -16,6 +16,7 @@ from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
 from .regression import Cells, StackedFits, fit_all
+from .strengths import strengths
 from .table import Effects, PairEffect
 
 __all__ = ["EffectProblem", "estimate_effects"]
@@ -45,11 +46,11 @@ def estimate_effects(
     """Estimate the effects on some predictions from one set of samples.
 
     *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
-    intervals invert a randomisation test (:mod:`.intervals`). *Strengths* are the coefficients of a
+    intervals invert a randomisation test (:mod:`.intervals`). *Movements* are the coefficients of a
     second fit, of the squared ranks of the absolute changes, so that a few large changes do not
-    dominate. A node whose effect is surely large is strong too. *P-values* are those of a
-    randomisation test (:mod:`.randomization`). The fit with the larger z-score is tested, and the
-    p-value is doubled to correct for that choice.
+    dominate. *Strengths* combine them with effects and sizes of changes (:mod:`.strengths`).
+    *P-values* are those of a randomisation test (:mod:`.randomization`). The fit with the larger
+    z-score is tested, and the p-value is doubled to correct for that choice.
 
     The result for a prediction does not depend on the other predictions.
 
@@ -72,28 +73,23 @@ def estimate_effects(
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
     del fits, signed, moved  # arrays with a number per sample: with many samples they are large
-    values = (paired.residual, alone.residual, alone.residual**2, sizes)
+    values = (paired.residual, alone.residual, alone.residual**2)
     rows = [row for some in values for row in some]
     sums = np.split(bits.sums(rows), np.cumsum([len(some) for some in values])[:-1], 1)
-    average = sizes.mean(axis=1)
-    del values, rows, sizes, changes
+    del values, rows, changes
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
-    size /= bits.variance[cells.column]
-    strengths = [
-        _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
-        for its in cells.slices
-    ]
+    strength = strengths(bits, cells, paired, sizes, movement, low, high, probability)
     for each in (effect, low, high):
         each *= scales[cells.row]
     found = []
-    for problem, its, strength in zip(problems, cells.slices, strengths, strict=True):
-        passed, interval = significance.passed(log_p[its]), (low[its], high[its])
-        found.append(_table(problem.nodes, effect[its], *interval, strength, log_p[its], passed))
+    for problem, its in zip(problems, cells.slices, strict=True):
+        passed = significance.passed(log_p[its])
+        columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
+        found.append(_table(problem.nodes, *columns))
     pairs = _pairs(bits, alone, union, found, scales, probability, significance)
     return [
         replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
@@ -165,19 +161,6 @@ def _movements(sizes: Vector) -> Vector:
     movements = np.empty_like(ranks)
     np.put_along_axis(movements, order, np.square(ranks / sizes.shape[1]), axis=1)
     return movements
-
-
-def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
-    """Return the strength of each node, from 0 to 1.
-
-    Args:
-        moved: coefficients of the ranks of the change; negative if perturbing reduces the change.
-        certain: the lower confidence bound of the absolute effect.
-        sizes: the average absolute change caused by each node.
-    """
-    strongest = max(float(moved.max(initial=0.0)), 1e-300)
-    largest = max(float(sizes.max(initial=0.0)), float(certain.max(initial=0.0)), 1e-300)
-    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
 
 
 def _coefficients(
