@@ -20,6 +20,7 @@ from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from .population import Population
 from .randomness import Draws
+from .substitute import Substitute
 
 __all__ = [
     "PERTURBATIONS",
@@ -219,11 +220,16 @@ class CustomPerturbation(UserDefined):
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute())
+    for scheme in (
+        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute()),
+        Substitute(),
+    )
 }
 
 
-WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
+WITH_RANDOM = {
+    f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
+}
 """The names that ``auto`` gets if some node types have constant features; the perturbation for the
 other node types by name."""
 
@@ -237,20 +243,26 @@ def as_perturbation(
     """Return the perturbation for a name, an instance or a custom function.
 
     ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
-    paper, or ``permute`` if the features are categories, such as one-hot encoded atoms: the mean
-    of categories is not a valid category. Neither would change constant features, for which
+    paper, or ``substitute`` if the features are categories, such as one-hot encoded atoms: the mean
+    of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         return check_perturbation(choice)
-    averaged = task == "graph" and not population.is_categorical(columns)
-    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if averaged else "permute"])
+    usual = WITH_RANDOM.get(choice, _usual(population, columns, task))
     varies = population.varies(np.arange(len(population.x)), columns)
     if not varies.any():
         return PERTURBATIONS["random"]
     every = len(columns) == population.x.shape[1]
     features = None if every else tuple(columns.tolist())
     return usual if varies.all() else RandomWhereConstant(usual, features)
+
+
+def _usual(population: Population, columns: IntArray, task: str) -> Perturbation:
+    """Return what ``auto`` is for features that vary."""
+    if task != "graph":
+        return PERTURBATIONS["permute"]
+    return PERTURBATIONS["substitute" if population.is_categorical(columns) else "mean"]
 
 
 def check_perturbation(choice: Any) -> Perturbation:
