@@ -21,12 +21,19 @@ def test_scores_of_a_perfect_and_a_reversed_ranking():
     assert (auc(np.arange(4.0), truth), recall(np.arange(4.0), truth)) == (0, 0)
 
 
-def test_the_groups_of_nitromethane():
-    kinds = ["C", "N", "O", "O"]
-    x = np.eye(len(ATOMS), dtype=np.float32)[[ATOMS.index(kind) for kind in kinds]]
-    bonds = np.array([[0, 1, 1], [1, 2, 3]])
-    molecule = Molecule(x, np.concatenate((bonds, bonds[::-1]), axis=1), 0, frozenset())
-    assert functional_groups(molecule) == {"NO2 or NH2": {1, 2, 3}, "C=O": set(), "OH": set()}
+def groups_of(kinds, bonds):
+    """The atoms of the groups that a molecule has, by name."""
+    x = np.eye(len(ATOMS), dtype=np.float32)[[ATOMS.index(kind) for kind in kinds.split()]]
+    ends = np.array(bonds).T
+    molecule = Molecule(x, np.concatenate((ends, ends[::-1]), axis=1), 0, frozenset())
+    return {name: atoms for name, atoms in functional_groups(molecule).items() if atoms}
+
+
+def test_the_groups_of_small_molecules():
+    nitromethane = groups_of("C N O O H H H", [(0, 1), (1, 2), (1, 3), (0, 4), (0, 5), (0, 6)])
+    assert nitromethane == {"NO2 or NH2": {1, 2, 3}, "CH3": {0, 4, 5, 6}}
+    formic_acid = groups_of("C O O H H", [(0, 1), (0, 2), (2, 3), (0, 4)])
+    assert formic_acid == {"C=O": {0, 1}, "OH": {2, 3}}
 
 
 def test_generated_molecules_of_class_1_have_every_group_of_the_rule():

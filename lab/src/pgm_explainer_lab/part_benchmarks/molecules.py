@@ -36,7 +36,7 @@ GENERATED = {
 """Sets of generated molecules: the groups of the rule, and other groups. The other sets are rules
 on the molecules of Mutagenicity; *mutagenic* is the class of the data set."""
 CHOSEN_ON = ("fluoride and carbonyl", "nitro", "amine and chloride", "NO2 or NH2", "C=O")
-REPORTED_ON = ("thiol and fluoride", "nitro and hydroxyl", "OH", "mutagenic")
+REPORTED_ON = ("thiol and fluoride", "nitro and hydroxyl", "OH", "CH3", "mutagenic")
 """Sets on which defaults were not chosen."""
 
 _GROUPS = {
@@ -175,7 +175,7 @@ def functional_groups(molecule: Molecule) -> dict[str, set[int]]:
     near: list[list[int]] = [[] for _ in kinds]
     for u, v in molecule.edge_index.T.tolist():
         near[u].append(v)
-    found: dict[str, set[int]] = {"NO2 or NH2": set(), "C=O": set(), "OH": set()}
+    found: dict[str, set[int]] = {name: set() for name in ("NO2 or NH2", "C=O", "OH", "CH3")}
     for atom, kind in enumerate(kinds):
         ends = [other for other in near[atom] if len(near[other]) == 1]
         oxygens = [other for other in ends if kinds[other] == "O"]
@@ -186,4 +186,6 @@ def functional_groups(molecule: Molecule) -> dict[str, set[int]]:
             found["C=O"] |= {atom, *oxygens}
         if kind == "O" and hydrogens:
             found["OH"] |= {atom, *hydrogens}
+        if kind == "C" and len(hydrogens) == 3:
+            found["CH3"] |= {atom, *hydrogens}
     return found
