@@ -100,8 +100,8 @@ _ABOUT_ATOMS = (
     " with a probability above 0.9. Each cell shows recall at k / AUC, averaged over molecules. "
     "Recall at k is the share of the k true atoms that are among the k atoms with the largest "
     "strength; the AUC is that of the true atoms. *NO2 or NH2*, *C=O*, *OH* and *CH3* are rules on "
-    "the molecules of Mutagenicity. The class *mutagenic* of that data set has causes other than the "
-    "NO2 and NH2 groups, which are taken as the truth there. The other molecules are generated."
+    "the molecules of Mutagenicity. The class *mutagenic* of that data set has causes other than "
+    "the NO2 and NH2 groups, which are taken as the truth there. The other molecules are generated."
 )
 _ABOUT_SUBSTITUTION = (
     "*substitute*, the default, replaces an atom by another atom of the molecules, three times in "
