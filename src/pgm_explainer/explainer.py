@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from .arrays import IntArray, check_name
+from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
@@ -24,6 +25,7 @@ from .querying import (
     TASKS,
     GraphModel,
     GraphSetTask,
+    LoneNodeTask,
     PairTask,
     Task,
     is_graph_set,
@@ -113,6 +115,11 @@ class PGMExplainer:
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: the names of the classes in order (of the labels or values, for a multi-label
             model or a regression); by default their numbers.
+        own_predictions: in a node task, whether the candidates' own predictions are recorded too,
+            as in the paper. Each candidate's prediction has its own receptive field, so this takes
+            most of the time. If False, the model is called only on the nodes within ``num_layers``
+            hops of the target. Effects are the same; the ranking and the network are about which
+            nodes were perturbed.
         test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). If
             perturbations are rare, tables are sparse, and ``chi_square`` has far too many false
             positives.
@@ -188,6 +195,7 @@ class PGMExplainer:
         output: int | None = None,
         explained_class: int | Sequence[int] | None = None,
         class_names: Sequence[str] | None = None,
+        own_predictions: bool = True,
         test: str | IndependenceTest = "g",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
@@ -212,6 +220,7 @@ class PGMExplainer:
             output=output,
             explained_class=explained_class,
             class_names=class_names,
+            own_predictions=own_predictions,
         )
         significant = SignificanceConfig(significance=significance, correction=correction)
         selection = SelectionConfig(
@@ -228,7 +237,7 @@ class PGMExplainer:
         )
         source = read_inputs(model, x, edge_index, task, inputs, target_type)
         self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
-        self._task: Task = TASKS[task]
+        self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
         if source.offsets is not None:
             self._task = GraphSetTask(source.offsets)
         if task == "edge" and source.names is not None:
@@ -284,6 +293,7 @@ class PGMExplainer:
                 f"which are not features; leave it out"
             )
         self._perturbation_checked = False
+        self._cache = SampleCache()
 
     def explain(self, target: Any = None) -> Explanation:
         """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
@@ -453,6 +463,7 @@ class PGMExplainer:
             self.names,
             settings,
             self.execution,
+            self._cache,
         )
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_array, check_name, check_whole_number
+from .arrays import as_array, check_flag, check_name, check_whole_number
 from .errors import InputError
 from .querying import SCORE_KINDS, TASKS
 
@@ -29,6 +29,7 @@ class ModelConfig:
         output: the index of the score to explain, if the model returns several independent ones.
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: the names of the classes, or of the values of a regression.
+        own_predictions: whether the predictions of candidates are recorded too (node task).
 
     Raises:
         InputError: invalid value, or an option that does not apply.
@@ -41,6 +42,7 @@ class ModelConfig:
     output: int | None = None
     explained_class: int | Sequence[int] | None = None
     class_names: Sequence[str] | None = None
+    own_predictions: bool = True
 
     def __post_init__(self) -> None:
         check_name(self.task, "task", TASKS)
@@ -54,6 +56,12 @@ class ModelConfig:
                 f"hops={self.hops} does not apply to task='graph', where every node is a "
                 f"candidate; leave it out"
             )
+        check_flag(self.own_predictions, "own_predictions")
+        if not self.own_predictions and self.task != "node":
+            raise InputError(
+                f"own_predictions=False does not apply to task={self.task!r}, where only the "
+                f"prediction of the target is recorded; leave it out"
+            )
         if self.scores == "values" and self.explained_class is not None:
             raise InputError(
                 f"explained_class={self.explained_class!r} does not apply to scores='values', as a "
@@ -66,6 +74,11 @@ class ModelConfig:
     def is_regression(self) -> bool:
         """Whether the model returns values rather than classes."""
         return self.scores == "values"
+
+    @property
+    def has_own_predictions(self) -> bool:
+        """Whether the variable of a candidate includes its own prediction."""
+        return self.task == "node" and self.own_predictions
 
     @property
     def reach(self) -> int:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .arrays import IntArray
-from .batching import Neighbourhoods, memory_blocks, offload
+from .batching import Neighbourhoods, SampleCache, memory_blocks, offload
 from .diagnosis import diagnose
 from .errors import InputError
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, shifted
+from .explanation import Explanation, MinimalSet, of_one_graph, shifted
 from .graph import Graph
 from .learning import Problem, learn_networks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, GraphSetTask, Query, TypedNodes
+from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query, TypedNodes
 from .sampling import (
     Parts,
     Population,
@@ -53,6 +53,7 @@ class Pipeline:
         names: the names of the nodes, if they have names other than their indices.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
+        cache: the samples drawn last.
     """
 
     model: GraphModel
@@ -61,6 +62,7 @@ class Pipeline:
     names: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
+    cache: SampleCache = field(default_factory=SampleCache)
 
     def explain(
         self, targets: Sequence[VariableId], all_of_them: bool
@@ -128,9 +130,14 @@ class Pipeline:
         query = self.model.query(neighbourhoods.targets, nodes)
         self.settings.model.check_classes(query.model.before.shape[1])
         recorded = np.union1d(neighbourhoods.union, self.parts.own(query.recorded))
-        samples = draw_samples(
-            query, self.population, self.settings.sampling, self.execution, self.parts, recorded
-        )
+        config = self.settings.sampling
+        key = (config.num_samples, tuple(neighbourhoods.targets))
+        samples = self.cache.find(key, query)
+        if samples is None:
+            drawn = draw_samples(
+                query, self.population, config, self.execution, self.parts, recorded
+            )
+            samples = self.cache.keep(key, query, drawn)
         return query, samples
 
     def features_of(self, target: VariableId, explanation: Explanation) -> FeatureEffects:
@@ -251,7 +258,9 @@ class Pipeline:
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
-            explanation = explanation.within(*self.model.task.nodes(target))
+            explanation = of_one_graph(explanation, *self.model.task.nodes(target))
+        if isinstance(self.model.task, LoneNodeTask):
+            explanation = explanation.of_node()
         if self.names is None and not explanation.part_labels:
             return explanation
         return explanation.named({} if self.names is None else self.names)

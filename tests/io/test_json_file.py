@@ -96,10 +96,10 @@ def test_the_file_records_the_versions_used(explanations):
     assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_older_files_have_no_effects_and_are_refused(document, version):
+@pytest.mark.parametrize("version", [1, 4, 5])
+def test_older_files_are_refused(document, version):
     document["version"] = version
-    del document["effects"]
+    del document["parts"]
     with pytest.raises(FileError, match=f"has version {version}, and this .* explain again"):
         explanation_from_dict(document)
 
@@ -136,9 +136,9 @@ WRONG = [
     (
         ("version",),
         7,
-        "has version 7, and this .* reads versions 4 to 6: install a newer",
+        "has version 7, and this .* reads version 6: install a newer",
     ),
-    (("version",), 3, "has version 3, and this .* reads versions 4 to 6: explain again"),
+    (("version",), 5, "has version 5, and this .* reads version 6: explain again"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
     (("effects",), ..., "has no field 'effects': the file is incomplete"),

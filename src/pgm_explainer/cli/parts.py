@@ -12,8 +12,8 @@ from typing import Any
 
 from ..errors import FileError, InputError
 from ..sampling import Groups, VariableId, as_parts
+from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file
-from ..storage.json_text import parse_json
 from .names import spelled
 
 __all__ = ["GroupsFile", "read_parts"]

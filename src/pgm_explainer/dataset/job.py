@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
@@ -14,7 +15,7 @@ from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
 from ..limits import SHARD_ROWS
-from ..progress import Progress, duration
+from ..progress import Progress, duration, is_watched
 from ..sampling import VariableId
 from ..storage.files import PathLike
 from .fingerprint import check_unchanged, fingerprint
@@ -139,7 +140,9 @@ def explain_dataset(
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
         # Fixed, because free memory differs from run to run, and batches should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
-        work = ExplainPieces(recipe, keep, features, bound)
+        # Where no bar is shown, the workers log their progress within a shard.
+        quiet = False if progress is not None or is_watched(sys.stderr) else None
+        work = ExplainPieces(recipe, keep, features, bound, quiet)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 

@@ -15,7 +15,7 @@ from ..explanation import Explanation
 from ..explanation.formats.settings_file import settings_to_dict
 from ..io import explanation_from_dict, explanation_to_dict
 from ..selection import FeatureEffects
-from ..storage.json_text import parse_json
+from ..storage.checked import parse_json
 from .bounded import read_parquet
 from .types import label_to_text, type_of
 

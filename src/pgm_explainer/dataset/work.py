@@ -106,18 +106,19 @@ class ExplainPieces:
         features: whether to explain features too.
         max_memory: memory limit for samples in bytes, the same for each worker, because it
             determines the batches of the model.
+        progress: as in :class:`~pgm_explainer.execution.ExecutionConfig`, for each worker.
     """
 
     recipe: Recipe
     keep: int
     features: bool
     max_memory: int
+    progress: bool | None = False
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
         """Set up a worker."""
         made = self.recipe.explainer
-        # The job shows the progress bar.
-        execution = replace(made.execution, max_memory=self.max_memory, progress=False)
+        execution = replace(made.execution, max_memory=self.max_memory, progress=self.progress)
         explainer = made.within(execution)
         return _Explaining(explainer, self.keep, self.features)
 

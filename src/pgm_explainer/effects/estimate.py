@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
 from ..significance import SignificanceConfig
-from .bits import PerturbedSamples
-from .cells import Cells, StackedFits
+from .designs import PerturbedSamples
 from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
-from .regression import fit_all
+from .regression import Cells, StackedFits, fit_all
 from .table import Effects, PairEffect
 
 __all__ = ["EffectProblem", "estimate_effects"]

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..arrays import IntArray
-from .bits import PerturbedSamples
-from .designs import CELLS_AT_ONCE, sample_ranges
+from .designs import CELLS_AT_ONCE, PerturbedSamples, sample_ranges
 from .table import PairEffect
 
 __all__ = ["Candidates", "pair_effects"]

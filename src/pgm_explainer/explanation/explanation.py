@@ -18,7 +18,7 @@ from ..node_names import NodeNames
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import GRAPH, VariableId
+from ..variables import GRAPH, VariableId, is_edge
 from ..versions import current_versions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "check_explanation", "shifted", "target_of"]
+__all__ = ["Explanation", "check_explanation", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,49 +263,11 @@ class Explanation(Shown):
             names=new,
         )
 
-    def within(self, first: int, stop: int) -> Explanation:
-        """Return the explanation of one of many graphs, with nodes numbered in that graph.
-
-        Args:
-            first: the first node of the graph among those of all graphs.
-            stop: the first node of the next graph.
-        """
-        parts = sorted(self.part_labels)
-        numbers = {part: stop - first + at for at, part in enumerate(parts)}
-
-        def own(part: int) -> int:
-            return numbers[part] if part in numbers else part - first
-
-        def own_node(member: Any) -> Any:
-            return tuple(map(own_node, member)) if isinstance(member, tuple) else member - first
-
-        def renumbered(table: Any) -> Any:
-            nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
-            return replace(table, nodes=nodes)
-
-        pairs = [
-            replace(each, nodes=(own(each.nodes[0]), own(each.nodes[1])))
-            for each in self.effects.pairs
-        ]
-        network = self.network
-        if network is not None:
-            names: dict[VariableId, VariableId] = {self.target: GRAPH}
-            names |= {node: own(node) for node in network.nodes if isinstance(node, int)}
-            network = network.renamed(names)
-        return replace(
-            self,
-            target=GRAPH,
-            ranking=renumbered(self.ranking),
-            effects=replace(renumbered(self.effects), pairs=tuple(pairs)),
-            network=network,
-            graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
-            part_labels={numbers[part]: shifted(self.part_labels[part], first) for part in parts},
-            area=self.area - first,
-            part_members={
-                numbers[part]: tuple(own_node(each) for each in members)
-                for part, members in self.part_members.items()
-            },
-        )
+    def of_node(self) -> Explanation:
+        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
+        (node,) = self.ends.tolist()
+        network = None if self.network is None else self.network.renamed({self.target: node})
+        return replace(self, target=node, network=network)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
@@ -453,18 +415,6 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def shifted(label: VariableId, first: int) -> VariableId:
-    """Return the label of a part, with ``first`` subtracted from its node indices."""
-    if not isinstance(label, tuple):
-        return label
-    return tuple(each - first if isinstance(each, int) else each for each in label)
-
-
-def is_edge(label: VariableId) -> bool:
-    """Return whether a part with this label is an edge: a pair of nodes."""
-    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
 
 
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:

@@ -3,10 +3,12 @@
 from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
 from .sequences import SequencePredictor
+from .shared_rows import SharedRows
 
 __all__ = [
     "Predictor",
     "SequencePredictor",
+    "SharedRows",
     "SubgraphFunction",
     "WholeGraphFunction",
     "as_predictor",

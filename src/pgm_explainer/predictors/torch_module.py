@@ -24,7 +24,9 @@ from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from .base import Predictor
+from .shared_rows import SharedRows
 from .torch_request import Request
+from .torch_rows import RowTensor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
@@ -106,6 +108,7 @@ class TorchModulePredictor(Predictor):
         self._batchings: SubgraphCache[str] = SubgraphCache()
         self._edge_batchings: SubgraphCache[str] = SubgraphCache()
         self._requests: SubgraphCache[Request] = SubgraphCache()
+        self._saving: SubgraphCache[bool] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
@@ -119,6 +122,44 @@ class TorchModulePredictor(Predictor):
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
+
+    def on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
+        """Return scores, computing the first product of each distinct row only once."""
+        if not self.saves_on_rows(x, part, pairs):
+            return self(x.dense(), part, pairs)
+        return self._on_rows(x, part, pairs)[0]
+
+    def saves_on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> bool:
+        """Return whether the model needs features only for products with weights; tried once."""
+        known = self._saving.get(part)
+        if known is None:
+            known = self._try_rows(SharedRows(x.table, x.index[:2]), part, pairs)
+            self._saving.remember(part, known)
+        return known
+
+    def _try_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None) -> bool:
+        expected = self(x.dense(), part, pairs)
+        if len(x) < 2 or self._batchings.get(part) == "single":
+            return False
+        try:
+            scores, needed = self._on_rows(x, part, pairs)
+        except UNSUPPORTED:
+            return False
+        return not needed and same_scores(scores, expected)
+
+    def _on_rows(
+        self, x: SharedRows, part: Subgraph, pairs: IntArray | None
+    ) -> tuple[Tensor, bool]:
+        """Return scores, and whether the model needed the whole matrix of features."""
+        compact = x.compact()
+        table = as_features(compact.table, self.module)
+        features = RowTensor(table, torch.from_numpy(compact.index.ravel()).to(table.device))
+        request = self._request(part, pairs, table)
+        batch = request.copies(len(x), sparse=self._batchings.get(part) == "sparse")
+        answer = evaluated(self.module, lambda: self._call(features, batch))
+        scores = _rows_of(answer, len(x), request)
+        single = self.task == "graph" and not self._many_graphs
+        return scores[:, 0] if single else scores, features.was_created
 
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None

@@ -7,13 +7,14 @@ from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
 from .targets import listed
-from .tasks import TASKS, PairTask, Task
+from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
     "GraphSetTask",
+    "LoneNodeTask",
     "PairTask",
     "Query",
     "SubgraphModel",

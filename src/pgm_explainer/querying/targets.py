@@ -34,7 +34,7 @@ def explained_classes(
     if classes.ndim == 0:
         classes = np.full(len(names), classes)
     elif classes.shape == (num_nodes,):
-        classes = classes[np.array(names, dtype=np.int64)]
+        classes = classes[np.array(names, dtype=np.int64).ravel()]
     else:
         each = "node" if num_nodes is None else f"of the {num_nodes} nodes"
         raise InputError(

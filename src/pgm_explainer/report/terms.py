@@ -54,7 +54,7 @@ def describe_held(settings: Settings) -> str:
         A prediction held (kept) if the probability of its class did not fall by more than 0.05.
     """
     model = settings.model
-    subject = "A prediction held (kept)" if model.task == "node" else "The prediction held"
+    subject = "A prediction held (kept)" if model.has_own_predictions else "The prediction held"
     own = model.explained_class is None and model.output is None
     its_class = "its class" if own else "the explained class"
     return f"{subject} if {_held(settings.sampling.change, its_class)}."

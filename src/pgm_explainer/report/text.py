@@ -325,8 +325,8 @@ def _about(explanation: Explanation) -> str:
     """Return what evidence is about."""
     if explanation.part_labels:
         return f"one {wording_of(explanation.settings).noun}"
-    features = "features or own prediction" if explanation.task == "node" else "features"
-    return f"one node's {features}"
+    own = explanation.settings.model.has_own_predictions
+    return "one node's features or own prediction" if own else "one node's features"
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:

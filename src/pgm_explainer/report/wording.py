@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..printing import label_of, printable
-from ..variables import VariableId
+from ..variables import VariableId, is_edge
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -89,7 +89,7 @@ def wording_for(explanation: Explanation, number: int) -> Wording:
     if len(names) == 1:
         return _wording(names[0], settings)
     groups = [name for name in names if name.startswith("groups")]
-    if isinstance(label, tuple) and all(isinstance(each, int) for each in label):
+    if is_edge(label):
         return _wording("edges", settings)
     first = str(label[-1] if isinstance(label, tuple) else label).split(" ")[0]
     for name, word in (("features", "feature"), ("time", "step")):

@@ -47,9 +47,7 @@ from .perturbation import (
 )
 from .population import Population
 from .randomness import Draws
-from .samples import Samples
-from .table import SampleTable
-from .values import Outcome
+from .samples import Outcome, Samples, SampleTable
 
 __all__ = [
     "CHANGES",

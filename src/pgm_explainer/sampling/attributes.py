@@ -7,15 +7,14 @@ import numpy as np
 from ..arrays import IntArray
 from ..execution import ExecutionConfig
 from ..querying import Query
-from ..scratch import Scratch
+from ..scratch import Record, Scratch
 from ..variables import Variable
 from .config import SamplingConfig
 from .generate import batch_size
 from .perturbation import new_features
 from .population import Population
 from .randomness import Draws
-from .record import Record
-from .table import SampleTable
+from .samples import SampleTable
 
 __all__ = ["draw_attribute_samples"]
 

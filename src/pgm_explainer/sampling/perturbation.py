@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
+from .donors import Permute, Substitute
 from .population import Population
 from .randomness import Draws
-from .substitute import Substitute
 
 __all__ = [
     "PERTURBATIONS",
@@ -118,21 +118,6 @@ class _Uniform(Described):
 
 
 @dataclass(frozen=True)
-class _Permute(Described):
-    """The features of another node, drawn at random, as in permutation importance.
-
-    The new features occur in the data, and rare values stay rare. The other node may have the same
-    features; then nothing changes.
-    """
-
-    name: str = "permute"
-
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
-        return np.asarray(population.x[donors])
-
-
-@dataclass(frozen=True)
 class RandomWhereConstant:
     """``random`` for node types with constant features, and another perturbation for the rest.
 
@@ -221,8 +206,8 @@ class CustomPerturbation(UserDefined):
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
     for scheme in (
-        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute()),
-        Substitute(),
+        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform()),
+        *(Permute(), Substitute()),
     )
 }
 

@@ -1,21 +1,111 @@
-"""The result of step 1: a table of samples, and the predictions in them."""
+"""The result of step 1: the data D_t of the paper as a table, and predictions in the samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..variables import VariableId
-from .table import SampleTable
-from .values import Outcome, TargetValues
+from ..querying import Query
+from ..scratch import Record, Scratch, ScratchMatrix
+from ..variables import Variable, VariableId
 
-__all__ = ["Samples"]
+__all__ = ["Outcome", "SampleTable", "Samples", "TargetValues"]
 
+Codes = NDArray[np.uint8]
+
+_ALL = slice(None)
 _ROUNDING = 1e-6
 """Relative changes of a prediction up to this are rounding errors of the model."""
+
+
+class SampleTable:
+    """Samples of discrete variables, packed into bit planes.
+
+    A cell takes two bits if variables have four states, and one bit if they are binary. Columns are
+    written and read as small integers.
+
+    Args:
+        variables: the variables of the columns.
+        num_samples: the number of rows.
+        scratch: allocates the table; None to keep it in memory.
+
+    Examples:
+        >>> table = SampleTable([Variable(0, True, 2), Variable(1, True, 2)], num_samples=3)
+        >>> table.write(0, np.array([[0, 3], [1, 2], [2, 1]], dtype=np.uint8))
+        >>> table.codes([1]).ravel().tolist()
+        [3, 2, 1]
+    """
+
+    def __init__(
+        self, variables: Sequence[Variable], num_samples: int, scratch: Scratch | None = None
+    ) -> None:
+        self.variables = tuple(variables)
+        self.num_samples = num_samples
+        self.cardinalities: IntArray = np.array([v.cardinality for v in variables], dtype=np.int64)
+        self.levels: IntArray = np.array([v.levels for v in variables], dtype=np.int64)
+        states = int(self.cardinalities.max(initial=2))
+        self._bits = (states - 1).bit_length()
+        # A row for each bit of each variable: first the lowest bits of all variables.
+        shape = (self._bits * len(variables), -(-num_samples // 8))
+        self._planes = (
+            ScratchMatrix(*shape, np.uint8) if scratch is None else scratch.zeros(*shape, np.uint8)
+        )
+        self._columns = {variable.id: at for at, variable in enumerate(self.variables)}
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the samples in bytes, in memory or in a file."""
+        rows, width = self._planes.shape
+        return rows * width
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the samples are in a temporary file."""
+        return self._planes.in_file
+
+    def has(self, variable: VariableId) -> bool:
+        """Return whether there is a column for a variable."""
+        return variable in self._columns
+
+    def column(self, variable: VariableId) -> int:
+        """Return the column of a variable."""
+        return self._columns[variable]
+
+    def columns(self, nodes: IntArray) -> IntArray:
+        """Return the columns of the variables of some nodes."""
+        found = map(self._columns.__getitem__, nodes.tolist())
+        return np.fromiter(found, np.int64, len(nodes))
+
+    def write(self, first: int, codes: Codes) -> None:
+        """Write the states ``[num_samples, columns]`` of the columns from ``first`` on."""
+        for bit in range(self._bits):
+            plane = (codes >> np.uint8(bit)) & np.uint8(1)
+            self._planes.write(bit * len(self.variables) + first, np.packbits(plane, axis=0).T)
+
+    def codes(self, columns: Sequence[int] | IntArray, samples: slice = _ALL) -> Codes:
+        """Return the states ``[samples, columns]``, of all samples or a range of them.
+
+        A range must begin at a multiple of 8.
+        """
+        chosen = np.asarray(columns, dtype=np.int64)
+        first, stop, _ = samples.indices(self.num_samples)
+        rows = len(self.variables) * np.arange(self._bits)[:, None] + chosen
+        octets = slice(first // 8, -(-stop // 8))
+        planes = self._planes.take(rows.ravel(), octets)
+        planes = planes.reshape(*rows.shape, octets.stop - octets.start)
+        bits = np.unpackbits(planes, axis=2, count=stop - first)
+        return self._join(bits).T
+
+    @staticmethod
+    def _join(bits: Codes) -> Codes:
+        codes = bits[0].copy()
+        for bit in range(1, len(bits)):
+            codes |= bits[bit] << np.uint8(bit)
+        return codes
 
 
 @dataclass(frozen=True)
@@ -68,3 +158,64 @@ class Samples:
         at = columns[own] - self.first_prediction
         classes[np.flatnonzero(recorded)[own]] = self.before[at].argmax(axis=-1)
         return classes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A prediction in every sample.
+
+    Attributes:
+        values: the explained class's probability, or the predicted value, ``[n]``.
+        original: the same without perturbation.
+        resolution: changes up to this are rounding errors of the model.
+    """
+
+    values: NDArray[np.float64]
+    original: float
+    resolution: float
+
+    @property
+    def change(self) -> NDArray[np.float64]:
+        """The change in every sample, rounded to multiples of the resolution.
+
+        So values that differ only by rounding errors are equal and have the same rank.
+        """
+        change = self.values - self.original
+        step = self.resolution
+        return np.asarray(np.round(change / step) * step) if step > 0 else change
+
+
+class TargetValues:
+    """The explained class's probability (or the predicted value) of each target in every sample.
+
+    If several values of a regression are explained together, it is their Euclidean distance from
+    the unperturbed values.
+    """
+
+    def __init__(self, query: Query, num_samples: int, scratch: Scratch) -> None:
+        model = query.model
+        positions = {name: at for at, name in enumerate(query.predictions)}
+        at = np.array([positions[target] for target in query.targets], dtype=np.int64)
+        self._column = {target: number for number, target in enumerate(query.targets)}
+        self._at, self._classes = at, query.classes[at]
+        self._before = model.before[at]
+        self.are_probabilities = model.reader.kind != "values"
+        self._record = Record(num_samples, len(at), np.float64, scratch)
+        self._original = self._of(model.before[None])[0]
+
+    def record(self, start: int, after: FloatArray) -> None:
+        """Record the predictions ``[B, predictions, C]`` of a batch."""
+        self._record.write(start, self._of(after))
+
+    def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:
+        """Return the values ``[n]`` of a target, and the original one."""
+        at = self._column[target]
+        return self._record.column(at), float(self._original[at])
+
+    def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
+        chosen = predictions[:, self._at]
+        if not self.are_probabilities and chosen.shape[-1] > 1:
+            distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
+            return np.asarray(distance, dtype=np.float64)
+        explained = self._classes if self.are_probabilities else np.zeros_like(self._classes)
+        return chosen[:, np.arange(len(self._at)), explained].astype(np.float64)

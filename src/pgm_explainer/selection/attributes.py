@@ -1,4 +1,4 @@
-"""Tests of single features of the explaining nodes."""
+"""Tests of single features of the explaining nodes, and their text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray
 from ..node_names import NodeNames
+from ..printing import aligned, label_of
 from ..sampling import SampleTable
 from ..significance import SignificanceConfig
 from .independence import IndependenceTest
 from .select import results_of_pairs
 
 __all__ = ["FeatureEffects", "feature_effects"]
+
+_MOST = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,9 +54,7 @@ class FeatureEffects:
         return f"FeatureEffects({nodes} nodes, {features} features, {found} significant)"
 
     def __str__(self) -> str:
-        from .attribute_text import describe_effects
-
-        return describe_effects(self)
+        return _describe(self)
 
 
 def feature_effects(
@@ -79,3 +80,36 @@ def _there(nodes: IntArray, features: IntArray, widths: IntArray | None) -> NDAr
     if widths is None:
         return np.ones((len(nodes), len(features)), dtype=bool)
     return np.asarray(features < widths[:, None])
+
+
+def _describe(effects: FeatureEffects) -> str:
+    """Return a table of the features that matter, strongest evidence first, at most 20."""
+    tested, found = int(effects.there.sum()), int(effects.significant.sum())
+    head = f"{found} of {tested} features of the nodes matter ({_tested(effects)})"
+    if not found:
+        return f"{head}."
+    order = np.lexsort((-effects.effect_size.ravel(), effects.log_p.ravel()))
+    strongest = order[effects.significant.ravel()[order]][:_MOST].tolist()
+    rows = [_row(effects, at) for at in strongest]
+    more = [f"… and {found - len(rows)} more"] if found > len(rows) else []
+    lines = aligned([["node", "feature", "log p", "effect"], *rows])
+    return "\n".join([f"{head}, strongest evidence first:", *lines, *more])
+
+
+def _tested(effects: FeatureEffects) -> str:
+    """Return the numbers of nodes and of features that were tested."""
+    counts = effects.there.sum(axis=1)
+    if len(counts) and counts.min() < counts.max():
+        return f"{len(counts)} nodes with {counts.min()} to {counts.max()} features"
+    return f"{len(counts)} nodes × {counts.max(initial=0)} features"
+
+
+def _row(effects: FeatureEffects, at: int) -> list[str]:
+    """Return the row of one feature of one node, by its flat index."""
+    node, feature = divmod(at, len(effects.features))
+    return [
+        label_of(effects.names[int(effects.nodes[node])]),
+        str(effects.features[feature]),
+        f"{effects.log_p[node, feature]:.1f}",
+        f"{effects.effect_size[node, feature]:.2f}",
+    ]

@@ -12,8 +12,7 @@ from ..arrays import IntArray
 from ..sampling import SampleTable, VariableId
 from ..significance import SignificanceConfig
 from .config import SelectionConfig
-from .counting import pair_counts
-from .independence import IndependenceTest, PairwiseTests, pairwise_tests
+from .independence import IndependenceTest, PairwiseTests, pair_counts, pairwise_tests
 from .ranking import Ranking, rank
 
 __all__ = ["Dependents", "Neighbourhood", "results_of_pairs", "select_variables"]

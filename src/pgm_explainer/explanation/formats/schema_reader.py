@@ -17,7 +17,6 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
 from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
-from ...settings import Settings
 from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId
@@ -25,7 +24,6 @@ from ...versions import current_versions
 from ..explanation import Explanation, target_of
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
-from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
@@ -51,8 +49,6 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSIONS = (4, 5)
-"""Older versions: without parts other than nodes, and the first with other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -63,11 +59,11 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         place: the name of the document in errors.
 
     Raises:
-        FileError: the values have another format or a newer version, or a field is missing,
+        FileError: the values have another format or version, or a field is missing,
             unknown, or inconsistent with the others.
     """
     fields = _checked_fields(Checked(document, place))
-    settings = _read_settings(fields["settings"], fields["version"].value)
+    settings = settings_from_dict(fields["settings"])
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
     found = fields["parts"].or_none(lambda parts: _read_parts(parts, ends))
@@ -114,14 +110,12 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
-        if version not in (*_OLD_VERSIONS, VERSION):
+        if version != VERSION:
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} has version {version}, and this pgm-explainer reads versions "
-                f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
+                f"{document.place} has version {version}, and this pgm-explainer reads version "
+                f"{VERSION}: {way_out}"
             )
-        if version in _OLD_VERSIONS and "parts" not in known:
-            document = Checked({**document.value, "parts": None}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -129,12 +123,6 @@ def _has_nodes(effects: Checked, nodes: IntArray) -> bool:
     """Return whether effects include those of some nodes."""
     listed = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")["nodes"].items()
     return bool(np.isin(nodes, [each.whole_number() for each in listed]).any())
-
-
-def _read_settings(settings: Checked, version: int) -> Settings:
-    if version == _OLD_VERSIONS[0]:
-        return settings_from_version4(settings)
-    return settings_from_dict(settings)
 
 
 def _read_parts(

@@ -165,7 +165,7 @@ def _legend(view: Surroundings) -> str:
     """Return what the marks of the picture mean, as far as they occur in it."""
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
-    state = "kept" if view.explanation.task == "node" else "original"
+    state = "kept" if view.explanation.settings.model.has_own_predictions else "original"
     has_ring = network is not None and (
         explaining or view.explanation.task == "node" or not view.explanation.part_labels
     )

@@ -1,4 +1,4 @@
-"""The perturbation of categories, such as the atoms of molecules, in graph tasks."""
+"""Perturbations that give a node the features of another node."""
 
 from __future__ import annotations
 
@@ -6,18 +6,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..choices import Described
 from .population import Population
 from .randomness import Draws
 
-__all__ = ["Substitute"]
+__all__ = ["Permute", "Substitute"]
 
 _UNLIKE = 0.75
 
 
 @dataclass(frozen=True)
-class Substitute(Described):
+class Permute(Described):
+    """The features of another node, drawn at random, as in permutation importance.
+
+    The new features occur in the data, and rare values stay rare. The other node may have the same
+    features; then nothing changes.
+    """
+
+    name: str = "permute"
+
+    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+        return np.asarray(population.x[self.donors(population, draws)])
+
+    def donors(self, population: Population, draws: Draws) -> IntArray:
+        """Return the nodes whose features are taken."""
+        return population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
+
+
+@dataclass(frozen=True)
+class Substitute(Permute):
     """The features of another node: three times in four, of one whose features are different.
 
     With ``permute``, most perturbations of the most common category change nothing: 70 % of the
@@ -30,11 +48,10 @@ class Substitute(Described):
 
     name: str = "substitute"
 
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+    def donors(self, population: Population, draws: Draws) -> IntArray:
         which, unlike = np.moveaxis(draws.uniforms("substitute", 2), -1, 0)
-        donors = np.where(
+        return np.where(
             unlike < _UNLIKE,
             population.unlike(draws.nodes, which),
             population.another(draws.nodes, which),
         )
-        return np.asarray(population.x[donors])
