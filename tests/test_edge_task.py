@@ -160,7 +160,7 @@ def test_queries_accept_pairs_and_follow_the_planted_rule():
 
 def test_a_pair_has_a_description():
     said = str(explainer_of().explain((0, 1)))
-    assert "The pair (0, 1) is predicted to be of class 1 with probability 1.000" in said
+    assert "The model predicts class 1 for the pair 0 – 1, with a probability of more" in said
     assert "P((0, 1) | " in said
     assert "if perturbed" in said
     assert "if changed" not in said

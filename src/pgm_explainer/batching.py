@@ -19,7 +19,7 @@ from .sampling import Samples, VariableId
 from .scratch import ArrayStore
 from .selection import RANKING_COLUMNS, Neighbourhood
 
-__all__ = ["Neighbourhoods", "SampleCache", "memory_blocks", "offload"]
+__all__ = ["Neighbourhoods", "SampleCache", "memory_blocks", "offload", "offload_table"]
 
 _logger = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
 _BLOCK_TARGETS = 128
 Result = TypeVar("Result", bound=Sized)
+Table = TypeVar("Table")
 
 
 class Neighbourhoods(Iterable[Neighbourhood]):
@@ -97,9 +98,21 @@ def memory_blocks(
     return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8)
 
 
+def offload_table(table: Table, names: Sequence[str], arrays: ArrayStore) -> Table:
+    """Return the same table, with its columns in a file once the memory limit is reached."""
+    if arrays.fits(sum(getattr(table, name).nbytes for name in names)):
+        return table
+    return _stored(table, names, arrays)
+
+
+def _stored(table: Table, names: Sequence[str], arrays: ArrayStore) -> Table:
+    stored: Any = {name: arrays.store(getattr(table, name)) for name in names}
+    return replace(table, **stored)  # type: ignore[type-var]
+
+
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     """Return the same explanation, with its arrays in a file once the memory limit is reached."""
-    network, store = explanation.network, arrays.store
+    network = explanation.network
     full = [] if network is None else [network.cpt(node) for node in network.nodes]
     counted = [table for table in full if isinstance(table, ConditionalTable)]
     columns = [
@@ -110,22 +123,20 @@ def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     ]
     if arrays.fits(sum(array.nbytes for array in columns)):
         return explanation
-
-    def stored(table: Any, names: Sequence[str]) -> Any:
-        return replace(table, **{name: store(getattr(table, name)) for name in names})
-
     if network is not None:
         tables = [
-            stored(table, ("values", "counts")) if isinstance(table, ConditionalTable) else table
+            _stored(table, ("values", "counts"), arrays)
+            if isinstance(table, ConditionalTable)
+            else table
             for table in full
         ]
         network = BayesianNetwork(network.variables, network.dag, tables, network.score)
     return replace(
         explanation,
-        ranking=stored(explanation.ranking, RANKING_COLUMNS),
-        effects=stored(explanation.effects, EFFECT_COLUMNS),
+        ranking=_stored(explanation.ranking, RANKING_COLUMNS, arrays),
+        effects=_stored(explanation.effects, EFFECT_COLUMNS, arrays),
         network=network,
-        node_classes=store(explanation.node_classes),
+        node_classes=arrays.store(explanation.node_classes),
     )
 
 

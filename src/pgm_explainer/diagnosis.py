@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from .effects import STAGES, margin
 from .network import BayesianNetwork, ConditionalTable
 from .querying import Query
+from .report.facts import FEW_SAMPLES
 from .sampling import Outcome, Samples, SamplingConfig, VariableId
 from .selection import Neighbourhood, SelectionResult
 from .settings import Settings
 
-__all__ = ["commonest", "diagnose", "thin_support"]
+__all__ = ["commonest", "diagnose"]
 
-_FEW = 5
 _RARELY = 0.1
 _ONE_POINT = 0.01
 
@@ -39,17 +39,6 @@ def diagnose(
         *_about_outcome(result.levels),
         *_about_tables(result.neighbourhood.target, network),
     )
-
-
-def thin_support(samples: float) -> str | None:
-    """Return a warning if too few samples support the answer to a query, else None.
-
-    Args:
-        samples: their expected number; see :meth:`~pgm_explainer.Explanation.support`.
-    """
-    if samples >= _FEW:
-        return None
-    return f"fewer than {_FEW} samples are expected to match the evidence: the answer is unreliable"
 
 
 def commonest(warnings: Sequence[str]) -> tuple[str, int]:
@@ -123,7 +112,7 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
             f"the prediction held in all {len(outcome)} samples: no perturbation changed it, "
             f"so there is no network"
         )
-    elif min(changed, len(outcome) - changed) < _FEW:
+    elif min(changed, len(outcome) - changed) < FEW_SAMPLES:
         yield (
             f"the prediction changed in {changed} of {len(outcome)} samples, too unbalanced for "
             f"a reliable network; try another perturb_probability or change"
@@ -135,9 +124,9 @@ def _about_tables(target: VariableId, network: BayesianNetwork | None) -> Iterat
     if not isinstance(table, ConditionalTable):
         return
     seen = table.counts.sum(axis=-1)
-    thin = float(seen[seen < _FEW].sum() / seen.sum())
+    thin = float(seen[seen < FEW_SAMPLES].sum() / seen.sum())
     if thin > _RARELY:
         yield (
             f"{thin:.0%} of the samples have combinations of the target's parents that were seen "
-            f"fewer than {_FEW} times; raise num_samples, lower max_nodes or add smoothing"
+            f"fewer than {FEW_SAMPLES} times; raise num_samples, lower max_nodes or add smoothing"
         )

@@ -9,16 +9,20 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from .arrays import IntArray, check_name
 from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, check_explanation
+from .explanation import Explanation, FeatureEffects, MinimalSet
+from .feature_names import FeatureNames
 from .minimal_sets import SearchOptions
 from .model_config import ModelConfig
 from .network import network_config
+from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor
 from .querying import (
@@ -30,6 +34,7 @@ from .querying import (
     Task,
     is_graph_set,
     listed,
+    numbered,
     read_inputs,
 )
 from .sampling import (
@@ -45,7 +50,7 @@ from .sampling import (
     perturbed_columns,
     probe_features,
 )
-from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
+from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig
 from .structure import Score
@@ -77,6 +82,12 @@ class PGMExplainer:
             Messages flow in this direction, unless the layers of a PyTorch Geometric module have
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
+        names: a name for each node: a list, or a mapping from node indices to names; for a
+            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
+            still an index, unless names are integers too.
+        feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from
+            node types to lists of names.
         target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
             the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
@@ -181,6 +192,8 @@ class PGMExplainer:
         edge_index: Any = None,
         *,
         inputs: Mapping[str, Any] | None = None,
+        names: Sequence[VariableId] | Mapping[Any, Any] | None = None,
+        feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         target_type: str | Sequence[str] | None = None,
         task: str = "node",
         num_layers: int | None = None,
@@ -235,18 +248,21 @@ class PGMExplainer:
         self.execution = ExecutionConfig(
             max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
         )
-        source = read_inputs(model, x, edge_index, task, inputs, target_type)
-        self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
+        source = read_inputs(model, x, edge_index, task, inputs, target_type, names, feature_names)
+        self.predictor, self.graph = source.predictor, source.graph
+        self.names, self.types = source.names, source.types
         self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
         if source.offsets is not None:
             self._task = GraphSetTask(source.offsets)
-        if task == "edge" and source.names is not None:
-            self._task = PairTask(sources=source.names.sources)
+        if task == "edge" and source.types is not None:
+            self._task = PairTask(sources=source.types.sources)
         self.population = Population(
             source.x,
             source.kinds,
             source.steps,
-            () if source.names is None else source.names.widths_by_kind,
+            () if source.types is None else source.types.widths_by_kind,
+            source.names,
+            source.feature_names,
         )
         columns = perturbed_columns(features, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
@@ -295,21 +311,33 @@ class PGMExplainer:
         self._perturbation_checked = False
         self._cache = SampleCache()
 
-    def explain(self, target: Any = None) -> Explanation:
-        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
-        explanation = self._explain_all([target])[0]
+    def explain(self, target: Any = None, *, with_features: bool = False) -> Explanation:
+        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target).
+
+        Args:
+            target: the node, the pair, or the position of one of many graphs.
+            with_features: whether to add :meth:`explain_features` as ``explanation.features``.
+        """
+        explanation = self._explain_all([target], with_features)[0]
         for text in explanation.warnings:
             warnings.warn(text, PGMExplainerWarning, stacklevel=2)
         return explanation
 
-    def explain_many(self, targets: Iterable[Any]) -> list[Explanation]:
+    def explain_many(
+        self, targets: Iterable[Any], *, with_features: bool = False
+    ) -> list[Explanation]:
         """Explain many predictions from one set of samples, in the given order.
 
         Each explanation is the one that :meth:`explain` would give for that target alone.
+
+        Args:
+            targets: the nodes, pairs, or positions of graphs.
+            with_features: as in :meth:`explain`. Targets that do not depend on each other's nodes
+                share samples for their features too.
         """
         if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(listed(targets, self.graph.num_nodes))
+        explanations = self._explain_all(listed(targets, self.graph.num_nodes), with_features)
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
@@ -327,6 +355,17 @@ class PGMExplainer:
         other.execution = execution
         return other
 
+    def unnamed(self) -> PGMExplainer:
+        """Return a copy of this explainer that knows nodes by their indices only, not by names."""
+        other = copy.copy(self)
+        if self.types is None:
+            other.names = NodeNames()
+        else:
+            other.types = replace(self.types, labels=())
+            other.names = replace(self.names, labels=other.types)
+        other.population = replace(self.population, names=other.names)
+        return other
+
     def candidates(self, target: Any = None) -> IntArray:
         """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
@@ -341,30 +380,25 @@ class PGMExplainer:
         query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
         return tuple(query.model.before[0].tolist())
 
-    def explain_features(self, explanation: Explanation) -> FeatureEffects:
-        """Test which features of the explaining nodes and of the target affect the prediction.
+    def explain_features(self, explanation: Explanation, *, target: Any = None) -> FeatureEffects:
+        """Estimate the effect of each feature of the target and of the nodes of the network.
 
-        New samples are drawn, as many as for the explanation. In these, each feature of a node is
-        perturbed independently of the others. Each feature is then tested for dependence with the
-        change of the prediction.
+        New samples are drawn, as many as for the explanation. In these, each feature of each of
+        these nodes is perturbed independently of the others (at all time steps, if there are
+        several), and all other nodes are left as they are. Features that the perturbation never or
+        rarely changes are not tested.
+
+        Args:
+            explanation: an explanation made by this explainer.
+            target: the position of the graph, if there are many graphs and the explanation was
+                loaded from a file.
         """
-        task = self.settings.model.task
-        if getattr(explanation, "part_labels", None):
-            raise InputError(
-                "explain_features needs an explanation by nodes; explain with parts='nodes', or "
-                "with parts='features' for the effects of feature columns"
-            )
-        check_explanation(explanation, self.graph, task)
-        if self.population.steps is not None:
-            raise InputError(
-                "explain_features is for features [N, F]; for [N, T, F], explain with "
-                "parts=Time(per_node=True) or parts='features'"
-            )
-        ends = explanation.ends.tolist()
-        number = tuple(ends) if task == "edge" else ends[0] if ends else None
-        target = self._graph_model.task.check(number, self.graph)
-        count = explanation.settings.sampling.num_samples
-        return self._pipeline(count).features_of(target, explanation)
+        self.check_features()
+        checked = self._target_of(explanation, target)
+        pipeline = self._pipeline(explanation.settings.sampling.num_samples)
+        pipeline.numbers(checked, explanation)  # raises if it is the explanation of another target
+        ((_, features),) = pipeline.features_of({checked: explanation})
+        return features
 
     def counterfactual(
         self,
@@ -419,14 +453,23 @@ class PGMExplainer:
     @property
     def predicted(self) -> range:
         """The indices of the predicted nodes: all nodes, or those of the target type."""
-        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
+        return range(self.graph.num_nodes) if self.types is None else self.types.predicted
+
+    @property
+    def feature_names(self) -> FeatureNames:
+        """The names of the feature columns; empty if they have none. By node type if several."""
+        return self.population.feature_names
 
     @property
     def offsets(self) -> IntArray | None:
         """For many graphs, the first node of each, then the total number of nodes; else None."""
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
-    def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
+    def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
+        if not isinstance(with_features, bool):
+            raise InputError(f"with_features must be True or False, not {with_features!r}")
+        if with_features:
+            self.check_features()
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
         if waiting:
@@ -437,17 +480,43 @@ class PGMExplainer:
             for group in [[target] for target in waiting] if alone else [waiting]:
                 done.update(pipeline.explain(group, last))
             waiting = [target for target in waiting if target not in done]
+        if with_features:
+            self._add_features(done)
         return [replace(done[target], source=(self, target)) for target in targets]
+
+    def _add_features(self, done: dict[VariableId, Explanation]) -> None:
+        """Add the effects of features to explanations, from as many samples as each has."""
+        by_count: dict[int, dict[VariableId, Explanation]] = {}
+        for target, each in done.items():
+            by_count.setdefault(each.settings.sampling.num_samples, {})[target] = each
+        for count, some in by_count.items():
+            for target, features in self._pipeline(count).features_of(some):
+                done[target] = replace(done[target], features=features)
+
+    def check_features(self) -> None:
+        """Raise an InputError if features of nodes cannot be explained with these parts."""
+        if self._task.name == "graph" and not len(self.parts.nodes_in(np.arange(1))):
+            raise InputError(
+                f"features of nodes cannot be explained for a graph with parts="
+                f"{self.settings.sampling.parts.name!r}, as no nodes are selected; use "
+                f"parts='nodes', or parts='features' for the effects of feature columns"
+            )
+
+    def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
+        """Return the target of an explanation; ``target`` is needed for one of many graphs."""
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+        ends = explanation.ends.tolist()
+        if self._task.separate and target is None and explanation.source is not None:
+            target = explanation.source[1]
+        elif not self._task.separate:
+            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
+        return self._graph_model.task.check(target, self.graph)
 
     def _minimal_set(
         self, explanation: Explanation, target: Any, options: SearchOptions
     ) -> MinimalSet:
-        if not isinstance(explanation, Explanation):
-            raise InputError(f"an explanation is required, not {explanation!r:.60}")
-        ends = explanation.ends.tolist()
-        if target is None or not self._task.separate:
-            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
-        checked = self._graph_model.task.check(target, self.graph)
+        checked = self._target_of(explanation, target)
         self._check_perturbation()
         return self._pipeline().minimal_set(checked, explanation, options)
 
@@ -460,7 +529,7 @@ class PGMExplainer:
             self._graph_model,
             self.parts,
             self.population,
-            self.names,
+            self.types,
             settings,
             self.execution,
             self._cache,
@@ -490,8 +559,8 @@ class PGMExplainer:
             self._perturbation_checked = True
 
     def _checked(self, target: Any) -> VariableId:
-        """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
-        number = target if self.names is None else self.names.number(target)
+        """Return the validated target, with nodes by their index."""
+        number = numbered(target, self._task.name, self.names, self.types)
         return self._graph_model.task.check(number, self.graph)
 
 
@@ -502,13 +571,16 @@ def _search_options(kind: str, probability: float, options: dict[str, Any]) -> S
     return SearchOptions(kind=kind, probability=probability, **options)
 
 
-def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:
+def explain_graphs(
+    model: Any, graphs: Any, *, with_features: bool = False, **options: Any
+) -> list[Explanation]:
     """Explain the prediction of each of many graphs, batched across graphs.
 
     Args:
         model: as in :class:`~pgm_explainer.PGMExplainer`, with one prediction for each graph.
         graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
             ``(x, edge_index)``.
+        with_features: whether to explain features too, as ``explanation.features``.
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
@@ -531,4 +603,4 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
             f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
         )
     explainer = PGMExplainer(model, graphs, task="graph", **options)
-    return explainer.explain_many(range(len(graphs)))
+    return explainer.explain_many(range(len(graphs)), with_features=with_features)

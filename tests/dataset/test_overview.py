@@ -18,7 +18,7 @@ from pgm_explainer.report.names import width
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     made = explainer(fails_near_marked, max_nodes=2)
-    return explain_dataset(made, None, folder, shard_size=25, features=True)
+    return explain_dataset(made, None, folder, shard_size=25, with_features=True)
 
 
 def test_the_counts_match_the_explanations(data):
@@ -28,6 +28,9 @@ def test_the_counts_match_the_explanations(data):
     assert view.explained + view.failed == NODES == view.targets
     assert sum(view.errors.values()) == view.failed
     assert view.unchanged == sum(each.held == 1 for each in explanations)
+    stayed = [each.class_stayed for each in explanations]
+    assert view.class_stayed == pytest.approx(sum(stayed) / len(stayed))
+    assert f"in {view.class_stayed:.1%} of perturbed graphs, on average" in str(view)
     found = [significant(each) for each in explanations]
     assert view.unaffected == sum(not effects for effects in found)
     assert view.own == sum(
@@ -131,7 +134,7 @@ def test_the_text_names_the_most_frequent_nodes(data):
 def test_the_picture_has_a_panel_for_each_question(data):
     figure = data.overview().plot()
     titles = [axes.get_title() for axes in figure.axes]
-    for words in ("Nodes that change", "Other nodes that depend", "Features that matter"):
+    for words in ("Nodes that change", "Other nodes that depend", "Features that change"):
         assert any(title.startswith(words) for title in titles)
 
 

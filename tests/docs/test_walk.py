@@ -136,7 +136,7 @@ def test_a_step_is_entered_at_the_functions_that_the_page_names(calls):
     }
     first = {"NodeTask.check", "NodeTask.candidates", "NodeTask.ends"}
     first |= {f"NodeParts.{name}" for name in ("check", "candidates", "own", "nodes_in")}
-    first.add("Parts.stop")
+    first |= {"Parts.stop", "numbered"}
     assert entered == {
         1: {*first, "GraphModel.query", "draw_samples"},
         2: {"select_nodes"},

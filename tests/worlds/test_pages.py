@@ -20,6 +20,6 @@ def test_the_snippets_of_a_page_run_top_to_bottom(page, capsys):
         warnings.simplefilter("ignore", PGMExplainerWarning)
         for snippet in snippets:
             exec(compile(snippet, page, "exec"), names)
-    assert "is predicted to be of class" in capsys.readouterr().out
+    assert "The model predicts class" in capsys.readouterr().out
     assert names["explanation"].target == ("paper", 4)
     assert list(names["found"].pgm) == [5, 6]

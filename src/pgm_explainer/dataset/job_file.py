@@ -15,7 +15,7 @@ from ..storage.files import as_text
 __all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 4
+VERSION = 5
 
 _WAY_OUT = "restore it from a copy, or explain into another folder"
 

@@ -1,7 +1,7 @@
 """The effect of perturbing each node on a prediction, estimated from the samples of step 1."""
 
 from .estimate import EffectProblem, estimate_effects
-from .table import EFFECT_COLUMNS, STAGES, Effect, Effects, PairEffect, are_precise, margin
+from .table import EFFECT_COLUMNS, STAGES, Effect, Effects, PairEffect, agree, are_precise, margin
 
 __all__ = [
     "EFFECT_COLUMNS",
@@ -10,6 +10,7 @@ __all__ = [
     "EffectProblem",
     "Effects",
     "PairEffect",
+    "agree",
     "are_precise",
     "estimate_effects",
     "margin",

@@ -6,7 +6,7 @@ from .inputs import read_inputs
 from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
-from .targets import listed
+from .targets import listed, numbered
 from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "TypedNodes",
     "is_graph_set",
     "listed",
+    "numbered",
     "read_inputs",
 ]

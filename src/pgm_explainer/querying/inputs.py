@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arrays import (
@@ -13,9 +13,17 @@ from ..arrays import (
     check_features,
 )
 from ..errors import InputError
+from ..feature_names import FeatureNames
 from ..graph import Graph
+from ..node_names import NodeNames
 from ..predictors import Predictor, SequencePredictor, as_predictor, is_torch_module
 from .graph_set import is_graph_set, read_graphs
+from .naming import (
+    read_feature_names,
+    read_node_names,
+    read_typed_feature_names,
+    read_typed_names,
+)
 from .node_types import TypedNodes
 
 __all__ = ["Inputs", "read_inputs"]
@@ -32,6 +40,8 @@ class Inputs:
         num_layers: the number of message-passing layers.
         kinds: the index of each node's type; None if there is only one type.
         names: the names of nodes, if they have names other than their indices.
+        types: the node types, if there are several.
+        feature_names: the names of feature columns, if they have any.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
@@ -42,9 +52,16 @@ class Inputs:
     graph: Graph
     num_layers: int
     kinds: IntArray | None = None
-    names: TypedNodes | None = None
+    names: NodeNames = field(default_factory=NodeNames)
+    types: TypedNodes | None = None
+    feature_names: FeatureNames = ()
     offsets: IntArray | None = None
     steps: int | None = None
+
+    @property
+    def width(self) -> int:
+        """The number of features of a node, at each time step if there are several."""
+        return int(self.x.shape[1]) // (self.steps or 1)
 
 
 def read_inputs(
@@ -54,12 +71,17 @@ def read_inputs(
     task: str,
     inputs: Mapping[str, Any] | None,
     target_type: str | Sequence[str] | None,
+    names: Any = None,
+    feature_names: Any = None,
 ) -> Inputs:
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if edge_index is None and is_graph_set(x):
-        return _read_many(model, x, task, inputs, target_type)
+        if names is not None:
+            raise InputError("names are those of the nodes of one graph; leave them out")
+        found = _read_many(model, x, task, inputs, target_type)
+        return replace(found, feature_names=read_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -67,7 +89,7 @@ def read_inputs(
             "data object alone, or x and edge_index"
         )
     if of_kinds:
-        return _read_hetero(model, x, task, inputs, target_type)
+        return _read_hetero(model, x, task, inputs, target_type, names, feature_names)
     if target_type is not None:
         raise InputError(
             f"target_type={target_type!r} applies to HeteroData graphs only; leave it out"
@@ -92,7 +114,12 @@ def read_inputs(
         ) from None
     predictor, features, steps = _flattened(as_predictor(model, task, inputs), features)
     graph = Graph(edges, len(features), predictor.flow)
-    return Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
+    found = Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
+    return replace(
+        found,
+        names=read_node_names(names, len(features)),
+        feature_names=read_feature_names(feature_names, found.width),
+    )
 
 
 def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArray, int | None]:
@@ -122,7 +149,13 @@ def _read_many(
 
 
 def _read_hetero(
-    model: Any, data: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
+    model: Any,
+    data: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: Any,
+    names: Any,
+    feature_names: Any,
 ) -> Inputs:
     from ..predictors.hetero import HeteroPredictor, flatten, inputs_of_hetero
 
@@ -135,9 +168,19 @@ def _read_hetero(
     found = {**inputs_of_hetero(model, data), **(inputs or {})}
     predictor = HeteroPredictor(model, layout, predicted, task, found)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
-    names = TypedNodes(tuple(layout.sizes), sizes, predicted, widths)
+    labels = read_typed_names(names, layout.sizes)
+    types = TypedNodes(tuple(layout.sizes), sizes, predicted, widths, labels)
     graph = Graph(edge_index, len(x), predictor.flow)
-    return Inputs(predictor, x, graph, _layers_of(predictor), layout.kinds, names)
+    return Inputs(
+        predictor,
+        x,
+        graph,
+        _layers_of(predictor),
+        layout.kinds,
+        NodeNames(types, range(len(x)), typed=True),
+        types,
+        read_typed_feature_names(feature_names, layout.widths),
+    )
 
 
 def _check_target_type(

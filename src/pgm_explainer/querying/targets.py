@@ -9,9 +9,27 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_array, as_list
 from ..errors import InputError
+from ..node_names import NodeNames
 from ..variables import VariableId
+from .node_types import TypedNodes
 
-__all__ = ["explained_classes", "listed"]
+__all__ = ["explained_classes", "listed", "numbered"]
+
+
+def numbered(target: Any, task: str, names: NodeNames, types: TypedNodes | None) -> Any:
+    """Return a target by the indices of its nodes, which may be given by name.
+
+    Raises:
+        InputError: no node has such a name.
+    """
+    if types is not None:
+        return types.number(target)
+    if not names or target is None or task == "graph":
+        return target
+    if task == "node":
+        return names.number(target)
+    ends = None if isinstance(target, str) else as_list(target)
+    return target if ends is None else tuple(map(names.number, ends))
 
 
 def explained_classes(

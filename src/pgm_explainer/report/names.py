@@ -18,6 +18,7 @@ __all__ = [
     "label_of",
     "listed",
     "pad",
+    "predicted_values",
     "printable",
     "shorten",
     "value_labels",
@@ -44,6 +45,19 @@ def value_labels(explanation: Explanation) -> list[str]:
     if output is not None:
         return [f"value {output}"]
     return [f"value {at}" for at in range(len(explanation.values))]
+
+
+def predicted_values(explanation: Explanation) -> str:
+    """Return what a regression predicts: ``the value 3.2``, or ``price 3.2 and tax 0.6``."""
+    names, output = explanation.settings.model.class_names, explanation.settings.model.output
+    values = [f"{value:.4g}" for value in explanation.values]
+    if names is None:
+        plural = "s" if len(values) > 1 else ""
+        return (
+            f"the value{plural} {listed(values)}{'' if output is None else f' of output {output}'}"
+        )
+    called = zip(value_labels(explanation), values, strict=True)
+    return listed([f"{name} {value}" for name, value in called])
 
 
 def variable_label(explanation: Explanation, node: VariableId) -> str:

@@ -1,7 +1,6 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
 from ..variables import GRAPH, Variable, VariableId
-from .attributes import draw_attribute_samples
 from .change import (
     CHANGE_TYPES,
     CHANGES,
@@ -24,6 +23,7 @@ from .generate import batch_size, draw_samples, perturbed_batch, probe_features
 from .parts import (
     PART_KINDS,
     Edges,
+    FeatureCells,
     Features,
     Groups,
     Mixed,
@@ -64,6 +64,7 @@ __all__ = [
     "Draws",
     "Edges",
     "Fall",
+    "FeatureCells",
     "Features",
     "Flip",
     "Groups",
@@ -94,7 +95,6 @@ __all__ = [
     "check_changes",
     "check_columns",
     "check_samples",
-    "draw_attribute_samples",
     "draw_samples",
     "new_features",
     "perturbed_batch",

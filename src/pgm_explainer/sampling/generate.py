@@ -128,7 +128,9 @@ def draw_samples(
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
             progress.advance(stop - start)
     share = parts.changed_share(recorded)
-    return Samples(recorder.finish(), model.before, classes, share, values, recorder.separate)
+    thresholds = recorder.thresholds(values.positions, model.before)
+    table = recorder.finish()
+    return Samples(table, model.before, classes, share, values, thresholds, recorder.separate)
 
 
 def _shares_rows(
@@ -229,6 +231,23 @@ class _Recorder:
             record.write(start, perturbed[:, at])
         graded = not self._change.needs_all_samples
         self._changed.write(start, self._change.grade(severity) if graded else severity)
+
+    def thresholds(self, positions: IntArray, before: FloatArray) -> FloatArray:
+        """Return the thresholds of change of some predictions, ``[positions, levels - 1]``."""
+        found = np.empty((len(positions), 0))
+        for block in self._changed.blocks():
+            inside = np.flatnonzero((block.start <= positions) & (positions < block.stop))
+            if not len(inside):
+                continue
+            chosen = positions[inside]
+            severity = np.empty((0, len(chosen)), np.float32)
+            if self._change.needs_all_samples:
+                severity = self._changed.read(block)[:, chosen - block.start]
+            its = self._change.thresholds_of(severity, before[chosen])
+            if not found.size:
+                found = np.empty((len(positions), its.shape[1]))
+            found[inside] = its
+        return found
 
     def finish(self) -> SampleTable:
         joined, others = self._perturbed

@@ -313,6 +313,7 @@ def changed_shares(
     nodes: IntArray,
     block_of: IntArray,
     seed: int,
+    probes: int = _PROBES,
 ) -> NDArray[np.float64]:
     """Return how often a perturbation changes any feature in a block of columns.
 
@@ -320,16 +321,17 @@ def changed_shares(
 
     Args:
         block_of: the block of each column, as a number; -1 for columns in no block.
+        probes: the number of random perturbations that are tried.
     """
     columns = np.flatnonzero(block_of >= 0)
     columns = columns[np.argsort(block_of[columns], kind="stable")]
     first = np.searchsorted(block_of[columns], np.arange(block_of.max() + 1))
     width = max(population.x.shape[1], _LEAST_WIDTH)
-    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
+    at_once = max(1, _FLOATS_AT_ONCE // (probes * width))
     shares = [np.empty((0, len(first)))]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
-        new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
+        new = new_features(perturbation, population, Draws.grid(seed, np.arange(probes), block))
         differs = new[..., columns] != population.x[block][:, columns]
         shares.append(np.logical_or.reduceat(differs, first, axis=-1).mean(axis=0))
     return np.concatenate(shares)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
+from ..feature_names import FeatureNames
+from ..node_names import NodeNames
 
 __all__ = ["Population"]
 
@@ -25,12 +27,16 @@ class Population:
         steps: the number of time steps T of features ``[N, T, F]``, which are stored as
             ``[N, T * F]``; None for features ``[N, F]``.
         widths: the name and the number of features of each type; empty if there is only one type.
+        names: the names of nodes, if they have names other than their indices.
+        feature_names: the names of features, if they have any.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
     steps: int | None = None
     widths: tuple[tuple[str, int], ...] = ()
+    names: NodeNames = field(default_factory=NodeNames)
+    feature_names: FeatureNames = ()
 
     @property
     def width(self) -> int:
@@ -41,6 +47,12 @@ class Population:
     def shape(self) -> tuple[int, ...]:
         """The shape of the features as they were given: ``[N, F]`` or ``[N, T, F]``."""
         return self.x.shape if self.steps is None else (len(self.x), self.steps, self.width)
+
+    def widths_of(self, nodes: IntArray) -> IntArray:
+        """Return the number of features of each node, which depends on its type."""
+        if not self.widths:
+            return np.full(len(nodes), self.width)
+        return np.array([width for _, width in self.widths])[self._kind_of(nodes)]
 
     def at_every_step(self, features: IntArray) -> IntArray:
         """Return the columns of ``x`` with these features, ascending."""

@@ -120,6 +120,7 @@ class Samples:
         changed_share: for each recorded part, how often perturbing it changes anything.
         values: the probability of the explained class (or the value) of each target in every
             sample.
+        thresholds: changes of each target above these count as changed, ``[targets, levels - 1]``.
         first_prediction: the column of the first prediction.
     """
 
@@ -128,6 +129,7 @@ class Samples:
     classes: IntArray
     changed_share: NDArray[np.float64]
     values: TargetValues
+    thresholds: FloatArray
     first_prediction: int = 0
 
     def prediction(self, variable: VariableId) -> tuple[FloatArray, int]:
@@ -144,7 +146,13 @@ class Samples:
         """Return the prediction of a target in every sample."""
         values, original = self.values.of(target)
         size = 1.0 if self.values.are_probabilities else abs(values).max(initial=abs(original))
-        return Outcome(values, original, _ROUNDING * float(size))
+        return Outcome(
+            values,
+            original,
+            _ROUNDING * float(size),
+            self.values.class_stayed(target),
+            tuple(self.thresholds[self.values.at(target)].tolist()),
+        )
 
     def predicted_classes(self, nodes: IntArray) -> IntArray:
         """Return the predicted class of some nodes; -1 for a node without a recorded prediction.
@@ -168,11 +176,16 @@ class Outcome:
         values: the explained class's probability, or the predicted value, ``[n]``.
         original: the same without perturbation.
         resolution: changes up to this are rounding errors of the model.
+        class_stayed: the fraction of samples in which the model predicted the same class as without
+            perturbation; None for values.
+        thresholds: changes above these count as changed, one for each level of change.
     """
 
     values: NDArray[np.float64]
     original: float
     resolution: float
+    class_stayed: float | None = None
+    thresholds: tuple[float, ...] = ()
 
     @property
     def change(self) -> NDArray[np.float64]:
@@ -201,19 +214,41 @@ class TargetValues:
         self._before = model.before[at]
         self.are_probabilities = model.reader.kind != "values"
         self._record = Record(num_samples, len(at), np.float64, scratch)
-        self._original = self._of(model.before[None])[0]
+        self._original = self._explained(self._before[None])[0]
+        self._predicted = self._before.argmax(axis=-1)
+        self._stayed = np.zeros(len(at), dtype=np.int64)
+        self._num_samples = num_samples
+
+    @property
+    def positions(self) -> IntArray:
+        """The positions of the targets among all predictions."""
+        return self._at
 
     def record(self, start: int, after: FloatArray) -> None:
-        """Record the predictions ``[B, predictions, C]`` of a batch."""
-        self._record.write(start, self._of(after))
+        """Record the predictions ``[B, predictions, C]`` of a batch, each sample once."""
+        chosen = after[:, self._at]
+        self._record.write(start, self._explained(chosen))
+        if self.are_probabilities:
+            predicted = chosen[:, np.arange(len(self._at)), self._predicted]
+            # A tie is no other prediction; nor is one that rounding errors decide.
+            self._stayed += (predicted >= chosen.max(axis=-1) - _ROUNDING).sum(axis=0)
+
+    def at(self, target: VariableId) -> int:
+        """Return the number of a target."""
+        return self._column[target]
+
+    def class_stayed(self, target: VariableId) -> float | None:
+        """Return how often a target's predicted class stayed the same; None for values."""
+        stayed = int(self._stayed[self._column[target]])
+        return stayed / self._num_samples if self.are_probabilities else None
 
     def of(self, target: VariableId) -> tuple[NDArray[np.float64], float]:
         """Return the values ``[n]`` of a target, and the original one."""
         at = self._column[target]
         return self._record.column(at), float(self._original[at])
 
-    def _of(self, predictions: FloatArray) -> NDArray[np.float64]:
-        chosen = predictions[:, self._at]
+    def _explained(self, chosen: FloatArray) -> NDArray[np.float64]:
+        """Return what is explained of the predictions ``[B, targets, C]``."""
         if not self.are_probabilities and chosen.shape[-1] > 1:
             distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
             return np.asarray(distance, dtype=np.float64)

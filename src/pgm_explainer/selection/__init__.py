@@ -1,6 +1,5 @@
 """Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
 
-from .attributes import FeatureEffects, feature_effects
 from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .nodes import STRONG, SelectionResult, causes, choose_nodes, select_nodes
@@ -14,7 +13,6 @@ __all__ = [
     "TESTS",
     "ChiSquareTest",
     "Dependents",
-    "FeatureEffects",
     "GTest",
     "IndependenceTest",
     "Neighbourhood",
@@ -26,7 +24,6 @@ __all__ = [
     "causes",
     "choose_nodes",
     "critical_log_p",
-    "feature_effects",
     "select_nodes",
     "select_variables",
     "shrink_many",

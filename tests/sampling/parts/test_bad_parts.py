@@ -133,7 +133,8 @@ def test_edges_beyond_hops_are_no_candidates():
     assert set(make("edges", **options).explain(0).effects.parts) == {(1, 0), (2, 1), (3, 2)}
 
 
-def test_features_of_an_explanation_by_parts_are_refused():
+def test_features_of_an_explanation_by_edges_are_those_of_the_target():
     made = make("edges", num_layers=1, num_samples=100)
-    with pytest.raises(InputError, match="needs an explanation by nodes"):
-        made.explain_features(made.explain(0))
+    found = made.explain(0, with_features=True).features
+    assert set(found.nodes.tolist()) <= {0}
+    assert found.own.all()

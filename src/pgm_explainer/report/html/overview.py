@@ -55,14 +55,22 @@ def _section(title: str, content: str) -> str:
 def _listing(listing: Listing) -> str:
     most = listing.entries[0].predictions
     rows = (
-        [
-            escape(printable(each.what)),
-            f'{each.predictions:,} <meter max="{most}" value="{each.predictions}"></meter>',
-            escape(listing.size(each)),
-        ]
+        f"<tr><td>{escape(printable(each.what))}</td>"
+        f'<td class="number">{each.predictions:,}</td>'
+        f'<td class="bar"><meter max="{most}" value="{each.predictions}"></meter></td>'
+        f'<td class="number">{escape(listing.size(each))}</td></tr>'
         for each in listing.entries
     )
-    return _section(listing.title, _table((listing.what, "predictions", listing.measure), rows))
+    # The number and its bar are two columns, so that all bars start at the same place.
+    head = (
+        f'<th scope="col">{escape(listing.what)}</th><th scope="col" colspan="2">predictions</th>'
+        f'<th scope="col" class="number">{escape(listing.measure)}</th>'
+    )
+    body = "\n".join(rows)
+    return _section(
+        listing.title,
+        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>",
+    )
 
 
 def _shared(overview: Overview) -> str:

@@ -17,12 +17,19 @@ function show(at) {
   shown.prior = network && beliefsNow().holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
-  $("lead").replaceChildren(...sentence(explanation.lead));
+  $("figures").replaceChildren(...explanation.figures.map(([value, caption]) =>
+    element("li", {}, element("strong", {}, value), ` ${caption}`)));
+  $("kept").textContent = explanation.kept;
+  $("lead").replaceChildren(...explanation.lead.map((each) =>
+    element("p", {}, ...sentence(each))));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
   $("changes").replaceChildren(...effectsContent(explanation.effects, explanation.noun));
+  for (const id of ["features-panel", "all-features"]) $(id).hidden = !explanation.features;
+  $("features").replaceChildren(
+    ...(explanation.features ? effectsContent(explanation.features, "feature") : []));
   $("along").replaceChildren(...sentence(explanation.effects.along));
   $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
@@ -55,7 +62,8 @@ function drawAll(explanation) {
 
 function renewDetails(explanation) {
   const makers = {
-    effects: effectsDetails, ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
+    effects: effectsDetails, "all-features": featuresDetails, ranking: rankingDetails,
+    tables: tablesDetails, words: wordsDetails, making: makingDetails,
   };
   for (const [id, make] of Object.entries(makers)) {
     const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));

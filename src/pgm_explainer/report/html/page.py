@@ -12,7 +12,7 @@ from ...arrays import as_list
 from ...errors import InputError
 from ...storage.files import PathLike, write_text
 from ..shown import is_explanation
-from ..text import CHANGES, DEPENDS
+from ..text import CHANGES, DEPENDS, FEATURES
 from .parts import policy, read_part
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def _assemble(payload: object) -> str:
         data=_as_data(payload),
         changes=CHANGES,
         depends=DEPENDS,
+        features=FEATURES,
     )
 
 

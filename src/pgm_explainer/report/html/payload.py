@@ -17,10 +17,19 @@ from ..names import class_label, label_of, value_labels, variable_label
 from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..strip import is_strip
 from ..surroundings import Surroundings
-from ..terms import describe_terms
+from ..terms import describe_held, describe_kept, describe_perturbed
 from ..text import describe, headline
 from ..wording import wording_of
-from .answers import dependence_part, effects_part, lead_part, node_key, number
+from .answers import (
+    dependence_part,
+    effects_part,
+    features_part,
+    figures_part,
+    lead_part,
+    network_effect,
+    node_key,
+    number,
+)
 from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
@@ -45,6 +54,7 @@ def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
         "explanations": shown,
         "kinds": [_kind(each) for each in shared.kinds],
         "makings": shared.makings,
+        "phrases": {"raises": "raises it by {} points", "lowers": "lowers it by {} points"},
     }
 
 
@@ -70,17 +80,23 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
     network = explanation.network
     explained = explanation.explained_class
     target = variable_label(explanation, explanation.target)
+    stayed = explanation.class_stayed
     return {
         "target": target,
         "headline": headline(explanation, target),
         "class": None if explained is None else class_label(explanation, explained),
         "probability": explanation.probability,
         "answer": _answer(explanation),
-        "held": explanation.held,
+        "figures": figures_part(explanation),
+        "kept": describe_kept(explanation),
+        # Of a regression, which predicts no class, how often it is kept.
+        "stability": explanation.held if stayed is None else stayed,
+        "stable": "kept" if stayed is None else "stays",
         "found": len(explanation.nodes),
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
+        "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),
@@ -110,7 +126,8 @@ def _making(explanation: Explanation) -> dict[str, Any]:
     chosen = explanation.settings.options().items()
     return {
         "settings": {name: _setting(value) for name, value in chosen if value is not None},
-        "meaning": describe_terms(explanation.settings),
+        "meaning": describe_perturbed(explanation.settings),
+        "rule": describe_held(explanation.settings),
         "versions": dict(explanation.versions),
     }
 
@@ -209,6 +226,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
                 "key": node_key(explanation.names.index(variable.id)) if own else _TARGET_KEY,
                 "name": variable_label(explanation, variable.id),
                 **evidence_words(explanation, variable.id),
+                **network_effect(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
                 **_table(network.cpt(variable.id), explanation),

@@ -1,4 +1,4 @@
-"""Plots of an explanation: effects, neighbourhood, network and ranking."""
+"""Plots of an explanation: effects, features, neighbourhood, network and ranking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from ..shown import is_explanation
 from ..strip import is_strip
-from .effects import draw_effects, effects_size
+from .effects import draw_effects, draw_features, effects_size, features_size
 from .molecule import draw_molecule, read_atoms, read_molecule
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
@@ -29,16 +29,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ...explanation import Explanation
+    from ...explanation import Explanation, FeatureEffects
 
 __all__ = [
     "draw_effects",
+    "draw_features",
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
     "draw_strip",
     "draw_superpixels",
     "plot_explanation",
+    "plot_features",
     "plot_superpixels",
 ]
 
@@ -64,6 +66,24 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     if "max_shown" in options:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     return draw(explanation, **options)
+
+
+def plot_features(
+    features: FeatureEffects, *, explanation: Explanation | None = None, **options: Any
+) -> Figure:
+    """Draw the effects of single features; the option is ``max_shown``."""
+    size = features_size(features, **options)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    draw_features(features, axes, explanation=explanation, **options)
+    return figure
+
+
+def _features(explanation: Explanation, **options: Any) -> Figure:
+    if explanation.features is None:
+        raise InputError(
+            "the explanation has no effects of features; explain with with_features=True"
+        )
+    return plot_features(explanation.features, explanation=explanation, **options)
 
 
 def _both(explanation: Explanation, **options: Any) -> Figure:
@@ -119,6 +139,7 @@ def _draw_around(
 _KINDS: dict[str, _Plot] = {
     "both": _both,
     "effects": _alone(draw_effects, effects_size),
+    "features": _features,
     "neighbourhood": _alone(_draw_around, _around_size),
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),

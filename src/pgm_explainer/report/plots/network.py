@@ -64,7 +64,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     axes.update_datalim([low, high])
     axes.margins(0)
     axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
-    finish(axes, f"Bayesian network: the prediction holds with probability {chance}")
+    finish(axes, f"Bayesian network: the prediction is kept with probability {chance}")
 
 
 def _extent(

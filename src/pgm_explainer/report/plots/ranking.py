@@ -11,7 +11,7 @@ from matplotlib.patheffects import withStroke
 
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
-from ..effects import CORRECTIONS
+from ..effects import level_words
 from ..names import shorten, variable_label
 from ..wording import part_label, wording_of
 from .style import finish, legend_below, name_rows, rows_size, say, title_rows, write
@@ -97,7 +97,7 @@ def _scale(axes: Axes, largest: float) -> None:
 
 def _explain_marks(axes: Axes, explanation: Explanation) -> None:
     """Add a legend of the fills that occur and of the threshold, if there is one."""
-    ranking, judged = explanation.ranking, explanation.settings.significance
+    ranking = explanation.ranking
     kinds = {
         "chosen for the network": (True, True),
         "significant, not chosen": (False, True),
@@ -114,6 +114,6 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
         if found.any():
             entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
     if _has_line(explanation):
-        level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
+        level = level_words(explanation.settings)
         entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
     legend_below(axes, entries)

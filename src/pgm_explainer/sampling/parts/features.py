@@ -11,11 +11,13 @@ import numpy as np
 from ...arrays import as_array
 from ...choices import Described
 from ...errors import InputError
+from ...feature_names import feature_title
 from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
 from .cells import CellParts, NodeTitles
+from .feature_cells import feature_blocks
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
@@ -50,16 +52,19 @@ class Features(Described):
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        columns = np.full(population.x.shape[1], -1, dtype=np.int64)
-        chosen = config.columns(population)
-        features, columns[chosen] = np.unique(chosen % population.width, return_inverse=True)
-        titles = [f"feature {feature}" for feature in features.tolist()]
+        features, columns = feature_blocks(population, config)
+        known = population.feature_names
+        titles = [feature_title(known, feature) for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         exists = None
         if self.nodes is None and population.kinds is not None and population.widths:
             rows = population.kinds
-            names = [f"{kind} {title}" for kind, _ in population.widths for title in titles]
+            names = [
+                f"{kind} {feature_title(known, feature, kind)}"
+                for kind, _ in population.widths
+                for feature in features.tolist()
+            ]
             exists = np.array([features < width for _, width in population.widths]).ravel()
         if self.nodes is not None:
             if graph.num_graphs > 1:
