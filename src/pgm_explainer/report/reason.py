@@ -126,9 +126,9 @@ class Writer:
         told = []
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
-            feature: Sentence = [printable(each.feature)]
-            if isinstance(each.feature, int):  # it has no name
-                feature = self.say("feature", name=feature)
+            name = printable(each.feature)
+            named = not isinstance(each.feature, int)
+            feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure))
