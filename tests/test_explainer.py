@@ -102,6 +102,7 @@ def test_all_targets_give_the_same_as_each_alone(toy, test, no_child, change):
         "random",
         "uniform",
         "permute",
+        "substitute",
         lambda x, rng: x - x.mean(axis=0) + rng.normal(size=x.shape),
     ],
 )

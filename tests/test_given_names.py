@@ -82,7 +82,10 @@ def test_pairs_are_given_by_name(toy):
 def test_feature_columns_are_called_by_their_names(toy, tmp_path):
     found = explainer(toy, parts="features").explain("acct_14")
     assert set(found.effects.parts) == set(FEATURES)
-    assert any(f"Perturbing feature {name} " in " ".join(str(found).split()) for name in FEATURES)
+    assert any(
+        f"Replacing the data of feature {name} " in " ".join(str(found).split())
+        for name in FEATURES
+    )
     assert found.feature_names == tuple(FEATURES)
     assert (found.feature_name(1), found.named({14: "x"}).feature_name(2)) == ("income", "debt")
     found.save(tmp_path / "why.json")

@@ -147,7 +147,7 @@ def test_a_bad_option_and_its_value_are_named(option, value):
         ("scores", "auto, logits"),
         ("correction", "none, benjamini_hochberg"),
         ("change", "auto, large_fall, large_move, fall, flip"),
-        ("perturbation", "mean, zero, max, min, random, uniform, permute"),
+        ("perturbation", "mean, zero, max, min, random, uniform, permute, substitute"),
         ("structure", "auto, hill_climb, exact"),
         ("score", "bic, aic, bdeu, log_likelihood"),
         ("target_table", "auto, noisy_or, full"),

@@ -31,7 +31,7 @@ _OUTCOME_BYTES = 9
 """Memory of a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
-_BLOCK_TARGETS = 128
+_BLOCK_TARGETS = 512
 Result = TypeVar("Result", bound=Sized)
 Table = TypeVar("Table")
 

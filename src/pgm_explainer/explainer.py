@@ -105,10 +105,12 @@ class PGMExplainer:
             an object such as ``pgm_explainer.Edges("rewire")`` or
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
-            (noise), ``permute`` (another node's features) or a function ``(x, rng) -> x``.
-            ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, or
-            ``permute`` if the features are categories, such as one-hot encoded atoms. Where all
-            nodes have the same features, it is ``random``.
+            (noise), ``permute`` (another node's features), ``substitute`` (the same, but mostly of
+            a node whose features differ) or a function ``(x, rng) -> x``. ``auto`` is ``permute``
+            for node and edge tasks. For graph tasks it is ``mean``, or ``substitute`` if the
+            features are categories, such as one-hot encoded atoms; edges are kept, so an atom may
+            get a type that its bonds do not permit. Where all nodes have the same features,
+            ``auto`` is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb, by number or name (at all time steps); None for
             all.

@@ -278,7 +278,8 @@ class Pipeline:
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
-            explanation = of_one_graph(explanation, *self.model.task.nodes(target))
+            position = target[1] if isinstance(target, tuple) else None
+            explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
         if isinstance(self.model.task, LoneNodeTask):
             explanation = explanation.of_node()
         names = self.population.names

@@ -78,7 +78,12 @@ def test_explanations_are_those_of_the_whole_matrix(name, options, graph, monkey
 
 @pytest.mark.parametrize(
     ("options", "saves"),
-    [({}, True), ({"perturbation": "zero"}, False), ({"features": [0, 1]}, False)],
+    [
+        ({}, True),
+        ({"perturbation": "substitute"}, True),
+        ({"perturbation": "zero"}, False),
+        ({"features": [0, 1]}, False),
+    ],
 )
 def test_rows_are_shared_only_where_they_are_rows_of_the_data(graph, options, saves, monkeypatch):
     calls = []

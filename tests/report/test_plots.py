@@ -340,7 +340,11 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
     ("kind", "options", "named"),
     [
         ("network", {"max_shown": 3}, "'network' takes no max_shown"),
-        ("ranking", {"colour": "red"}, "'ranking' takes no colour; there is max_shown"),
+        (
+            "ranking",
+            {"colour": "red"},
+            "'ranking' takes no colour; its options are figsize, font_size, ax, max_",
+        ),
         ("both", {"max_shown": 0}, "at least 1, not 0"),
         ("neighbourhood", {"max_shown": "all"}, "a whole number, not 'all'"),
     ],

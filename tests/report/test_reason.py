@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgm_explainer import Explanation, InputError, PGMExplainer
+from pgm_explainer import Explanation, FeatureEffects, InputError, PGMExplainer
 from pgm_explainer.report.reason import reason_sentences
 from pgm_explainer.report.templates import AUDIENCES, templates_for
 
@@ -171,36 +171,35 @@ def test_names_appear_as_they_are(kinds):
     assert "Replacing the data of node Bob lowers" in named.reason()
 
 
-@pytest.mark.parametrize("features", [True, False])
-def test_the_targets_own_features_come_first(kinds, features):
+def features_of(*rows):
+    """Effects of features: a node, a feature, an effect, and whether it is significant."""
+    nodes, columns, effects, found = map(np.array, zip(*rows, strict=True))
+    size = np.ones(len(rows))
+    names = ("share_given", "count_in", "weak")
+    return FeatureEffects(
+        nodes, columns, effects, effects - 0.01, effects + 0.01, size, -20 * size, found,
+        ends=np.array([14]), feature_names=names,
+    )  # fmt: skip
+
+
+def test_the_targets_own_features_come_first(kinds, tmp_path):
     """Features are told if the explanation has them, with their own numbers."""
-
-    class Row:
-        def __init__(self, node, feature, effect, significant=True):
-            self.node, self.feature, self.effect = node, feature, effect
-            self.low, self.high = effect - 0.01, effect + 0.01
-            self.significant, self.log_p = significant, -20.0
-
-    explanation = kinds["node"]
-    rows = [
-        Row(8, "of another node", -0.9),
-        Row(14, "weak", 0.05, False),
-        Row(14, "count_in", 0.1),
-        Row(14, "share_given", -0.3),
-    ]
-    object.__setattr__(explanation, "features", rows if features else None)
-    try:
-        second = plain_sentences(explanation)[1]
-    finally:
-        object.__delattr__(explanation, "features")
-    if features:
-        assert second == (
-            "Replacing share_given of node 14 lowers the probability of class 2 by 30.0 percentage "
-            "points (95% range 29.0 to 31.0); replacing count_in of node 14 raises the probability "
-            "of class 2 by 10.0 percentage points (95% range 9.0 to 11.0)."
-        )
-    else:
-        assert second == "Replacing the data of node 14 itself makes no clear difference."
+    rows = [(8, 0, -0.9, True), (14, 2, 0.05, False), (14, 1, 0.1, True), (14, 0, -0.3, True)]
+    explanation = replace(kinds["node"], features=features_of(*rows))
+    assert plain_sentences(explanation)[1] == (
+        "Replacing share_given of node 14 lowers the probability of class 2 by 30.0 percentage "
+        "points (95% range 29.0 to 31.0); replacing count_in of node 14 raises the probability of "
+        "class 2 by 10.0 percentage points (95% range 9.0 to 11.0)."
+    )
+    assert 3 <= len(plain_sentences(explanation)) <= 6
+    table = explanation.report(tmp_path / "why.md").read_text()
+    assert r"| share\_given | −30.0 | −31.0 to −29.0 | for class 2 |" in table
+    assert r"| share\_given of node 8 | −90.0 |" in table
+    assert "when one node or feature is given other data." in table
+    assert "| node or feature |" in table
+    assert plain_sentences(kinds["node"])[1] == (
+        "Replacing the data of node 14 itself makes no clear difference."
+    )
 
 
 def plain_sentences(explanation):

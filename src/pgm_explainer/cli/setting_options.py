@@ -51,7 +51,7 @@ def add_settings(group: Any) -> None:
         "what is perturbed: nodes, edges, features, several such as nodes,edges, or a .json or "
         ".csv file of groups",
     )
-    add("perturbation", str, "mean, zero, max, random, uniform or permute")
+    add("perturbation", str, "mean, zero, max, min, random, uniform, permute or substitute")
     add("perturb_probability", float, "probability that a node is perturbed")
     add(
         "change",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import check_whole_number
-from ..storage.files import PathLike, write_text
+from ..storage.files import PathLike, as_path, write_text
 from .reading import ExplanationDataset
 from .types import label_from_text
 
@@ -110,6 +110,7 @@ class Overview:
         classes: the causes for each explained class; only for many graphs, or if parts are not
             nodes.
         noun: what a part is called in the report, such as ``edge``.
+        dataset: the data set that is summarised, whose targets the page lists; None for no list.
         class_stayed: the share of samples in which the predicted class stayed the same, averaged
             over the explained predictions; None for a regression.
     """
@@ -132,6 +133,7 @@ class Overview:
     classes: list[ClassCauses] = field(default_factory=list)
     noun: str = "node"
     class_stayed: float | None = None
+    dataset: ExplanationDataset | None = field(default=None, repr=False, compare=False)
 
     @property
     def throughput(self) -> float:
@@ -144,15 +146,30 @@ class Overview:
 
         return plot_overview(self)
 
-    def to_html(self, path: PathLike) -> None:
-        """Write the overview as a self-contained HTML page without scripts.
+    def to_html(self, path: PathLike, *, max_pages: int = 1000) -> None:
+        """Write the overview as an HTML page with a table of targets that opens their explanations.
+
+        Up to 20 explanations are part of the page. More are written to files beside it, in the
+        folder ``<name of the page>_pages``, with 100 explanations each.
+
+        Args:
+            path: the file to write.
+            max_pages: the number of explanations that the table opens, the first ones of the data
+                set; 0 for none.
 
         Raises:
             FileError: it cannot be written.
         """
         from ..report.html.overview import overview_page
+        from .targets_table import target_rows, write_pages
 
-        write_text(path, overview_page(self))
+        most = check_whole_number(max_pages, "max_pages", at_least=0)
+        if self.dataset is None:
+            write_text(path, overview_page(self))
+            return
+        rows = list(target_rows(self.dataset))
+        pages = write_pages(self.dataset, as_path(path), most)
+        write_text(path, overview_page(self, rows, pages))
 
     def __str__(self) -> str:
         from ..report.overview_text import overview_text
@@ -200,6 +217,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
         ],
         noun="part" if counts.classes else "node",
         class_stayed=counts.stayed / counts.classified if counts.classified else None,
+        dataset=dataset,
     )
 
 

@@ -134,11 +134,15 @@ class FeatureEffects(NodeTable[FeatureEffect]):
 
         return features_to_pandas(self)
 
-    def plot(self, max_shown: int = 20) -> Figure:
-        """Draw the strongest effects as bars, the target's own features first."""
+    def plot(self, **options: Any) -> Figure:
+        """Draw the strongest effects as bars, the target's own features first.
+
+        Args:
+            options: those of :meth:`pgm_explainer.Explanation.plot` for features.
+        """
         from ..report.plots import plot_features
 
-        return plot_features(self, max_shown=max_shown)
+        return plot_features(self, **options)
 
     def __repr__(self) -> str:
         found = int(self.significant.sum())

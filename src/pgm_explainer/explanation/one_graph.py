@@ -14,13 +14,16 @@ from .explanation import Explanation
 __all__ = ["of_one_graph", "shifted"]
 
 
-def of_one_graph(explanation: Explanation, first: int, stop: int) -> Explanation:
+def of_one_graph(
+    explanation: Explanation, first: int, stop: int, position: int | None = None
+) -> Explanation:
     """Return the explanation with nodes numbered in their own graph, and other parts after them.
 
     Args:
         explanation: an explanation of one graph, with nodes numbered among those of all graphs.
         first: the first node of the graph.
         stop: the first node of the next graph.
+        position: the position of the graph among all graphs.
     """
     labels = explanation.part_labels
     numbers = {part: stop - first + at for at, part in enumerate(sorted(labels))}
@@ -47,6 +50,7 @@ def of_one_graph(explanation: Explanation, first: int, stop: int) -> Explanation
     return replace(
         explanation,
         target=GRAPH,
+        position=position,
         ranking=renumbered(explanation.ranking),
         effects=replace(renumbered(explanation.effects), pairs=tuple(pairs)),
         network=network,

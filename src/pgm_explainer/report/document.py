@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
 from .colours import BAR_COLOURS
-from .effects import ShownEffect, own_effects, plain, shown_effects
+from .effects import Sentence, ShownEffect, own_effects, plain, shown_effects
+from .features import ShownFeature, shown_features
 from .html.parts import policy, read_part
-from .measure import measure_of, p_value
+from .measure import Measure, measure_of, p_value
 from .names import printable, variable_label
 from .reason import Writer, reason_sentences
 from .terms import describe_kept, describe_perturbed
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Row", "check_report", "write_report"]
 
-_MOST_ROWS = 8
+_MOST_ROWS, _MOST_FEATURES = 8, 4
 _BLOCKS = 10
 
 
@@ -50,7 +51,8 @@ class Report:
         headings: of the effects, of what was tried, and of the warnings.
         caption: what the effects are.
         columns: the header of the table of effects.
-        rows: the effects, strongest first, at most eight and the target's own.
+        rows: at most four features, if they were explained, the target's own first; then the
+            effects of parts, strongest first, at most eight and the target's own.
         tried: what was tried, as pairs of a name and a value.
     """
 
@@ -105,31 +107,50 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     technical = audience == "engineer"
     found = shown_effects(explanation, most=_MOST_ROWS)
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
-    noun = str(writer.facts["noun"])
+    noun: str | Sentence = writer.facts["noun"]
+    if explanation.features is not None:
+        noun = writer.say("or_feature", noun=noun)
     way = "column_direction" if explanation.explained_class is None else "column_evidence"
-    columns = [noun, *map(said, ("column_effect", "column_range", way))]
+    columns = [plain([*noun], name), *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
         headline(explanation, variable_label(explanation, explanation.target)),
         [plain(each, name) for each in sentences],
         (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
-        said("caption"),
+        plain(writer.say("caption", **{**writer.facts, "noun": noun}), name),
         [*columns, *(["p"] if technical else [])],
-        [_row(each, writer, technical) for each in shown],
+        [
+            *_feature_rows(writer, technical),
+            *(_part_row(each, writer, technical) for each in shown),
+        ],
         list(_tried(writer, said, technical)),
     )
 
 
-def _row(shown: ShownEffect, writer: Writer, technical: bool) -> Row:
-    explanation, effect = writer.explanation, shown.effect
-    measure = measure_of(explanation)
-    own = plain(writer.fact("own"), str)
+def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
+    """Yield a row for each of the strongest features, the target's own first."""
+    features = writer.explanation.features
+    if features is not None:
+        measure = measure_of(writer.explanation, features)
+        for each in shown_features(features, most=_MOST_FEATURES):
+            yield _row(each, each.label, measure, writer, technical)
+
+
+def _part_row(shown: ShownEffect, writer: Writer, technical: bool) -> Row:
+    explanation, own = writer.explanation, plain(writer.fact("own"), str)
     name = part_label(explanation, shown.number) + (f" ({own})" if shown.is_target else "")
+    return _row(shown, name, measure_of(explanation), writer, technical)
+
+
+def _row(
+    shown: ShownEffect | ShownFeature, name: str, measure: Measure, writer: Writer, technical: bool
+) -> Row:
+    effect = shown.effect
     cells = [
         name,
         _typeset(measure.signed(effect.effect)),
         _typeset(measure.interval(effect.low, effect.high)),
-        plain(writer.fact(_meaning(shown, explanation)), str),
+        plain(writer.fact(_meaning(shown.direction, writer.explanation)), str),
         *([p_value(effect.log_p)] if technical else []),
     ]
     return Row(cells, (effect.effect, effect.low, effect.high), shown.direction)
@@ -139,7 +160,7 @@ def _typeset(number: str) -> str:
     return number.replace("-", "−")
 
 
-def _meaning(shown: ShownEffect, explanation: Explanation) -> str:
+def _meaning(direction: str, explanation: Explanation) -> str:
     """Return the template for what an effect means."""
     if explanation.explained_class is not None:
         words = {"falls": "cell_for", "rises": "cell_against"}
@@ -147,7 +168,7 @@ def _meaning(shown: ShownEffect, explanation: Explanation) -> str:
         words = {"falls": "cell_closer", "rises": "cell_further"}
     else:
         words = {"falls": "cell_lowers", "rises": "cell_raises"}
-    return {**words, "both": "cell_varies", "": "cell_none"}[shown.direction]
+    return {**words, "both": "cell_varies", "": "cell_none"}[direction]
 
 
 def _tried(

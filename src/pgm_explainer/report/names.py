@@ -64,6 +64,8 @@ def variable_label(explanation: Explanation, node: VariableId) -> str:
     """Return the label of a variable of the network: a part, a pair or the graph."""
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
+    if explanation.position is not None and node == explanation.target:
+        return f"{label_of(node)} {explanation.position}"
     if explanation.part_labels and node != explanation.target:
         return part_label(explanation, explanation.names.index(node))
     return label_of(node)

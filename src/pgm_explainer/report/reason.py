@@ -9,7 +9,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from .effects import Mention, Sentence, level_words, own_effects, plain, shown_effects
-from .measure import figures, measure_of, p_value, percent, share_of
+from .measure import Measure, figures, measure_of, p_value, percent, share_of
 from .names import predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
@@ -56,12 +56,14 @@ class _Told:
         action: what is done, such as ``replacing the data of node 3``.
         again: the same after an action of the same kind, such as ``node 3``.
         kind: the kind of action.
+        measure: the format of its numbers.
     """
 
     effect: Any
     action: Sentence
     again: Sentence
     kind: Any
+    measure: Measure
 
     @property
     def direction(self) -> str:
@@ -117,7 +119,7 @@ class Writer:
 
     def _features(self) -> list[_Told]:
         """Return the strongest features of the target, or of any node of a graph, if known."""
-        table = getattr(self.explanation, "features", None)
+        table = self.explanation.features
         own = set(self.explanation.names.of(self.explanation.ends.tolist()))
         found = [each for each in table or () if each.significant and (each.node in own or not own)]
         found.sort(key=lambda each: -abs(each.effect))
@@ -128,7 +130,8 @@ class Writer:
             if isinstance(each.feature, int):  # it has no name
                 feature = self.say("feature", name=feature)
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
-            told.append(_Told(each, action, feature, ("feature", number)))
+            measure = measure_of(self.explanation, table)
+            told.append(_Told(each, action, feature, ("feature", number), measure))
         return told
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
@@ -156,6 +159,7 @@ class Writer:
                 self._action(each.words, self._part(each.number, each.words), each.is_target),
                 self._part(each.number, each.words),
                 each.words,
+                measure_of(self.explanation),
             )
             for each in ordered
         ]
@@ -190,7 +194,7 @@ class Writer:
         return direction
 
     def _numbers(self, template: str, told: _Told, action: Sentence) -> Sentence:
-        measure, effect = measure_of(self.explanation), told.effect
+        measure, effect = told.measure, told.effect
         number = measure.size(effect.effect)
         low, high = sorted((abs(effect.low), abs(effect.high)))
         p = p_value(effect.log_p)

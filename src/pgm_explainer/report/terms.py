@@ -39,6 +39,10 @@ _NEW_FEATURES = {
     "random": "0 or 1 with equal probability",
     "uniform": "their values plus uniform noise of up to half their range",
     "permute": "the features of another node",
+    "substitute": (
+        "the features of another node (three times in four, of one that differs), even if the "
+        "edges do not permit them"
+    ),
 }
 
 
@@ -144,7 +148,7 @@ def _done(name: str, kind: Any, sampling: SamplingConfig) -> tuple[str, str]:
     by = f"replaced by {_new(sampling.perturbation)}"
     values = (
         by
-        if sampling.perturbation.describe().name != "permute"
+        if sampling.perturbation.describe().name not in ("permute", "substitute")
         else "replaced by those of another node"
     )
     match name:

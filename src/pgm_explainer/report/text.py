@@ -250,7 +250,8 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
         target: the name of the target.
         chance: text about the probability of the explained class, placed after it.
     """
-    named = {"graph": "The graph", "edge": f"The pair {target}", "node": f"Node {target}"}
+    graph = "The graph" if explanation.position is None else f"Graph {explanation.position}"
+    named = {"graph": graph, "edge": f"The pair {target}", "node": f"Node {target}"}
     subject = named[explanation.task]
     explained, predicted = explanation.explained_class, explanation.predicted_class
     if explained is None or predicted is None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
+from .donors import Permute, Substitute
 from .population import Population
 from .randomness import Draws
 
@@ -25,7 +26,6 @@ __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
     "CustomPerturbation",
-    "Permute",
     "Perturbation",
     "RandomWhereConstant",
     "as_perturbation",
@@ -120,24 +120,6 @@ class _Uniform(Described):
 
 
 @dataclass(frozen=True)
-class Permute(Described):
-    """The features of another node, drawn at random, as in permutation importance.
-
-    The new features occur in the data, and rare values stay rare. The other node may have the same
-    features; then nothing changes.
-    """
-
-    name: str = "permute"
-
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        return np.asarray(population.x[self.donors(population, draws)])
-
-    def donors(self, population: Population, draws: Draws) -> IntArray:
-        """Return the nodes whose features are taken."""
-        return population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
-
-
-@dataclass(frozen=True)
 class RandomWhereConstant:
     """``random`` for node types with constant features, and another perturbation for the rest.
 
@@ -228,11 +210,16 @@ class CustomPerturbation(UserDefined):
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), Permute())
+    for scheme in (
+        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform()),
+        *(Permute(), Substitute()),
+    )
 }
 
 
-WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
+WITH_RANDOM = {
+    f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
+}
 """The names that ``auto`` gets if some node types have constant features; the perturbation for the
 other node types by name."""
 
@@ -246,8 +233,8 @@ def as_perturbation(
     """Return the perturbation for a name, an instance or a custom function.
 
     ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
-    paper, or ``permute`` if the features are categories, such as one-hot encoded atoms: the mean
-    of categories is not a valid category. Neither would change constant features, for which
+    paper, or ``substitute`` if the features are categories, such as one-hot encoded atoms: the mean
+    of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
@@ -259,14 +246,20 @@ def as_perturbation(
                 f"floats, for example x.astype(float), if they are quantities"
             )
         return chosen
-    averaged = task == "graph" and not population.is_categorical(columns)
-    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if averaged else "permute"])
+    usual = WITH_RANDOM.get(choice, _usual(population, columns, task))
     varies = population.varies(np.arange(len(population.x)), columns)
     if not varies.any():
         return PERTURBATIONS["random"]
     every = len(columns) == population.x.shape[1]
     features = None if every else tuple(columns.tolist())
     return usual if varies.all() else RandomWhereConstant(usual, features)
+
+
+def _usual(population: Population, columns: IntArray, task: str) -> Perturbation:
+    """Return what ``auto`` is for features that vary."""
+    if task != "graph":
+        return PERTURBATIONS["permute"]
+    return PERTURBATIONS["substitute" if population.is_categorical(columns) else "mean"]
 
 
 def check_perturbation(choice: Any) -> Perturbation:

@@ -139,6 +139,16 @@ class Population:
         steps = 1 + (uniforms * (count[kind] - 1)).astype(np.int64)
         return order[first[kind] + (rank[nodes] + steps) % count[kind]]
 
+    def unlike(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
+        """Return a random node of the same type with other features, as :meth:`another` does.
+
+        If all nodes of a type have the same features, any of them is returned.
+        """
+        order, end, size = self._alike
+        first, count = (each[self._kind_of(nodes)] for each in self._groups[1:3])
+        steps = (uniforms * (count - size[nodes])).astype(np.int64)
+        return order[first + (end[nodes] + steps) % count]
+
     def _kind_of(self, nodes: IntArray) -> IntArray:
         return np.zeros(len(nodes), dtype=np.int64) if self.kinds is None else self.kinds[nodes]
 
@@ -156,6 +166,23 @@ class Population:
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.concatenate([np.arange(size) for size in count])
         return order, np.cumsum(count) - count, count, rank
+
+    @cached_property
+    def _alike(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Nodes by type and features; for each node, where those like it end, and their number.
+
+        Ends are counted from the first node of the type.
+        """
+        order = np.empty(len(self.x), dtype=np.int64)
+        end, size = np.empty_like(order), np.empty_like(order)
+        for members, first in zip(self._members, self._groups[1], strict=True):
+            _, row, count = np.unique(
+                self.x[members], axis=0, return_inverse=True, return_counts=True
+            )
+            row = row.ravel()
+            order[first : first + len(members)] = members[np.argsort(row, kind="stable")]
+            end[members], size[members] = np.cumsum(count)[row], count[row]
+        return order, end, size
 
     @cached_property
     def _mean(self) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,13 +160,15 @@ class Samples:
 
         The variable of a node with a prediction has several levels of change.
         """
-        classes = np.full(len(nodes), -1, dtype=np.int64)
-        recorded = np.array([self.table.has(node) for node in nodes.tolist()], dtype=bool)
-        columns = self.table.columns(nodes[recorded])
-        own = self.table.levels[columns] > 1
-        at = columns[own] - self.first_prediction
-        classes[np.flatnonzero(recorded)[own]] = self.before[at].argmax(axis=-1)
-        return classes
+        found = self._predicted_classes
+        return np.array([found.get(node, -1) for node in nodes.tolist()], dtype=np.int64)
+
+    @cached_property
+    def _predicted_classes(self) -> dict[VariableId, int]:
+        own = np.flatnonzero(self.table.levels > 1)
+        classes = self.before[own - self.first_prediction].argmax(axis=-1)
+        ids = [self.table.variables[at].id for at in own.tolist()]
+        return dict(zip(ids, classes.tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from .select import Dependents, Neighbourhood, select_variables
 __all__ = ["STRONG", "SelectionResult", "causes", "choose_nodes", "select_nodes"]
 
 _EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
+_EFFECT_TARGETS = 128
 _EFFECT_VALUES = 1 << 18
 """The maximum number of predictions (targets times samples) that are processed at once."""
 
-STRONG = 0.1
+STRONG = 0.01
 """A cause is strong if it has at least this fraction of the strength of the strongest node."""
 
 
@@ -117,7 +117,7 @@ def _select(
 def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
     """Return the nodes of the network, most important first.
 
-    A cause is a node with a significant effect. It is strong if it has at least a tenth of the
+    A cause is a node with a significant effect. It is strong if it has at least a hundredth of the
     strength of the strongest node. Strong causes come first, then nodes that depend on the target
     (in the order of the ranking), then weak causes.
     """

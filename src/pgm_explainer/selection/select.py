@@ -104,9 +104,10 @@ class _Selection:
         related = passed = self.significance.passed(tests.log_p)
         if not self.config.no_child:
             related = passed | self._dependents_of(columns, passed)
-        ranking = rank(neighbourhood.candidates, tests, passed)
-        chosen = neighbourhood.candidates[related]
-        return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
+        candidates = neighbourhood.candidates
+        ranking = rank(candidates, tests, passed)
+        in_order = related[np.searchsorted(candidates, ranking.nodes)]
+        return Dependents(ranking, ranking.nodes[in_order])
 
     def _dependents_of(self, columns: IntArray, dependent: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the candidates that depend on any variable that depends on the target."""

@@ -23,7 +23,7 @@ from .molecules import LabelledMolecule, MoleculeSet, molecule_set
 
 __all__ = ["COLUMNS", "EXPLAINERS", "auc", "measure_atoms", "recall"]
 
-PERTURBED_BY = ("mean", "zero", "uniform", "permute", "distinct")
+PERTURBED_BY = ("substitute", "permute", "distinct", "mean", "uniform", "zero")
 COLUMNS = ("strength", "effect", "log p")
 _SWAPS = 30
 

@@ -49,6 +49,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "made_with": dict(explanation.versions),
         "target": plain_name(explanation.target),
         "ends": explanation.ends.tolist(),
+        "position": explanation.position,
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],

@@ -35,6 +35,7 @@ _FIELDS = (
     "made_with",
     "target",
     "ends",
+    "position",
     "explained_class",
     "probability",
     "values",
@@ -109,6 +110,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         part_labels=labels,
         area=area,
         part_members=members,
+        position=fields["position"].or_none(Checked.whole_number),
         feature_names=known,
         features=fields["features"].or_none(
             lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)

@@ -43,7 +43,7 @@ function drawAll(explanation) {
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
   $("around-title").textContent = picture.title;
-  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects));
+  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects, around.unnamed));
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   if (network) {
@@ -149,4 +149,11 @@ if (entries.length) {
   document.body.classList.add("many");
   arrange();
 }
-pick(0);
+/** The explanation that the address names, such as `page.html#3`; else the first. */
+function pickFromAddress() {
+  const wanted = Number(location.hash.slice(1));
+  pick(data.explanations[wanted] ? wanted : 0);
+}
+
+addEventListener("hashchange", pickFromAddress);
+pickFromAddress();

@@ -13,7 +13,7 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable
 from ..colours import ink_on
 from ..layers import layer_dag
-from ..names import class_label, label_of, value_labels, variable_label
+from ..names import class_label, label_of, printable, value_labels, variable_label
 from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..strip import is_strip
 from ..surroundings import Surroundings
@@ -164,6 +164,8 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
             _drawn(view, place, classes) | {"at": xy} for place, xy in enumerate(at.tolist())
         ],
         "edges": view.edges.T.tolist(),
+        "heads": None if view.heads is None else view.heads.T.astype(int).tolist(),
+        "types": [{"name": printable(name), "shape": shape} for name, shape in view.shapes.items()],
         "classes": [
             {
                 "name": class_label(explanation, number),
@@ -187,11 +189,20 @@ def _legend(view: Surroundings) -> str:
         explaining or view.explanation.task == "node" or not view.explanation.part_labels
     )
     ringed = "the target" if view.explanation.part_labels and not explaining else "a node"
+    discs = "Large nodes" if view.types else "Discs"
+    coloured = any(
+        each.direction in ("falls", "rises") and node in view.nodes
+        for node, each in view.effects.items()
+    )
+    filled = coloured and explaining and not view.classes
     sentences = (
         ("Squares are the ends of the pair.", ends > 1),
         ("The square is the target.", ends == 1),
-        ("Discs are the nodes of the network.", explaining),
+        (f"{discs} are the nodes of the network.", explaining),
         (f"The ring around {ringed} shows the probability that it is {state}.", has_ring),
+        ("The colour of the ring shows the direction of its effect.", has_ring and coloured),
+        ("The colour of a large node shows the direction of its effect.", filled),
+        ("Arrowheads show the directions of edges.", view.heads is not None),
         *parts_legend(view),
         (f"{hidden} more {'node is' if hidden == 1 else 'nodes are'} not drawn.", hidden > 0),
     )
@@ -202,7 +213,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     """Return a node: its keys, name and role, and the position of its class in the legend."""
     node = int(view.nodes[at])
     is_end = bool(view.is_target[at])
-    number = view.classes.get(node)
+    number, effect = view.classes.get(node), view.effects.get(node)
     # The prediction of a pair is a separate variable, highlighted together with both of its ends.
     about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
     return {
@@ -210,6 +221,8 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
         "name": label_of(view.explanation.names[node]),
         "named": bool(view.is_touched[at] or (view.groups and len(view.nodes) <= _MOST_NAMED)),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
+        "shape": view.shape(at),
+        "direction": effect.direction if effect is not None and view.is_marked[at] else "",
         "class": classes.index(number) if number in classes else None,
     }
 

@@ -14,7 +14,17 @@ from ..features import ShownFeature, node_words, shown_features
 from ..measure import Measure, measure_of, plain_measure
 from ..names import shorten, variable_label, width
 from ..wording import part_label, wording_of
-from .style import finish, legend_below, name_rows, rows_size, say, title_rows
+from .style import (
+    finish,
+    label_values,
+    legend_below,
+    name_rows,
+    points,
+    rows_size,
+    rows_that_fit,
+    say,
+    title_rows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -35,7 +45,7 @@ def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
     """Draw the strongest effects, in the unit of the text, and always the target's own."""
     measure, words = measure_of(explanation), wording_of(explanation.settings)
-    shown = _chosen(explanation, max_shown)
+    shown = _chosen(explanation, min(max_shown, rows_that_fit(axes)))
     if not shown:
         say(axes, f"There are no {words.plural} to perturb.")
         finish(axes, f"Effect of perturbing each {words.noun}")
@@ -65,7 +75,8 @@ def draw_features(
     Args:
         explanation: the explanation that they belong to, for its unit and its names.
     """
-    shown = shown_features(features, significant=False, most=max_shown)
+    most = min(max_shown, rows_that_fit(axes))
+    shown = shown_features(features, significant=False, most=most)
     measure = (
         measure_of(explanation, features) if explanation is not None else plain_measure(features)
     )
@@ -93,11 +104,10 @@ def _draw_bars(
         fill, hatch = _fill(each)
         axes.barh(at, effect, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
         whisker = [[effect - low], [high - effect]]
-        axes.errorbar(effect, at, xerr=whisker, color=INK, linewidth=1.2, capsize=3)
+        axes.errorbar(effect, at, xerr=whisker, color=INK, linewidth=1.2, capsize=points(3))
     axes.axvline(0, color=INK, linewidth=0.8)
     unit = f", in {measure.unit}" if measure.unit else ""
-    axes.set_xlabel(shorten(f"effect on {measure.what}{unit}", 80), size=9, color=INK)
-    axes.xaxis.label.set_parse_math(False)
+    label_values(axes, f"effect on {measure.what}{unit}")
     name_rows(axes, names)
     _explain_marks(axes, shown, measure)
 

@@ -13,9 +13,9 @@ from ...arrays import FloatArray, IntArray
 from ...graph import Subgraph
 from ...predictors import SharedRows
 from ...variables import VariableId
+from ..donors import Permute
 from ..perturbation import (
     CustomPerturbation,
-    Permute,
     changed_share,
     changed_shares,
     check_changes,
