@@ -91,7 +91,8 @@ def draw_neighbourhood(
     if written.left_out:
         written.remove()
         finish(axes, _title(view, written.left_out))  # which may need another line
-        _label_nodes(axes, view, sizes, scale, atoms)
+        again = _label_nodes(axes, view, sizes, scale, atoms)
+        finish(axes, _title(view, again.left_out))
 
 
 def _title(view: Surroundings, unnamed: int = 0) -> str:

@@ -42,8 +42,8 @@ _TITLE, _LABEL, _KEY = 60, 40, 6
 """The most letters of a line of a title and of a label of a legend, and those that its key takes."""
 _ONE_COLUMN = 4
 """The most entries of a legend in one column, unless only one is wanted."""
-_LEGEND = 1.15
-"""A legend may be a little wider than estimated, as its letters are narrow."""
+_LEGEND = 0.96
+"""The share of the width that a legend may take."""
 _NARROW = 5.0
 """The width in inches up to which a title beside names of rows has only the rest of the width."""
 _NAMES = 0.33
@@ -54,7 +54,7 @@ _INSIDE = 0.775
 """The share of a figure that its axes take before they are laid out."""
 _BESIDE_ROWS = 12.5
 """The height of title, axis and legend around rows of bars, in lines of text."""
-_ROW = 1.5
+_ROW = 1.8
 """The least height of a row, in lines of text."""
 
 
@@ -104,36 +104,34 @@ def wrapped(name: str, columns: int) -> str:
 
 def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> None:
     """Add a legend, with up to ``ncols`` columns if they fit into the ``share`` of the width."""
-    size = points(8)
-    letters = fits(_LEGEND * place.pop("share", 1.0) * inches(axes)[0], size)
     labels = [shorten(label, _LABEL) for _, label in entries]
-    columns = min(place.pop("ncols", 1), len(entries))
-    fewest = min(columns, 2 if len(entries) > _ONE_COLUMN else 1)
-    while columns > fewest and _legend_letters(labels, columns) > letters:
-        columns -= 1
-    if _legend_letters(labels, columns) > letters:
-        labels = [wrapped(label, max(8, letters // columns - _KEY)) for label in labels]
+    room = _LEGEND * place.pop("share", 1.0) * inches(axes)[0] * axes.figure.dpi
+    most = min(place.pop("ncols", 1), len(entries))
+    fewest = min(most, 2 if len(entries) > _ONE_COLUMN else 1)
+    for columns in range(most, fewest - 1, -1):
+        # A legend that is wider than the axes would make them narrower each time they are drawn.
+        if _legend(axes, entries, labels, ncols=columns, **place) <= room:
+            return
+    letters = fits(room / axes.figure.dpi / fewest, points(8)) - _KEY
+    labels = [wrapped(label, max(6, letters)) for label in labels]
+    _legend(axes, entries, labels, ncols=fewest, **place)
+
+
+def _legend(
+    axes: Axes, entries: Sequence[tuple[Artist, str]], labels: Sequence[str], **place: Any
+) -> float:
+    """Draw a legend, in place of an earlier one, and return its width in pixels."""
     # Labels are set afterwards: given directly, one that starts with "_" would be left out.
     shown = axes.legend(
         [artist for artist, _ in entries],
         [" "] * len(entries),
-        fontsize=size,
-        ncols=columns,
+        fontsize=points(8),
         columnspacing=1.2,
         **place,
     )
     for text, label in zip(shown.get_texts(), labels, strict=True):
         text.set(text=label, parse_math=False)
-
-
-def _legend_letters(labels: Sequence[str], columns: int) -> int:
-    """Return how many letters a legend is wide, which is filled column by column."""
-    rows = -(-len(labels) // columns)
-    longest = [
-        max(width(label) for label in labels[first : first + rows])
-        for first in range(0, len(labels), rows)
-    ]
-    return sum(longest) + _KEY * len(longest)
+    return float(shown.get_window_extent().width)
 
 
 def rows_size(rows: int) -> tuple[float, float]:
