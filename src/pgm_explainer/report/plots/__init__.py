@@ -90,7 +90,10 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     _check_place(options.get("figsize"), options.get("ax"))
     size = options.pop("font_size", None)
-    with mpl.rc_context({} if size is None else {"font.size": _checked_size(size, "font_size")}):
+    if size is None:  # no context: entered first, it would keep a notebook from showing the plot
+        yield
+        return
+    with mpl.rc_context({"font.size": _checked_size(size, "font_size")}):
         yield
 
 
