@@ -341,7 +341,11 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
     ("kind", "options", "named"),
     [
         ("network", {"max_shown": 3}, "'network' takes no max_shown"),
-        ("ranking", {"colour": "red"}, "'ranking' takes no colour; its options are figsize, font_size, ax, max_"),
+        (
+            "ranking",
+            {"colour": "red"},
+            "'ranking' takes no colour; its options are figsize, font_size, ax, max_",
+        ),
         ("both", {"max_shown": 0}, "at least 1, not 0"),
         ("neighbourhood", {"max_shown": "all"}, "a whole number, not 'all'"),
     ],
@@ -362,7 +366,7 @@ def test_a_plot_can_be_drawn_into_given_axes(kinds, kind):
 
 def test_a_plot_with_two_axes_takes_no_axes(kinds):
     _, axes = plt.subplots()
-    with pytest.raises(InputError, match="'both' takes no ax; its options are figsize, .*two axes"):
+    with pytest.raises(InputError, match=r"'both' takes no ax; .* two axes"):
         kinds["node"].plot("both", ax=axes)
 
 

@@ -121,7 +121,7 @@ def _scripts(
         return ""
     data = as_data(_payload(overview, targets, pages))
     return (
-        '<noscript><p>The table of targets needs JavaScript.</p></noscript>\n'
+        "<noscript><p>The table of targets needs JavaScript.</p></noscript>\n"
         f'<script id="data" type="application/json">{data}</script>\n<script>{script}</script>\n'
     )
 

@@ -165,9 +165,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
         ],
         "edges": view.edges.T.tolist(),
         "heads": None if view.heads is None else view.heads.T.astype(int).tolist(),
-        "types": [
-            {"name": printable(name), "shape": shape} for name, shape in view.shapes.items()
-        ],
+        "types": [{"name": printable(name), "shape": shape} for name, shape in view.shapes.items()],
         "classes": [
             {
                 "name": class_label(explanation, number),
