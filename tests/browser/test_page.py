@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from pgm_explainer import PGMExplainer
+from pgm_explainer import PGMExplainer, explain_graphs
 from pgm_explainer.report.colours import CLASSES
 from pgm_explainer.report.terms import describe_held, describe_kept, describe_perturbed
 
@@ -247,7 +247,7 @@ def test_nodes_have_the_colours_of_their_classes(read, node_explanation):
     reader, explanation = read(node_explanation), node_explanation
     assert reader.text("#picture-legend .classes").split() == ["red", "green", "blue"]
     for node, number in zip(explanation.around, explanation.node_classes, strict=True):
-        mark = reader.page.locator(f"#picture [data-key=n{node}] :is(.disc, circle)").last
+        mark = reader.page.locator(f"#picture [data-key=n{node}] :is(.disc, .dot)").last
         fill = to_hex(mark.evaluate("mark => getComputedStyle(mark).fill"))
         assert fill == CLASSES[number]
 

@@ -121,7 +121,8 @@ def _check_place(figsize: Any, ax: Any) -> None:
 
 
 def _checked_size(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < _LARGEST:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 < float(value) < _LARGEST:
         raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {value!r:.60}")
     return float(value)
 

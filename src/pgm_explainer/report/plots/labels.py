@@ -88,7 +88,7 @@ class Labels:
         sides = [_SIDES[1], _SIDES[0], *_SIDES[2:]] if upwards else _SIDES
         label = self._axes.annotate(
             forms[0],
-            place,
+            (place[0], place[1]),
             xytext=(0, 0),
             textcoords="offset points",
             ha="center",

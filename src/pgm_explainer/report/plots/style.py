@@ -39,7 +39,7 @@ _FEWEST_ROWS = 5
 _BELOW, _LINE = 0.45, 0.15
 """The height of an axis with its label, and of each further line of the label, in inches."""
 _TITLE, _LABEL, _KEY = 60, 40, 6
-"""The most letters of a line of a title and of a label of a legend, and those that its key takes."""
+"""The most letters of a line of a title and of a label of a legend, and those that a key takes."""
 _ONE_COLUMN = 4
 """The most entries of a legend in one column, unless only one is wanted."""
 _LEGEND = 0.96
@@ -68,10 +68,11 @@ def inches(axes: Axes) -> tuple[float, float]:
 
     They do not depend on whether the figure was laid out already.
     """
-    figure, place = axes.figure, axes.get_subplotspec()
+    figure: Any = axes.figure
+    place = axes.get_subplotspec()
     box = axes.get_position(original=True) if place is None else place.get_position(figure)
-    whole = figure.bbox.size / figure.dpi / _INSIDE
-    return float(box.width * whole[0]), float(box.height * whole[1])
+    inside = _INSIDE * figure.dpi
+    return box.width * figure.bbox.width / inside, box.height * figure.bbox.height / inside
 
 
 def fits(width: float, size: float) -> int:
