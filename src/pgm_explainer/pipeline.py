@@ -17,6 +17,7 @@ from .execution import ExecutionConfig
 from .explanation import Explanation, MinimalSet, shifted
 from .graph import Graph
 from .learning import Problem, learn_networks
+from .memory import in_blocks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
@@ -40,6 +41,10 @@ from .selection import (
 from .settings import Settings
 
 __all__ = ["Pipeline"]
+
+_GRAPHS_AT_ONCE = 128
+_GROUP_SHARE = 32
+"""The features of a group of graphs in all samples take at most this share of the memory."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,22 @@ class Pipeline:
                     done[each.neighbourhood.target] = offload(explanation, store)
                     progress.advance()
         return done
+
+    def groups(self, targets: Sequence[VariableId]) -> Sequence[Sequence[VariableId]]:
+        """Return groups of targets to be explained from one set of samples each.
+
+        Graphs of similar size are in one group, because they have similarly many distinct samples.
+        """
+        task = self.model.task
+        if not targets or not isinstance(task, GraphSetTask):
+            return [targets]
+        if self.model.one_graph_at_a_time:
+            return [[target] for target in targets]
+        sizes = {target: task.nodes(target)[1] - task.nodes(target)[0] for target in targets}
+        x = self.population.x
+        floats = self.settings.sampling.num_samples * x.shape[1] * x.itemsize
+        sized = ((each, sizes[each] * floats) for each in sorted(targets, key=sizes.__getitem__))
+        return [*in_blocks(sized, _GRAPHS_AT_ONCE, self.execution.memory // _GROUP_SHARE)]
 
     def neighbourhood(self, target: VariableId) -> Neighbourhood:
         """Return a target with its candidates."""

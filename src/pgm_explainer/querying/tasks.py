@@ -48,6 +48,13 @@ class Outputs(Protocol):
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
         ...
 
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        """Return the graph of each node and of each prediction; None if these are not of graphs.
+
+        A prediction of a graph depends on all nodes of that graph, and on no others.
+        """
+        ...
+
 
 def query_predictor(
     predictor: Predictor,
@@ -82,6 +89,9 @@ class NodeOutputs:
             return scores
         return scores[:, self.rows]
 
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        return None
+
 
 @dataclass(frozen=True)
 class GraphOutput:
@@ -99,6 +109,9 @@ class GraphOutput:
 
     def take(self, scores: FloatArray) -> FloatArray:
         return scores[:, None]
+
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        return np.zeros(nodes, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -118,6 +131,9 @@ class PairOutputs:
 
     def take(self, scores: FloatArray) -> FloatArray:
         return scores
+
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        return None
 
 
 class Task(Protocol):

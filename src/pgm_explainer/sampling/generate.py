@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..querying import Query, SubgraphModel
 from ..scratch import Scratch
 from ..variables import Variable
 from .config import SamplingConfig
+from .distinct import predict, samples_together
 from .parts import Batch, Parts
 from .parts.cells import NodeParts, replace_features
 from .population import Population
@@ -96,23 +98,38 @@ def draw_samples(
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
     size = batch_size(model, population.x, config.num_samples, execution)
+    together = samples_together(model, population.x, size, execution.memory)
+    original = population.x[model.subgraph.nodes]
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
-        for start in range(0, config.num_samples, size):
+        for start in range(0, config.num_samples, together):
             if large and start // size % _RELEASED_AFTER == 0:
                 release_free_memory()
-            stop = min(start + size, config.num_samples)
+            stop = min(start + together, config.num_samples)
             samples = np.arange(start, stop)
             perturbed = Draws.grid(seed, samples, every).coins(
                 "perturbed", config.perturb_probability
             )
-            batch = perturbed_batch(model.subgraph, population, parts, samples, every, perturbed)
-            after = model(batch.x, batch.edges)
+            batch_of = partial(
+                _batch_of, model.subgraph, population, parts, samples, every, perturbed
+            )
+            after = predict(model, original, batch_of, len(samples), size, progress.advance)
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
-            progress.advance(stop - start)
     share = parts.changed_share(recorded)
     return Samples(recorder.finish(), model.before, classes, share, values, recorder.separate)
+
+
+def _batch_of(
+    subgraph: Subgraph,
+    population: Population,
+    parts: Parts,
+    samples: IntArray,
+    every: IntArray,
+    perturbed: NDArray[np.bool_],
+    some: slice,
+) -> Batch:
+    return perturbed_batch(subgraph, population, parts, samples[some], every, perturbed[some])
 
 
 def perturbed_batch(
