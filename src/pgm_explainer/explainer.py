@@ -421,8 +421,7 @@ class PGMExplainer:
             self._check_perturbation()
         for count in self.stages:
             pipeline, last = self._pipeline(count), count == self.stages[-1]
-            for group in pipeline.groups(waiting):
-                done.update(pipeline.explain(group, last))
+            done.update(pipeline.explain_in_groups(waiting, last))
             waiting = [target for target in waiting if target not in done]
         return [replace(done[target], source=(self, target)) for target in targets]
 

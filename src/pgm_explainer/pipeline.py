@@ -89,20 +89,34 @@ class Pipeline:
             self.execution.cells,
         )
         precise = (each for each in results if all_of_them or each.is_precise)
-        memory = self.execution.memory
-        done, store = {}, ArrayStore(memory // 4, "rankings")
+        memory, done = self.execution.memory, {}
         total = len(neighbourhoods.targets)
         with Progress("learning networks", total, self.execution.progress) as progress:
             for block in memory_blocks(precise, samples.table.num_samples, memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
                     explanation = self._explanation(each, query, samples, network)
-                    done[each.neighbourhood.target] = offload(explanation, store)
+                    done[each.neighbourhood.target] = offload(explanation, self._store)
                     progress.advance()
         return done
 
-    def groups(self, targets: Sequence[VariableId]) -> Sequence[Sequence[VariableId]]:
-        """Return groups of targets to be explained from one set of samples each.
+    def explain_in_groups(
+        self, targets: Sequence[VariableId], all_of_them: bool
+    ) -> dict[VariableId, Explanation]:
+        """Explain targets as :meth:`explain` does, from one set of samples for each group."""
+        groups = self._groups(targets)
+        if len(groups) == 1:
+            return self.explain(groups[0], all_of_them)
+        quiet = replace(self, execution=replace(self.execution, progress=False))
+        done = {}
+        with Progress("explaining graphs", len(targets), self.execution.progress) as progress:
+            for group in groups:
+                done.update(quiet.explain(group, all_of_them))
+                progress.advance(len(group))
+        return done
+
+    def _groups(self, targets: Sequence[VariableId]) -> Sequence[Sequence[VariableId]]:
+        """Return groups of targets, each of which is explained from one set of samples.
 
         Graphs of similar size are in one group, because they have similarly many distinct samples.
         """
@@ -293,6 +307,11 @@ class Pipeline:
             if part in known
         }
         return {"part_labels": labels, "area": area, "part_members": members}
+
+    @cached_property
+    def _store(self) -> ArrayStore:
+        """Where the arrays of all explanations are."""
+        return ArrayStore(self.execution.memory // 4, "rankings")
 
     @cached_property
     def _recorded(self) -> Settings:
