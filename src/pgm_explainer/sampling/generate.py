@@ -35,6 +35,8 @@ _logger = logging.getLogger(__name__)
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for efficient batches, few enough to stay in the cache."""
+_COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
+"""The same for predictions of graphs. With larger batches, allocating memory takes much time."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
@@ -66,7 +68,9 @@ def batch_size(
         )
     if not model.predictor.latency_bound:
         width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
-        wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * width))
+        of_graphs = model.outputs.graphs(nodes) is not None
+        most = _COMFORTABLE_FLOATS_OF_GRAPHS if of_graphs else _COMFORTABLE_FLOATS
+        wanted = min(wanted, most // ((nodes + edges) * width))
     # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
     return min(wanted, num_samples)
