@@ -64,7 +64,6 @@ def test_floats_keep_their_precision_and_are_not_copied(dtype):
         (np.ones((2, 2), dtype=complex), "complex128"),
         (None, "object"),
         ([[1.0], [2.0, 3.0]], "x cannot be read as an array"),
-        (torch.eye(2).to_sparse(), "x cannot be read as an array"),
     ],
 )
 def test_features_that_are_no_matrix_of_numbers_are_named(x, named):

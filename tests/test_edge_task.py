@@ -160,7 +160,7 @@ def test_queries_accept_pairs_and_follow_the_planted_rule():
 
 def test_a_pair_has_a_description():
     said = str(explainer_of().explain((0, 1)))
-    assert "The pair (0, 1) is predicted to be of class 1 with probability 1.000" in said
+    assert "The model predicts class 1 for the pair 0 – 1, with a probability of more" in said
     assert "P((0, 1) | " in said
     assert "if perturbed" in said
     assert "if changed" not in said
@@ -211,3 +211,29 @@ def test_a_model_that_edits_its_pairs_in_place_does_no_harm(model):
 
     vandal = vandal_whole if model is whole else vandal_part
     assert explainer_of(vandal).explain_many(PAIRS) == explainer_of().explain_many(PAIRS)
+
+
+def pairs_of(targets):
+    explainer = explainer_of(num_samples=50, perturbation="random", features=None)
+    return [each.target for each in explainer.explain_many(targets)]
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_an_array_has_a_pair_in_each_column(make):
+    """As PyTorch Geometric's edge_label_index, also if there are two pairs."""
+    assert pairs_of(make([[0, 1], [2, 0]])) == [(0, 2), (1, 0)]
+    assert pairs_of(make([[0, 1, 0], [2, 0, 1]])) == [(0, 2), (1, 0), (0, 1)]
+    assert pairs_of(make([[0, 1], [2, 0], [0, 2]])) == [(0, 1), (2, 0), (0, 2)]
+
+
+def test_a_list_has_pairs():
+    assert pairs_of([[0, 1], [2, 0]]) == [(0, 1), (2, 0)]
+    assert pairs_of([np.array([0, 1]), (2, 0)]) == [(0, 1), (2, 0)]
+
+
+def test_a_job_reads_pairs_as_explain_many_does():
+    from pgm_explainer.dataset.planning import read_targets
+
+    columns = np.array([[0, 1], [2, 0]])
+    assert read_targets(explainer_of(), columns).tolist() == [[0, 2], [1, 0]]
+    assert read_targets(explainer_of(), columns.tolist()).tolist() == [[0, 1], [2, 0]]

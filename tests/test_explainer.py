@@ -102,6 +102,7 @@ def test_all_targets_give_the_same_as_each_alone(toy, test, no_child, change):
         "random",
         "uniform",
         "permute",
+        "substitute",
         lambda x, rng: x - x.mean(axis=0) + rng.normal(size=x.shape),
     ],
 )
@@ -930,3 +931,31 @@ def test_a_common_cause_does_not_give_an_effect():
     explanation = explain()
     assert sorted(explanation.nodes) == [0, 1]
     assert [each.node for each in explanation.effects if each.significant] == [0]
+
+
+def test_an_explainer_shows_what_it_explains(toy):
+    assert repr(explainer_of(toy)) == (
+        "PGMExplainer(whole, 16 nodes, 28 edges, 3 features, task='node', num_layers=2, "
+        "num_samples=200, parts='nodes', perturbation='permute')"
+    )
+    linear = torch.nn.Linear(2, 2)
+    x = np.arange(24).reshape(4, 3, 2)
+    shown = repr(PGMExplainer(linear, x, np.zeros((2, 0), int), num_samples="auto"))
+    assert shown.startswith("PGMExplainer(Linear, 4 nodes, 0 edges, 3 time steps, 2 features")
+    assert "num_samples='auto'" in shown
+
+
+def test_messages_do_not_leak_internals(toy, tmp_path):
+    explanation = explainer_of(toy).explain(14)
+    with pytest.raises(
+        InputError, match="names has 1 names, but the graph has more nodes"
+    ) as short:
+        explanation.named(["Ada"])
+    with pytest.raises(PGMExplainerError, match="there is no folder") as unwritten:
+        explanation.save(tmp_path / "none" / "why.json")
+    with pytest.raises(InputError, match="a plot of kind 'network' takes no max_shown") as plotted:
+        explanation.plot("network", max_shown=3)
+    for caught in (short, unwritten, plotted):
+        assert "out of range" not in str(caught.value)
+        assert ".part" not in str(caught.value)
+        assert "unexpected keyword" not in str(caught.value)

@@ -44,7 +44,7 @@ def test_names_are_used_everywhere(explanation, named):
     assert [each.node for each in named.effects] == [
         LETTERS[each.node] for each in explanation.effects
     ]
-    assert "Node ('kind', 'e') is predicted" in str(named)
+    assert "for node ('kind', 'e'), with" in str(named)
     assert "('kind', 'b')" in str(named)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer.joint_states import joint_states
+from pgm_explainer.variables import joint_states
 
 
 @pytest.mark.parametrize("sizes", [(3,), (2, 3), (4, 1, 2, 5)])

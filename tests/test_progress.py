@@ -116,15 +116,28 @@ def test_the_explainer_passes_it_on(toy, monkeypatch):
 
 
 @pytest.mark.parametrize(("show", "level"), [(None, "WARNING"), (False, "INFO")])
-def test_what_will_take_long_is_logged_once_where_no_bar_is_shown(clock, caplog, show, level):
+def test_progress_is_logged_every_ten_seconds_where_no_bar_is_shown(clock, caplog, show, level):
     caplog.set_level("INFO", "pgm_explainer")
     with Progress("calling", total=100, show=show) as bar:
-        for now in (0.5, 2.0, 4.0, 6.0):
+        for now in (0.5, 2.0, 4.0, 6.0, 12.0, 15.0, 23.0):
             clock[0] = now
             bar.advance()
-    (record,) = caplog.records
-    assert record.message == "calling: 2 of 100 done after 2 s, about 1 min 38 s left"
-    assert record.levelname == level
+    assert [record.message for record in caplog.records] == [
+        "calling: 2 of 100 done after 2 s, about 1 min 38 s left",
+        "calling: 5 of 100 done after 12 s, about 3 min 48 s left",
+        "calling: 7 of 100 done after 23 s, about 5 min 6 s left",
+    ]
+    assert {record.levelname for record in caplog.records} == {level}
+
+
+def test_work_of_less_than_a_minute_is_logged_after_ten_seconds(clock, caplog):
+    with Progress("calling", total=10) as bar:
+        for now in (4.0, 9.0, 11.0):
+            clock[0] = now
+            bar.advance()
+    assert [record.message for record in caplog.records] == [
+        "calling: 3 of 10 done after 11 s, about 26 s left"
+    ]
 
 
 @pytest.mark.parametrize(("total", "show"), [(20, None), (10_000, True)])
@@ -148,5 +161,5 @@ def test_an_explanation_that_will_take_long_says_so(toy, caplog, clock):
         slow, toy.x, toy.edge_index, num_layers=2, num_samples=400, samples_per_call=20
     )
     explainer.explain(14)
-    (record,) = caplog.records
+    record = caplog.records[0]
     assert record.message.startswith("calling the model: 20 of 400 done after 20 s, about 6 min")

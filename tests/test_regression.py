@@ -65,7 +65,7 @@ def test_nothing_within_the_tolerance_is_a_change():
     explanation = explain(change=Deviation(1000))
     assert explanation.network is None
     assert "held in all" in str(explanation)
-    assert "has the value 63." in str(explanation)
+    assert "predicts the value 63 for node 4." in str(explanation)
 
 
 def test_a_value_is_no_class():
@@ -75,7 +75,7 @@ def test_a_value_is_no_class():
     assert explanation.predicted_class is None
     assert explanation.probability is None
     said = str(explanation)
-    assert said.startswith("Node 4 has the value 63. The prediction held in")
+    assert said.startswith("The model predicts the value 63 for node 4.")
     assert "class" not in said
     assert "if perturbed" in said
     json.dumps(settings_to_dict(explanation.settings))
@@ -104,13 +104,13 @@ def test_values_of_graphs_and_pairs_are_explained_too(task):
     explanation = explain(model, (8, TARGET) if task == "edge" else None, task=task)
     assert sorted(explanation.nodes) == [STRONG, WEAK]
     assert explanation.values == (63.0,)
-    assert "has the value 63" in str(explanation)
+    assert "predicts the value 63 for the " in str(explanation)
 
 
 def test_several_values_are_explained_together_or_one_alone():
     both = explain(two_values)
     assert both.values == (100.0, -7.0)
-    assert "has the value 100, -7." in str(both)
+    assert "predicts the values 100 and -7 for node 4." in str(both)
     first = explain(two_values, output=0)
     assert first.values == (100.0,)
     assert first.nodes == [STRONG]
@@ -130,3 +130,20 @@ def test_many_values_at_once_give_what_each_gets_alone():
 def test_a_class_of_a_value_is_refused():
     with pytest.raises(InputError, match="explained_class"):
         explain(explained_class=1)
+
+
+def test_a_single_score_may_be_a_value(recwarn):
+    """A regression that is taken for a classifier gets a warning that says what to do."""
+    found = explain(scores="auto", change="auto")
+    assert any("for a regression, set scores='values'" in text for text in found.warnings)
+    assert any("scores='values'" in str(each.message) for each in recwarn)
+    for options in ({"scores": "values"}, {"scores": "logits"}):
+        assert not any("scores='values'" in text for text in explain(**options).warnings)
+
+
+def test_a_single_probability_is_no_value():
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-values(x) / 50))
+
+    found = explain(sigmoid, scores="auto")
+    assert not any("scores='values'" in text for text in found.warnings)

@@ -43,7 +43,7 @@ def test_no_option_has_two_owners():
 
 
 def test_the_flat_signature_lists_every_option_and_no_other():
-    given = {"model", "x", "edge_index", "inputs", "target_type"}
+    given = {"model", "x", "edge_index", "inputs", "names", "feature_names", "target_type"}
     assert set(inspect.signature(PGMExplainer).parameters) == given | set(OWNER)
 
 
@@ -147,7 +147,7 @@ def test_a_bad_option_and_its_value_are_named(option, value):
         ("scores", "auto, logits"),
         ("correction", "none, benjamini_hochberg"),
         ("change", "auto, large_fall, large_move, fall, flip"),
-        ("perturbation", "mean, zero, max, min, random, uniform, permute"),
+        ("perturbation", "mean, zero, max, min, random, uniform, permute, substitute"),
         ("structure", "auto, hill_climb, exact"),
         ("score", "bic, aic, bdeu, log_likelihood"),
         ("target_table", "auto, noisy_or, full"),

@@ -300,3 +300,22 @@ def test_the_error_of_a_coverage_counts_targets_and_not_intervals():
     share, error = tables._clustered_share(rows, "covered", "intervals")
     assert share == pytest.approx(0.9)
     assert error == pytest.approx(np.std([1, 1, 1, 0.6], ddof=1) / 2)
+
+
+def test_the_coverage_of_a_set_comes_from_its_own_cell():
+    def cell(data, name, covered, targets):
+        rows = [
+            {
+                "intervals": 10,
+                "covered": covered,
+                "intervals of the strongest": 5,
+                "covered of the strongest": 5,
+            }
+        ]
+        return {"data": data, "seed": 0, "explainer": name, "rows": targets * rows}
+
+    cells = [cell("syn1", EFFECTS, 8, 2), cell("syn4", EFFECTS, 8, 2), cell("syn4", "SHAP", 0, 2)]
+    checked = tables._checked(cells, [cell("syn4", EFFECTS, 9, 6)])
+    page = "\n".join(tables._interval_blocks(checked, []))
+    assert "| syn1 | 0.800 ± 0.000 | 1.000 ± 0.000 | 20 | 2 |" in page
+    assert "| syn4 | 0.900 ± 0.000 | 1.000 ± 0.000 | 60 | 6 |" in page

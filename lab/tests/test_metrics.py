@@ -1,5 +1,7 @@
 """Metrics compared with hand-computed cases and with the libraries that define them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -103,8 +105,10 @@ def explained(table):
     ranking = Ranking(np.array([1, 2]), ones, ones.astype(int), -ones, ones, ones > 0, ones > 0)
     effects = Effects(np.array([1, 2]), -ones, -ones, -ones, ones, -ones, ones > 0)
     held = float((table.codes([2]) == 0).mean())
-    told = {"task": "graph"}
-    return Explanation(GRAPH, 0, 0.9, (0.9, 0.1), held, ranking, effects, network, told)
+    told = SimpleNamespace(sampling=SimpleNamespace(num_samples=table.num_samples))
+    return Explanation(
+        GRAPH, 0, 0.9, (0.9, 0.1), held, 1.0, 0.9, (), ranking, effects, network, told
+    )
 
 
 def test_a_network_forecasts_a_non_additive_change():

@@ -5,7 +5,7 @@ import numpy as np
 from pgm_explainer.sampling import Draws, Population
 from pgm_explainer_lab.mutagenicity import ATOMS, Molecule
 from pgm_explainer_lab.part_benchmarks.atoms import Distinct, auc, recall
-from pgm_explainer_lab.part_benchmarks.molecules import CHOSEN_ON, _generated, functional_groups
+from pgm_explainer_lab.part_benchmarks.molecules import GENERATED, _generated, functional_groups
 
 
 def test_distinct_draws_other_rows_evenly():
@@ -21,17 +21,24 @@ def test_scores_of_a_perfect_and_a_reversed_ranking():
     assert (auc(np.arange(4.0), truth), recall(np.arange(4.0), truth)) == (0, 0)
 
 
-def test_the_groups_of_nitromethane():
-    kinds = ["C", "N", "O", "O"]
-    x = np.eye(len(ATOMS), dtype=np.float32)[[ATOMS.index(kind) for kind in kinds]]
-    bonds = np.array([[0, 1, 1], [1, 2, 3]])
-    molecule = Molecule(x, np.concatenate((bonds, bonds[::-1]), axis=1), 0, frozenset())
-    assert functional_groups(molecule) == {"NO2 or NH2": {1, 2, 3}, "C=O": set()}
+def groups_of(kinds, bonds):
+    """The atoms of the groups that a molecule has, by name."""
+    x = np.eye(len(ATOMS), dtype=np.float32)[[ATOMS.index(kind) for kind in kinds.split()]]
+    ends = np.array(bonds).T
+    molecule = Molecule(x, np.concatenate((ends, ends[::-1]), axis=1), 0, frozenset())
+    return {name: atoms for name, atoms in functional_groups(molecule).items() if atoms}
+
+
+def test_the_groups_of_small_molecules():
+    nitromethane = groups_of("C N O O H H H", [(0, 1), (1, 2), (1, 3), (0, 4), (0, 5), (0, 6)])
+    assert nitromethane == {"NO2 or NH2": {1, 2, 3}, "CH3": {0, 4, 5, 6}}
+    formic_acid = groups_of("C O O H H", [(0, 1), (0, 2), (2, 3), (0, 4)])
+    assert formic_acid == {"C=O": {0, 1}, "OH": {2, 3}}
 
 
 def test_generated_molecules_of_class_1_have_every_group_of_the_rule():
     rng = np.random.default_rng(0)
-    made = [_generated(rng, *CHOSEN_ON["fluoride and carbonyl"]) for _ in range(100)]
+    made = [_generated(rng, *GENERATED["fluoride and carbonyl"]) for _ in range(100)]
     for each in made:
         kinds = sorted(ATOMS[each.x[atom].argmax()] for atom in each.atoms)
         assert kinds == (["F", "O"] if each.label else [])

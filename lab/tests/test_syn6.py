@@ -85,7 +85,7 @@ def test_the_demo_runs_from_training_to_pictures(tmp_path, capsys):
     assert main(["demo", "--output", str(tmp_path), "--epochs", "150"]) == 0
     said = capsys.readouterr().out
     assert "as a leaf (no-child)" in said
-    assert "Probability that the prediction holds" in said
+    assert "Probability that the prediction is kept" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "node-304-free.html",
         "node-304-free.png",

@@ -23,7 +23,7 @@ from .errors import (
     QueryError,
 )
 from .explainer import PGMExplainer, explain_graphs
-from .explanation import Explanation, MinimalSet
+from .explanation import Explanation, FeatureEffects, MinimalSet
 from .io import load_explanations, save_explanations
 from .network import BayesianNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
@@ -46,7 +46,7 @@ from .sampling import (
     TopDeviation,
     TopFraction,
 )
-from .selection import ChiSquareTest, FeatureEffects, GTest
+from .selection import ChiSquareTest, GTest
 from .versions import __version__
 
 if TYPE_CHECKING:

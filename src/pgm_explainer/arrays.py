@@ -72,6 +72,8 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
         if isinstance(value, range) and len(value) > LISTED:
             raise MemoryError(f"a range of {len(value):,} numbers")
         array = np.asarray(value)
+        if array.dtype.kind == "O" and has_attributes(value, "toarray"):
+            raise TypeError("it is a sparse matrix; pass its toarray()")
     except Exception as error:  # an object of any type may be passed, and raise anything
         raise InputError(f"{what} cannot be read as an array: {error}") from error
     if array.dtype.kind not in "biuf":
@@ -112,18 +114,20 @@ def as_list(value: Any) -> list[Any] | None:
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
-    """Return node features as a finite float matrix ``[N, F]``.
+    """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if they are.
 
     Args:
         with_steps: whether an array ``[N, T, F]`` with several time steps is valid too.
     """
-    array = as_array(x, "x")
+    array = as_array(_dense(x), "x")
     if array.ndim not in ((2, 3) if with_steps else (2,)) or 0 in array.shape:
         or_steps = ", or an array [nodes, time steps, features]," if with_steps else ""
         raise InputError(
             f"x must be a matrix [nodes, features]{or_steps} with at least one node and one "
             f"feature, but its shape is {array.shape}"
         )
+    if array.dtype.kind in "iu":  # such as the indices of an embedding, which must stay integers
+        return array.astype(np.int64, copy=False)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32)
     # In blocks of rows, so that no temporary array is as large as the matrix.
@@ -139,6 +143,14 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
     return array
 
 
+def _dense(x: Any) -> Any:
+    """Return a sparse matrix of SciPy or PyTorch as a dense one, as models take features."""
+    if has_attributes(x, "toarray"):
+        return x.toarray()
+    is_sparse = has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
+    return x.to_dense() if is_sparse else x
+
+
 def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
     """Return edges as integers ``[2, E]``, the source row first."""
     array = as_array(edge_index, "edge_index")
@@ -146,6 +158,8 @@ def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
         return np.zeros((2, 0), dtype=np.int64)
     if array.ndim != 2 or array.shape[0] != 2:
         hint = "; pass its transpose" if array.ndim == 2 and array.shape[1] == 2 else ""
+        if array.shape == (num_nodes, num_nodes):
+            hint = "; pass an adjacency matrix as a sparse one, scipy.sparse.coo_array(adjacency)"
         raise InputError(f"edge_index must have shape [2, edges], not {array.shape}{hint}")
     if array.dtype.kind not in "iu":
         raise InputError(f"edge_index must hold integers, but its type is {array.dtype}")

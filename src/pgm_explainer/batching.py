@@ -1,9 +1,9 @@
-"""Memory-bounded batches of targets that are explained from one set of samples."""
+"""Memory-bounded batches of targets, and the samples that they are explained from."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,11 +14,12 @@ from .effects import EFFECT_COLUMNS
 from .explanation import Explanation
 from .memory import in_blocks, readable
 from .network import BayesianNetwork, ConditionalTable
-from .sampling import VariableId
+from .querying import Query
+from .sampling import Samples, VariableId
 from .scratch import ArrayStore
 from .selection import RANKING_COLUMNS, Neighbourhood
 
-__all__ = ["Neighbourhoods", "memory_blocks", "offload"]
+__all__ = ["Neighbourhoods", "SampleCache", "memory_blocks", "offload", "offload_table"]
 
 _logger = logging.getLogger(__name__)
 
@@ -30,8 +31,9 @@ _OUTCOME_BYTES = 9
 """Memory of a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
 """Size of explanations, in bytes, from which on it is logged as a warning."""
-_BLOCK_TARGETS = 128
+_BLOCK_TARGETS = 512
 Result = TypeVar("Result", bound=Sized)
+Table = TypeVar("Table")
 
 
 class Neighbourhoods(Iterable[Neighbourhood]):
@@ -96,9 +98,21 @@ def memory_blocks(
     return in_blocks(sized, _BLOCK_TARGETS, max_memory // 8)
 
 
+def offload_table(table: Table, names: Sequence[str], arrays: ArrayStore) -> Table:
+    """Return the same table, with its columns in a file once the memory limit is reached."""
+    if arrays.fits(sum(getattr(table, name).nbytes for name in names)):
+        return table
+    return _stored(table, names, arrays)
+
+
+def _stored(table: Table, names: Sequence[str], arrays: ArrayStore) -> Table:
+    stored: Any = {name: arrays.store(getattr(table, name)) for name in names}
+    return replace(table, **stored)  # type: ignore[type-var]
+
+
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     """Return the same explanation, with its arrays in a file once the memory limit is reached."""
-    network, store = explanation.network, arrays.store
+    network = explanation.network
     full = [] if network is None else [network.cpt(node) for node in network.nodes]
     counted = [table for table in full if isinstance(table, ConditionalTable)]
     columns = [
@@ -109,20 +123,58 @@ def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     ]
     if arrays.fits(sum(array.nbytes for array in columns)):
         return explanation
-
-    def stored(table: Any, names: Sequence[str]) -> Any:
-        return replace(table, **{name: store(getattr(table, name)) for name in names})
-
     if network is not None:
         tables = [
-            stored(table, ("values", "counts")) if isinstance(table, ConditionalTable) else table
+            _stored(table, ("values", "counts"), arrays)
+            if isinstance(table, ConditionalTable)
+            else table
             for table in full
         ]
         network = BayesianNetwork(network.variables, network.dag, tables, network.score)
     return replace(
         explanation,
-        ranking=stored(explanation.ranking, RANKING_COLUMNS),
-        effects=stored(explanation.effects, EFFECT_COLUMNS),
+        ranking=_stored(explanation.ranking, RANKING_COLUMNS, arrays),
+        effects=_stored(explanation.effects, EFFECT_COLUMNS, arrays),
         network=network,
-        node_classes=store(explanation.node_classes),
+        node_classes=arrays.store(explanation.node_classes),
+    )
+
+
+class SampleCache:
+    """Keeps the samples that were drawn last, of one explainer.
+
+    The model may have changed since then, for example because it was trained further. So its scores
+    on the unperturbed features, and on a few perturbed ones, must still be the same.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Hashable, Query, Samples] | None = None
+
+    def find(self, key: Hashable, query: Query) -> Samples | None:
+        """Return the samples kept for a key if they are still valid; otherwise drop them.
+
+        Args:
+            key: what the samples depend on, apart from the model.
+            query: the model, called anew on the unperturbed features.
+        """
+        if self._last is not None:
+            its_key, its_query, samples = self._last
+            if its_key == key and _same_scores(its_query, query):
+                return samples
+        self._last = None  # frees the memory before new samples are drawn
+        return None
+
+    def keep(self, key: Hashable, query: Query, samples: Samples) -> Samples:
+        """Keep samples instead of earlier ones, and return them."""
+        self._last = (key, query, samples)
+        return samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Samples may be in temporary files, so a pickled cache is empty."""
+        return {"_last": None}
+
+
+def _same_scores(one: Query, other: Query) -> bool:
+    return np.array_equal(one.model.scores, other.model.scores) and np.array_equal(
+        one.model.probed, other.model.probed
     )

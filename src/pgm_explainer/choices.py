@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol
 
-__all__ = ["Choice", "Described", "Description", "Recorded", "UserDefined", "as_recorded"]
-
-Chosen = TypeVar("Chosen", bound="Choice")
+__all__ = ["Choice", "Described", "Description", "Recorded", "UserDefined"]
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,3 @@ class Recorded(UserDefined):
     """A placeholder for a custom function or object of which only the name was saved."""
 
     name: str
-
-
-def as_recorded(choice: Chosen) -> Chosen:
-    """Return a choice as stored in an explanation: custom functions by name only.
-
-    So an explanation can be pickled and saved, and holds no references to objects of the caller.
-    """
-    description = choice.describe()
-    return cast(Chosen, Recorded(description.name)) if description.own else choice

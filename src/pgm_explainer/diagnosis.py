@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from .effects import STAGES, margin
 from .network import BayesianNetwork, ConditionalTable
 from .querying import Query
+from .report.facts import FEW_SAMPLES
 from .sampling import Outcome, Samples, SamplingConfig, VariableId
 from .selection import Neighbourhood, SelectionResult
 from .settings import Settings
 
-__all__ = ["commonest", "diagnose", "thin_support"]
+__all__ = ["commonest", "diagnose"]
 
-_FEW = 5
 _RARELY = 0.1
 _ONE_POINT = 0.01
 
@@ -32,6 +32,7 @@ def diagnose(
 ) -> tuple[str, ...]:
     """Return a warning for each reason why an explanation may be unreliable."""
     return (
+        *_about_scores(query, settings),
         *_about_receptive_field(result.neighbourhood, query, settings.model.num_layers or 0),
         *_about_perturbation(result.neighbourhood, samples, settings.sampling),
         *_about_movement(result.outcome, samples.values.are_probabilities),
@@ -39,17 +40,6 @@ def diagnose(
         *_about_outcome(result.levels),
         *_about_tables(result.neighbourhood.target, network),
     )
-
-
-def thin_support(samples: float) -> str | None:
-    """Return a warning if too few samples support the answer to a query, else None.
-
-    Args:
-        samples: their expected number; see :meth:`~pgm_explainer.Explanation.support`.
-    """
-    if samples >= _FEW:
-        return None
-    return f"fewer than {_FEW} samples are expected to match the evidence: the answer is unreliable"
 
 
 def commonest(warnings: Sequence[str]) -> tuple[str, int]:
@@ -64,6 +54,17 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
     kinds = [re.sub(r"\d+", "#", each) for each in warnings]
     kind, count = Counter(kinds).most_common(1)[0]
     return warnings[kinds.index(kind)], count
+
+
+def _about_scores(query: Query, settings: Settings) -> Iterator[str]:
+    """Warn if a single score was read as that of a class: it may be the value of a regression."""
+    model = query.model
+    single = model.scores.shape[-1] == 1 and settings.model.output is None
+    if settings.model.scores == "auto" and single and model.reader.kind == "logits":
+        yield (
+            "the model returns a single score, which was read as the logit of class 1; for a "
+            "regression, set scores='values'; for a classifier, scores='logits' confirms it"
+        )
 
 
 def _about_receptive_field(
@@ -123,7 +124,7 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
             f"the prediction held in all {len(outcome)} samples: no perturbation changed it, "
             f"so there is no network"
         )
-    elif min(changed, len(outcome) - changed) < _FEW:
+    elif min(changed, len(outcome) - changed) < FEW_SAMPLES:
         yield (
             f"the prediction changed in {changed} of {len(outcome)} samples, too unbalanced for "
             f"a reliable network; try another perturb_probability or change"
@@ -135,9 +136,9 @@ def _about_tables(target: VariableId, network: BayesianNetwork | None) -> Iterat
     if not isinstance(table, ConditionalTable):
         return
     seen = table.counts.sum(axis=-1)
-    thin = float(seen[seen < _FEW].sum() / seen.sum())
+    thin = float(seen[seen < FEW_SAMPLES].sum() / seen.sum())
     if thin > _RARELY:
         yield (
             f"{thin:.0%} of the samples have combinations of the target's parents that were seen "
-            f"fewer than {_FEW} times; raise num_samples, lower max_nodes or add smoothing"
+            f"fewer than {FEW_SAMPLES} times; raise num_samples, lower max_nodes or add smoothing"
         )

@@ -9,25 +9,32 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from .arrays import IntArray, check_name
+from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import STAGES
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, check_explanation
+from .explanation import Explanation, FeatureEffects, MinimalSet
+from .feature_names import FeatureNames
 from .minimal_sets import SearchOptions
-from .model_config import ModelConfig
+from .model_config import model_config
 from .network import network_config
+from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor
 from .querying import (
     TASKS,
     GraphModel,
     GraphSetTask,
+    LoneNodeTask,
     PairTask,
     Task,
     is_graph_set,
     listed,
+    numbered,
     read_inputs,
 )
 from .sampling import (
@@ -43,7 +50,7 @@ from .sampling import (
     perturbed_columns,
     probe_features,
 )
-from .selection import FeatureEffects, IndependenceTest, SelectionConfig, as_test
+from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig
 from .structure import Score
@@ -75,6 +82,12 @@ class PGMExplainer:
             Messages flow in this direction, unless the layers of a PyTorch Geometric module have
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
+        names: a name for each node: a list, or a mapping from node indices to names; for a
+            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
+            still an index, unless names are integers too.
+        feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from
+            node types to lists of names.
         target_type: for a ``HeteroData`` graph, the node type that is predicted; in an edge task,
             the node types of the two nodes.
         task: ``"node"``, ``"edge"`` (a pair of nodes) or ``"graph"``.
@@ -92,12 +105,15 @@ class PGMExplainer:
             an object such as ``pgm_explainer.Edges("rewire")`` or
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
-            (noise), ``permute`` (another node's features) or a function ``(x, rng) -> x``.
-            ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, or
-            ``permute`` if the features are categories, such as one-hot encoded atoms. Where all
-            nodes have the same features, it is ``random``.
+            (noise), ``permute`` (another node's features), ``substitute`` (the same, but mostly of
+            a node whose features differ) or a function ``(x, rng) -> x``. ``auto`` is ``permute``
+            for node and edge tasks. For graph tasks it is ``mean``, or ``substitute`` if the
+            features are categories, such as one-hot encoded atoms; edges are kept, so an atom may
+            get a type that its bonds do not permit. Where all nodes have the same features,
+            ``auto`` is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
-        features: the feature columns to perturb (at all time steps); None for all.
+        features: the feature columns to perturb, by number or name (at all time steps); None for
+            all.
         change: what counts as a changed prediction: ``large_fall``, ``large_move``, ``fall``,
             ``flip``, ``absolute``, ``top_fraction``, ``levels``, an indicator such as
             ``pgm_explainer.Fall(0.1)``, a number (the threshold of a fall), a list of numbers
@@ -106,11 +122,17 @@ class PGMExplainer:
             ``pgm_explainer.TopDeviation(0.5)``.
         scores: what the model returns: ``logits``, ``probabilities``, ``log_probabilities``,
             ``values`` (a regression), or ``auto`` to detect which of the first three.
-        output: the index of the output to explain, for a model with several independent outputs
-            (multi-label classification or multi-output regression).
-        explained_class: the class to explain, or one for each node; None for the predicted one.
+        output: the output to explain, by its index or its name in ``class_names``, for a model with
+            several independent outputs (multi-label classification or multi-output regression).
+        explained_class: the class to explain, by its number or its name in ``class_names``, or one
+            for each node; None for the predicted one.
         class_names: the names of the classes in order (of the labels or values, for a multi-label
             model or a regression); by default their numbers.
+        own_predictions: in a node task, whether the candidates' own predictions are recorded too,
+            as in the paper. Each candidate's prediction has its own receptive field, so this takes
+            most of the time. If False, the model is called only on the nodes within ``num_layers``
+            hops of the target. Effects are the same; the ranking and the network are about which
+            nodes were perturbed.
         test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). If
             perturbations are rare, tables are sparse, and ``chi_square`` has far too many false
             positives.
@@ -172,6 +194,8 @@ class PGMExplainer:
         edge_index: Any = None,
         *,
         inputs: Mapping[str, Any] | None = None,
+        names: Sequence[VariableId] | Mapping[Any, Any] | None = None,
+        feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         target_type: str | Sequence[str] | None = None,
         task: str = "node",
         num_layers: int | None = None,
@@ -180,12 +204,13 @@ class PGMExplainer:
         parts: Any = "nodes",
         perturbation: str | Perturbation | Callable[..., Any] = "auto",
         perturb_probability: float = 0.1,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         change: str | float | Sequence[float] | Change | Callable[..., Any] = "auto",
         scores: str = "auto",
-        output: int | None = None,
-        explained_class: int | Sequence[int] | None = None,
+        output: int | str | None = None,
+        explained_class: int | str | Sequence[int | str] | None = None,
         class_names: Sequence[str] | None = None,
+        own_predictions: bool = True,
         test: str | IndependenceTest = "g",
         significance: float = 0.05,
         correction: str = "benjamini_hochberg",
@@ -202,7 +227,7 @@ class PGMExplainer:
         samples_per_call: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        what = ModelConfig(
+        what = model_config(
             task=task,
             num_layers=num_layers,
             hops=hops,
@@ -210,6 +235,7 @@ class PGMExplainer:
             output=output,
             explained_class=explained_class,
             class_names=class_names,
+            own_predictions=own_predictions,
         )
         significant = SignificanceConfig(significance=significance, correction=correction)
         selection = SelectionConfig(
@@ -224,20 +250,25 @@ class PGMExplainer:
         self.execution = ExecutionConfig(
             max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
         )
-        source = read_inputs(model, x, edge_index, task, inputs, target_type)
-        self.predictor, self.graph, self.names = source.predictor, source.graph, source.names
-        self._task: Task = TASKS[task]
+        source = read_inputs(model, x, edge_index, task, inputs, target_type, names, feature_names)
+        self.predictor, self.graph = source.predictor, source.graph
+        self.names, self.types = source.names, source.types
+        self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
         if source.offsets is not None:
             self._task = GraphSetTask(source.offsets)
-        if task == "edge" and source.names is not None:
-            self._task = PairTask(sources=source.names.sources)
+        if task == "edge" and source.types is not None:
+            self._task = PairTask(sources=source.types.sources)
         self.population = Population(
             source.x,
             source.kinds,
             source.steps,
-            () if source.names is None else source.names.widths_by_kind,
+            () if source.types is None else source.types.widths_by_kind,
+            source.names,
+            source.feature_names,
+            source.has_integers,
         )
-        columns = perturbed_columns(features, self.population)
+        chosen = self.population.feature_numbers(features)
+        columns = perturbed_columns(chosen, self.population)
         # "auto" draws more samples in stages until the effects are precise enough.
         if isinstance(num_samples, str):
             check_name(num_samples, "num_samples", ("auto",))
@@ -249,7 +280,7 @@ class PGMExplainer:
             parts=parts,
             perturbation=as_perturbation(perturbation, self.population, columns, task),
             perturb_probability=perturb_probability,
-            features=features,
+            features=chosen,
             change=as_change(change, scores),
             seed=seed,
         )
@@ -282,22 +313,53 @@ class PGMExplainer:
                 f"which are not features; leave it out"
             )
         self._perturbation_checked = False
+        self._cache = SampleCache()
 
-    def explain(self, target: Any = None) -> Explanation:
-        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target)."""
-        explanation = self._explain_all([target])[0]
+    def __repr__(self) -> str:
+        model = getattr(self.predictor, "predictor", self.predictor)  # of a wrapped one
+        model = getattr(model, "module", None) or getattr(model, "function", model)
+        model_name = getattr(model, "__name__", type(model).__name__)
+        edges, steps = self.graph.edge_index.shape[1], self.population.steps
+        size = [f"{self.graph.num_nodes} nodes", f"{edges} edges"]
+        size += [] if steps is None else [f"{steps} time steps"]
+        sampling = self.settings.sampling
+        return (
+            f"PGMExplainer({model_name}, {', '.join(size)}, {self.population.width} features, "
+            f"task={self._task.name!r}, num_layers={self.num_layers}, "
+            f"num_samples={sampling.num_samples if len(self.stages) == 1 else 'auto'!r}, "
+            f"parts={sampling.parts.name!r}, perturbation={sampling.perturbation.name!r})"
+        )
+
+    def explain(self, target: Any = None, *, with_features: bool = False) -> Explanation:
+        """Explain one prediction: of a node, of a pair ``(u, v)``, or of the graph (no target).
+
+        Args:
+            target: the node, the pair, or the position of one of many graphs.
+            with_features: whether to add :meth:`explain_features` as ``explanation.features``.
+        """
+        explanation = self._explain_all([target], with_features)[0]
         for text in explanation.warnings:
             warnings.warn(text, PGMExplainerWarning, stacklevel=2)
         return explanation
 
-    def explain_many(self, targets: Iterable[Any]) -> list[Explanation]:
+    def explain_many(
+        self, targets: Iterable[Any], *, with_features: bool = False
+    ) -> list[Explanation]:
         """Explain many predictions from one set of samples, in the given order.
 
-        Each explanation is the one that :meth:`explain` would give for that target alone.
+        Each explanation is the one that :meth:`explain` would give for that target alone. In an
+        edge task, targets are a list of pairs, or an array ``[2, P]`` with a pair in each column,
+        such as the ``edge_label_index`` of PyTorch Geometric.
+
+        Args:
+            targets: the nodes, pairs, or positions of graphs.
+            with_features: as in :meth:`explain`. Targets that do not depend on each other's nodes
+                share samples for their features too.
         """
         if self.settings.model.task == "graph" and not self._task.separate:
             raise InputError("a graph task has one target, the graph; call explain() instead")
-        explanations = self._explain_all(listed(targets, self.graph.num_nodes))
+        chosen = listed(targets, self.graph.num_nodes, self._task.name)
+        explanations = self._explain_all(chosen, with_features)
         weak = sum(bool(each.warnings) for each in explanations)
         if weak:
             example, count = commonest([text for each in explanations for text in each.warnings])
@@ -315,6 +377,17 @@ class PGMExplainer:
         other.execution = execution
         return other
 
+    def unnamed(self) -> PGMExplainer:
+        """Return a copy of this explainer that knows nodes by their indices only, not by names."""
+        other = copy.copy(self)
+        if self.types is None:
+            other.names = NodeNames()
+        else:
+            other.types = replace(self.types, labels=())
+            other.names = replace(self.names, labels=other.types)
+        other.population = replace(self.population, names=other.names)
+        return other
+
     def candidates(self, target: Any = None) -> IntArray:
         """Return the indices of the nodes that may explain a target, ascending."""
         return self._pipeline().neighbourhood(self._checked(target)).candidates
@@ -329,30 +402,25 @@ class PGMExplainer:
         query = self._graph_model.query([checked], self._graph_model.task.ends(checked))
         return tuple(query.model.before[0].tolist())
 
-    def explain_features(self, explanation: Explanation) -> FeatureEffects:
-        """Test which features of the explaining nodes and of the target affect the prediction.
+    def explain_features(self, explanation: Explanation, *, target: Any = None) -> FeatureEffects:
+        """Estimate the effect of each feature of the target and of the nodes of the network.
 
-        New samples are drawn, as many as for the explanation. In these, each feature of a node is
-        perturbed independently of the others. Each feature is then tested for dependence with the
-        change of the prediction.
+        New samples are drawn, as many as for the explanation. In these, each feature of each of
+        these nodes is perturbed independently of the others (at all time steps, if there are
+        several), and all other nodes are left as they are. Features that the perturbation never or
+        rarely changes are not tested.
+
+        Args:
+            explanation: an explanation made by this explainer.
+            target: the position of the graph, if there are many graphs and the explanation was
+                loaded from a file.
         """
-        task = self.settings.model.task
-        if getattr(explanation, "part_labels", None):
-            raise InputError(
-                "explain_features needs an explanation by nodes; explain with parts='nodes', or "
-                "with parts='features' for the effects of feature columns"
-            )
-        check_explanation(explanation, self.graph, task)
-        if self.population.steps is not None:
-            raise InputError(
-                "explain_features is for features [N, F]; for [N, T, F], explain with "
-                "parts=Time(per_node=True) or parts='features'"
-            )
-        ends = explanation.ends.tolist()
-        number = tuple(ends) if task == "edge" else ends[0] if ends else None
-        target = self._graph_model.task.check(number, self.graph)
-        count = explanation.settings.sampling.num_samples
-        return self._pipeline(count).features_of(target, explanation)
+        self.check_features()
+        checked = self._target_of(explanation, target)
+        pipeline = self._pipeline(explanation.settings.sampling.num_samples)
+        pipeline.numbers(checked, explanation)  # raises if it is the explanation of another target
+        ((_, features),) = pipeline.features_of({checked: explanation})
+        return features
 
     def counterfactual(
         self,
@@ -388,7 +456,7 @@ class PGMExplainer:
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
-        chosen = listed(targets, self.graph.num_nodes)
+        chosen = listed(targets, self.graph.num_nodes, self._task.name)
         if not chosen:
             raise InputError("targets is empty; pass at least one target")
         if len(self.stages) > 1:
@@ -407,14 +475,23 @@ class PGMExplainer:
     @property
     def predicted(self) -> range:
         """The indices of the predicted nodes: all nodes, or those of the target type."""
-        return range(self.graph.num_nodes) if self.names is None else self.names.predicted
+        return range(self.graph.num_nodes) if self.types is None else self.types.predicted
+
+    @property
+    def feature_names(self) -> FeatureNames:
+        """The names of the feature columns; empty if they have none. By node type if several."""
+        return self.population.feature_names
 
     @property
     def offsets(self) -> IntArray | None:
         """For many graphs, the first node of each, then the total number of nodes; else None."""
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
-    def _explain_all(self, chosen: Sequence[Any]) -> list[Explanation]:
+    def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
+        if not isinstance(with_features, bool):
+            raise InputError(f"with_features must be True or False, not {with_features!r}")
+        if with_features:
+            self.check_features()
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
         if waiting:
@@ -423,17 +500,43 @@ class PGMExplainer:
             pipeline, last = self._pipeline(count), count == self.stages[-1]
             done.update(pipeline.explain_in_groups(waiting, last))
             waiting = [target for target in waiting if target not in done]
+        if with_features:
+            self._add_features(done)
         return [replace(done[target], source=(self, target)) for target in targets]
+
+    def _add_features(self, done: dict[VariableId, Explanation]) -> None:
+        """Add the effects of features to explanations, from as many samples as each has."""
+        by_count: dict[int, dict[VariableId, Explanation]] = {}
+        for target, each in done.items():
+            by_count.setdefault(each.settings.sampling.num_samples, {})[target] = each
+        for count, some in by_count.items():
+            for target, features in self._pipeline(count).features_of(some):
+                done[target] = replace(done[target], features=features)
+
+    def check_features(self) -> None:
+        """Raise an InputError if features of nodes cannot be explained with these parts."""
+        if self._task.name == "graph" and not len(self.parts.nodes_in(np.arange(1))):
+            raise InputError(
+                f"features of nodes cannot be explained for a graph with parts="
+                f"{self.settings.sampling.parts.name!r}, as no nodes are selected; use "
+                f"parts='nodes', or parts='features' for the effects of feature columns"
+            )
+
+    def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
+        """Return the target of an explanation; ``target`` is needed for one of many graphs."""
+        if not isinstance(explanation, Explanation):
+            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+        ends = explanation.ends.tolist()
+        if self._task.separate and target is None and explanation.source is not None:
+            target = explanation.source[1]
+        elif not self._task.separate:
+            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
+        return self._graph_model.task.check(target, self.graph)
 
     def _minimal_set(
         self, explanation: Explanation, target: Any, options: SearchOptions
     ) -> MinimalSet:
-        if not isinstance(explanation, Explanation):
-            raise InputError(f"an explanation is required, not {explanation!r:.60}")
-        ends = explanation.ends.tolist()
-        if target is None or not self._task.separate:
-            target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
-        checked = self._graph_model.task.check(target, self.graph)
+        checked = self._target_of(explanation, target)
         self._check_perturbation()
         return self._pipeline().minimal_set(checked, explanation, options)
 
@@ -446,9 +549,10 @@ class PGMExplainer:
             self._graph_model,
             self.parts,
             self.population,
-            self.names,
+            self.types,
             settings,
             self.execution,
+            self._cache,
         )
 
     @cached_property
@@ -475,8 +579,8 @@ class PGMExplainer:
             self._perturbation_checked = True
 
     def _checked(self, target: Any) -> VariableId:
-        """Return the validated target; nodes of a ``HeteroData`` graph by their index."""
-        number = target if self.names is None else self.names.number(target)
+        """Return the validated target, with nodes by their index."""
+        number = numbered(target, self._task.name, self.names, self.types)
         return self._graph_model.task.check(number, self.graph)
 
 
@@ -487,13 +591,16 @@ def _search_options(kind: str, probability: float, options: dict[str, Any]) -> S
     return SearchOptions(kind=kind, probability=probability, **options)
 
 
-def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]:
+def explain_graphs(
+    model: Any, graphs: Any, *, with_features: bool = False, **options: Any
+) -> list[Explanation]:
     """Explain the prediction of each of many graphs, batched across graphs.
 
     Args:
         model: as in :class:`~pgm_explainer.PGMExplainer`, with one prediction for each graph.
         graphs: a list or data set of PyTorch Geometric ``Data`` objects, or of pairs
             ``(x, edge_index)``.
+        with_features: whether to explain features too, as ``explanation.features``.
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
@@ -516,4 +623,4 @@ def explain_graphs(model: Any, graphs: Any, **options: Any) -> list[Explanation]
             f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
         )
     explainer = PGMExplainer(model, graphs, task="graph", **options)
-    return explainer.explain_many(range(len(graphs)))
+    return explainer.explain_many(range(len(graphs)), with_features=with_features)

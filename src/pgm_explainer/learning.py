@@ -19,7 +19,7 @@ from .structure import DAG, add_leaf, search_many
 
 __all__ = ["Problem", "learn_networks"]
 
-_AT_ONCE = 128
+_AT_ONCE = 512
 _CODES_AT_ONCE = 1 << 24
 
 Codes = NDArray[np.uint8]
@@ -93,7 +93,7 @@ class _Learning:
             for problem, its, yes in zip(problems, data, noisy, strict=True)
             if yes
         ]
-        fitted = self._fit_leaves(leaves)
+        fitted = iter(self._fit_leaves(leaves))
         tested = iter(
             self._tested_parents(
                 [codes for (_, codes), yes in zip(data, noisy, strict=True) if not yes]
@@ -105,34 +105,42 @@ class _Learning:
         wanted = self.config.target_table != "full"
         return wanted and self.selection.no_child and target.levels == 2
 
-    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> Iterator[_Target]:
+    def _fit_leaves(self, leaves: Sequence[_Leaf]) -> list[_Target]:
         """Fit the distributions of targets and find their parents.
 
         Parents are the causes, the most important first, followed by other nodes that improve the
-        score; at most ``max_parents`` in total.
+        score; at most ``max_parents`` in total. Each round tries one more node for every target, so
+        that the distributions of all targets are fitted at once.
         """
-        smoothing, score, most = self.config.smoothing, self.config.score, self.config.max_parents
-
-        def fit(leaf: _Leaf, parents: list[int]) -> NoisyOr:
-            return NoisyOr.fit_many([leaf.data(parents)], smoothing)[0]
-
-        by_causes = NoisyOr.fit_many([each.data(each.causes[:most]) for each in leaves], smoothing)
-        for leaf, best in zip(leaves, by_causes, strict=True):
-            parents = leaf.causes[:most]
-            causes = frozenset(_effective(best, parents))
-            for at in leaf.others:
-                if most is not None and len(parents) >= most:
-                    break
-                larger = sorted([*parents, at])
-                trial = fit(leaf, larger)
+        score, most = self.config.score, self.config.max_parents
+        parents = [leaf.causes[:most] for leaf in leaves]
+        best = self._fit_noisy_ors(leaves, parents)
+        causes = [set(_effective(*each)) for each in zip(best, parents, strict=True)]
+        for turn in range(max((len(leaf.others) for leaf in leaves), default=0)):
+            trying = [
+                at
+                for at, leaf in enumerate(leaves)
+                if turn < len(leaf.others) and (most is None or len(parents[at]) < most)
+            ]
+            larger = [sorted([*parents[at], leaves[at].others[turn]]) for at in trying]
+            trials = self._fit_noisy_ors([leaves[at] for at in trying], larger)
+            for at, trial, its in zip(trying, trials, larger, strict=True):
                 # A node that changes along with the target would often replace its cause.
-                keeps_causes = causes <= frozenset(_effective(trial, larger))
-                if keeps_causes and trial.score(score) > best.score(score):
-                    best, parents = trial, larger
-            effective = _effective(best, parents)
-            if effective != parents:
-                best = fit(leaf, effective)
-            yield _Target(effective, best)
+                keeps_causes = causes[at].issubset(_effective(trial, its))
+                if keeps_causes and trial.score(score) > best[at].score(score):
+                    best[at], parents[at] = trial, its
+        effective = [_effective(*each) for each in zip(best, parents, strict=True)]
+        fewer = [at for at, its in enumerate(effective) if its != parents[at]]
+        again = self._fit_noisy_ors([leaves[at] for at in fewer], [effective[at] for at in fewer])
+        for at, table in zip(fewer, again, strict=True):
+            best[at] = table
+        return [_Target(*each) for each in zip(effective, best, strict=True)]
+
+    def _fit_noisy_ors(
+        self, leaves: Sequence[_Leaf], parents: Sequence[list[int]]
+    ) -> list[NoisyOr]:
+        data = [leaf.data(its) for leaf, its in zip(leaves, parents, strict=True)]
+        return NoisyOr.fit_many(data, self.config.smoothing)
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
         """Return the parents of each target from independence tests; None without ``no_child``."""
@@ -250,6 +258,6 @@ def _active_states(
     num_outside = len(inside) - num_inside
     if not num_inside or not num_outside:
         return np.asarray(states)
-    changed_inside = np.count_nonzero(changed[inside])
+    changed_inside = np.count_nonzero(changed & inside)
     inverted = changed_inside / num_inside < (num_changed - changed_inside) / num_outside
     return np.asarray(~states if inverted else states)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_array, check_name, check_whole_number
+from .arrays import as_array, check_flag, check_name, check_whole_number
 from .errors import InputError
 from .querying import SCORE_KINDS, TASKS
 
-__all__ = ["ModelConfig"]
+__all__ = ["ModelConfig", "model_config"]
 
 _AT_LEAST = {"num_layers": 0, "hops": 1, "output": 0}
 
@@ -29,6 +29,7 @@ class ModelConfig:
         output: the index of the score to explain, if the model returns several independent ones.
         explained_class: the class to explain, or one for each node; None for the predicted one.
         class_names: the names of the classes, or of the values of a regression.
+        own_predictions: whether the predictions of candidates are recorded too (node task).
 
     Raises:
         InputError: invalid value, or an option that does not apply.
@@ -41,6 +42,7 @@ class ModelConfig:
     output: int | None = None
     explained_class: int | Sequence[int] | None = None
     class_names: Sequence[str] | None = None
+    own_predictions: bool = True
 
     def __post_init__(self) -> None:
         check_name(self.task, "task", TASKS)
@@ -54,6 +56,12 @@ class ModelConfig:
                 f"hops={self.hops} does not apply to task='graph', where every node is a "
                 f"candidate; leave it out"
             )
+        check_flag(self.own_predictions, "own_predictions")
+        if not self.own_predictions and self.task != "node":
+            raise InputError(
+                f"own_predictions=False does not apply to task={self.task!r}, where only the "
+                f"prediction of the target is recorded; leave it out"
+            )
         if self.scores == "values" and self.explained_class is not None:
             raise InputError(
                 f"explained_class={self.explained_class!r} does not apply to scores='values', as a "
@@ -66,6 +74,11 @@ class ModelConfig:
     def is_regression(self) -> bool:
         """Whether the model returns values rather than classes."""
         return self.scores == "values"
+
+    @property
+    def has_own_predictions(self) -> bool:
+        """Whether the variable of a candidate includes its own prediction."""
+        return self.task == "node" and self.own_predictions
 
     @property
     def reach(self) -> int:
@@ -97,6 +110,44 @@ class ModelConfig:
             raise InputError(
                 f"class_names has {len(names)} names, but the model has {num_classes} {what}"
             )
+
+
+def model_config(
+    *,
+    output: int | str | None,
+    explained_class: int | str | Sequence[int | str] | None,
+    class_names: Sequence[str] | None,
+    **others: Any,
+) -> ModelConfig:
+    """Return the options, with an output or classes given by name replaced by their numbers."""
+    known: Any = _check_class_names(class_names)
+    number = _number(output, known, "output") if isinstance(output, str) else output
+    names = known
+    if known is not None and isinstance(number, int):  # one label, which is absent or present
+        names = [f"not {known[number]}", known[number]] if number < len(known) else None
+    classes = _numbered_classes(explained_class, names)
+    return ModelConfig(output=number, explained_class=classes, class_names=known, **others)
+
+
+def _numbered_classes(classes: Any, names: Sequence[str] | None) -> Any:
+    """Return classes with names replaced by numbers."""
+    if isinstance(classes, str):
+        return _number(classes, names, "explained_class")
+    if isinstance(classes, (list, tuple)) and any(isinstance(each, str) for each in classes):
+        return [_numbered_classes(each, names) for each in classes]
+    return classes
+
+
+def _number(name: str, names: Sequence[str] | None, option: str) -> int:
+    """Return the position of a class name."""
+    if names is None:
+        raise InputError(
+            f"{option}={name!r} is a name, but the classes have none; pass class_names, or the "
+            f"number of the class"
+        )
+    if name not in names:
+        raise InputError(f"{option}={name!r} is not one of the class_names: {', '.join(names)}")
+    return list(names).index(name)
 
 
 def _check_classes(classes: Any) -> int | tuple[int, ...] | None:

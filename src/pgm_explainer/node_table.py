@@ -80,7 +80,9 @@ class NodeTable(Sequence[Row]):
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        at = operator.index(index)
+        return self._row(operator.index(index))
+
+    def _row(self, at: int) -> Row:
         node, *values = (getattr(self, name)[at].item() for name in self.column_names)
         row: Row = self.row_type(self.names[node], *values)
         return row

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .arrays import IntArray
-from .batching import Neighbourhoods, memory_blocks, offload
+from .batching import Neighbourhoods, SampleCache, memory_blocks, offload, offload_table
 from .diagnosis import diagnose
 from .errors import InputError
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet, shifted
+from .explanation import (
+    FEATURE_COLUMNS,
+    Explanation,
+    FeatureEffects,
+    MinimalSet,
+    of_one_graph,
+    shifted,
+)
+from .feature_effects import explain_features
 from .graph import Graph
 from .learning import Problem, learn_networks
 from .memory import in_blocks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, GraphSetTask, Query, TypedNodes
+from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query, TypedNodes
 from .sampling import (
     Parts,
     Population,
     Samples,
     VariableId,
-    draw_attribute_samples,
     draw_samples,
 )
 from .scratch import ArrayStore
-from .selection import (
-    FeatureEffects,
-    Neighbourhood,
-    SelectionResult,
-    feature_effects,
-    select_nodes,
-)
+from .selection import Neighbourhood, SelectionResult, select_nodes
 from .settings import Settings
 
 __all__ = ["Pipeline"]
@@ -55,17 +56,19 @@ class Pipeline:
         model: the model and its graph.
         parts: what is perturbed.
         population: the features of all nodes.
-        names: the names of the nodes, if they have names other than their indices.
+        types: the node types, if there are several.
         settings: the options that an explanation depends on.
         execution: memory, batch and progress options, which do not change an explanation.
+        cache: the samples drawn last.
     """
 
     model: GraphModel
     parts: Parts
     population: Population
-    names: TypedNodes | None
+    types: TypedNodes | None
     settings: Settings
     execution: ExecutionConfig
+    cache: SampleCache = field(default_factory=SampleCache)
 
     def explain(
         self, targets: Sequence[VariableId], all_of_them: bool
@@ -163,35 +166,48 @@ class Pipeline:
         query = self.model.query(neighbourhoods.targets, nodes)
         self.settings.model.check_classes(query.model.before.shape[1])
         recorded = np.union1d(neighbourhoods.union, self.parts.own(query.recorded))
-        samples = draw_samples(
-            query, self.population, self.settings.sampling, self.execution, self.parts, recorded
-        )
+        config = self.settings.sampling
+        key = (config.num_samples, tuple(neighbourhoods.targets))
+        samples = self.cache.find(key, query)
+        if samples is None:
+            drawn = draw_samples(
+                query, self.population, config, self.execution, self.parts, recorded
+            )
+            samples = self.cache.keep(key, query, drawn)
         return query, samples
 
-    def features_of(self, target: VariableId, explanation: Explanation) -> FeatureEffects:
-        """Test each feature of the nodes of an explanation, from new samples."""
-        settings = self.settings
-        nodes = np.union1d(explanation.ranking.selected_nodes, explanation.ends)
-        query = self.model.query([target], explanation.ranking.nodes)
-        table = draw_attribute_samples(
-            query, self.population, nodes, settings.sampling, self.execution
-        )
-        found = feature_effects(
-            table,
-            nodes,
-            settings.sampling.columns(self.population),
-            settings.selection.test,
-            settings.significance,
-            widths=None if self.names is None else self.names.widths_of(nodes),
-        )
-        return replace(found, names=explanation.names)
+    def features_of(
+        self, explanations: Mapping[VariableId, Explanation]
+    ) -> Iterator[tuple[VariableId, FeatureEffects]]:
+        """Yield the effects of the features of each target and of the nodes of its network.
+
+        Args:
+            explanations: the explanation of each target, by nodes or other parts.
+        """
+        store = ArrayStore(self.execution.memory // 4, "features")
+        chosen = {}
+        for target, explanation in explanations.items():
+            first, stop = self._range(target)
+            selected = explanation.ranking.selected_nodes
+            nodes = selected[selected < stop - first]  # the other parts are numbered after nodes
+            chosen[target] = first + np.union1d(nodes, explanation.ends).astype(np.int64)
+        how = (self.population, self.settings, self.execution)
+        for target, found in explain_features(self.model, *how, chosen):
+            explanation, (first, _) = explanations[target], self._range(target)
+            named = replace(
+                found,
+                nodes=found.nodes - first,
+                names=explanation.names,
+                feature_names=self.population.feature_names,
+            )
+            yield target, offload_table(named, FEATURE_COLUMNS, store)
 
     def minimal_set(
         self, target: VariableId, explanation: Explanation, options: SearchOptions
     ) -> MinimalSet:
         """Search for a minimal set of the parts of an explanation."""
         neighbourhood, settings = self.neighbourhood(target), self.settings
-        numbers = self._numbers(target, neighbourhood.around, explanation)
+        numbers = self.numbers(target, explanation)
         first = np.array([numbers[part] for part in search_order(explanation).tolist()], np.int64)
         order = np.concatenate((first, np.setdiff1d(neighbourhood.around, first)))
         found, result = find_minimal_set(
@@ -208,16 +224,23 @@ class Pipeline:
         named = explanation.names.of(theirs[number] for number in found.tolist())
         return replace(result, parts=tuple(named))
 
-    def _numbers(
-        self, target: VariableId, candidates: IntArray, explanation: Explanation
-    ) -> dict[int, int]:
+    def _range(self, target: VariableId) -> tuple[int, int]:
+        """Return the first node of a target's graph, and the first node of the next graph."""
+        task = self.model.task
+        return (
+            task.nodes(target)
+            if isinstance(task, GraphSetTask)
+            else (0, self.model.graph.num_nodes)
+        )
+
+    def numbers(self, target: VariableId, explanation: Explanation) -> dict[int, int]:
         """Return the numbers that the parts of an explanation have here.
 
         Raises:
             InputError: the explanation is of another target, graph or kind of parts.
         """
         task, num_nodes = self.model.task, self.model.graph.num_nodes
-        first, stop = task.nodes(target) if isinstance(task, GraphSetTask) else (0, num_nodes)
+        candidates, (first, stop) = self.neighbourhood(target).around, self._range(target)
         nodes, others = (candidates[candidates < num_nodes], candidates[candidates >= num_nodes])
         numbers = {node - first: node for node in nodes.tolist()}
         labels = zip(self.parts.labels(others), others.tolist(), strict=True) if len(others) else ()
@@ -280,16 +303,24 @@ class Pipeline:
             ),
             graph=self.model.graph,
             ends=neighbourhood.ends,
+            feature_names=self.population.feature_names,
+            class_stayed=result.outcome.class_stayed,
+            sample_mean=float(result.outcome.values.mean()),
+            thresholds=result.outcome.thresholds,
             **self._about_parts(neighbourhood),
         )
         around = explanation.around
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
-            explanation = explanation.within(*self.model.task.nodes(target))
-        if self.names is None and not explanation.part_labels:
+            position = target[1] if isinstance(target, tuple) else None
+            explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
+        if isinstance(self.model.task, LoneNodeTask):
+            explanation = explanation.of_node()
+        names = self.population.names
+        if not names and not explanation.part_labels:
             return explanation
-        return explanation.named({} if self.names is None else self.names)
+        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""

@@ -1,4 +1,4 @@
-"""A progress bar in a terminal or notebook, and a log message elsewhere."""
+"""A progress bar in a terminal or notebook, and log messages elsewhere."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _WIDTH = 30
 _PATIENCE = 1.0
 _LONG = 60.0
 _INTERVAL = 0.1
+_LOG_INTERVAL = 10.0
 
 
 def is_watched(stream: TextIO) -> bool:
@@ -50,8 +51,8 @@ def duration(seconds: float) -> str:
 class Progress:
     """A progress bar on standard error, shown after one second and removed at the end.
 
-    If no bar is shown and the task will take more than a minute, the remaining time is logged once:
-    as a warning, or as information with ``show=False``.
+    If no bar is shown, the remaining time is logged every ten seconds, and after one second if the
+    task will take more than a minute: as a warning, or as information with ``show=False``.
 
     Args:
         what: a description of the task.
@@ -69,9 +70,9 @@ class Progress:
         self._stream = sys.stderr
         self._show = is_watched(self._stream) if show is None else show
         self._level = logging.WARNING if show is None else logging.INFO
-        self._logged = False
         self._done = 0
         self._started = time.monotonic()
+        self._last_logged: float | None = None
         self._last_shown: float | None = None
 
     def advance(self, steps: int = 1) -> None:
@@ -82,8 +83,8 @@ class Progress:
         if self._show and now >= due:
             self._last_shown = now
             self._write(self._line(now - self._started))
-        elif not self._show and not self._logged and now - self._started >= _PATIENCE:
-            self._log_if_long(now - self._started)
+        elif not self._show and now - self._started >= _PATIENCE:
+            self._log_if_due(now)
 
     def __enter__(self) -> Progress:
         return self
@@ -98,10 +99,12 @@ class Progress:
             self._write(" " * 79)
             self._write("")
 
-    def _log_if_long(self, elapsed: float) -> None:
+    def _log_if_due(self, now: float) -> None:
+        elapsed = now - self._started
         left = elapsed * (self._total / max(self._done, 1) - 1)
-        if left >= _LONG:
-            self._logged = True
+        early = self._last_logged is None and left >= _LONG
+        if early or now - (self._last_logged or self._started) >= _LOG_INTERVAL:
+            self._last_logged = now
             _logger.log(
                 self._level,
                 "%s: %d of %d done after %s, about %s left",

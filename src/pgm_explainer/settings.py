@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from .choices import Recorded, as_recorded
+from .choices import Recorded
 from .errors import InputError
 from .model_config import ModelConfig
 from .network import NetworkConfig
@@ -78,25 +78,11 @@ class Settings:
         return found if self.network is not None else {**found, "structure": None}
 
     def recorded(self) -> Settings:
-        """Return the settings as stored in an explanation, with custom functions by name only."""
-        sampling, selection, network = self.sampling, self.selection, self.network
-        return replace(
-            self,
-            sampling=replace(
-                sampling,
-                parts=as_recorded(sampling.parts),
-                perturbation=as_recorded(sampling.perturbation),
-                change=as_recorded(sampling.change),
-            ),
-            selection=replace(selection, test=as_recorded(selection.test)),
-            network=None
-            if network is None
-            else replace(
-                network,
-                structure=as_recorded(network.structure),
-                score=as_recorded(network.score),
-            ),
-        )
+        """Return the settings as stored in an explanation, with custom functions by name only.
+
+        So an explanation can be pickled and saved, and holds no objects of the caller.
+        """
+        return replace(self, **{name: _recorded(getattr(self, name)) for name in _STEPS})
 
     def check_usable(self) -> None:
         """Raise an InputError if a custom function is known by name only."""
@@ -115,3 +101,10 @@ _STEPS: dict[str, type] = {
     "selection": SelectionConfig,
     "network": NetworkConfig,
 }
+
+
+def _recorded(step: Any) -> Any:
+    """Return the configuration of a step, with custom functions by name only."""
+    choices = {name: getattr(step, name).describe() for name in CHOICES if hasattr(step, name)}
+    own = {name: Recorded(choice.name) for name, choice in choices.items() if choice.own}
+    return replace(step, **own) if own else step

@@ -6,6 +6,7 @@ the variable of a node has only the first part, and that of the graph only the s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,15 @@ from numpy.typing import NDArray
 from .arrays import as_list, check_whole_number
 from .errors import InputError, QueryError
 
-__all__ = ["GRAPH", "MOST_LEVELS", "Variable", "VariableId", "checked_name"]
+__all__ = [
+    "GRAPH",
+    "MOST_LEVELS",
+    "Variable",
+    "VariableId",
+    "checked_name",
+    "is_edge",
+    "joint_states",
+]
 
 VariableId = int | str | tuple[Any, ...]
 """A node, a pair of nodes, a ``(node type, index)`` or ``"graph"``."""
@@ -24,6 +33,7 @@ GRAPH = "graph"
 
 _PERTURBATION_BITS = {"original": 0, "perturbed": 1}
 MOST_LEVELS = 2**31
+_DENSE = 4
 
 
 def checked_name(name: Any) -> VariableId:
@@ -40,6 +50,11 @@ def checked_name(name: Any) -> VariableId:
             f"the name of a node must be an integer, a string or a tuple of these, not {name!r}"
         )
     return name
+
+
+def is_edge(label: VariableId) -> bool:
+    """Return whether a part with this label is an edge: a pair of nodes."""
+    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
 
 
 @dataclass(frozen=True)
@@ -142,3 +157,31 @@ class Variable:
 
     def _allowed(self) -> str:
         return " or ".join(repr(word) for word in self.words)
+
+
+def joint_states(
+    columns: Iterable[NDArray[np.integer]], sizes: Iterable[int], *, only_seen: bool = False
+) -> tuple[NDArray[np.int64], int]:
+    """Encode the joint states of some variables as integers; the last variable varies fastest.
+
+    Args:
+        columns: the states of each variable, arrays of the same shape; at least one.
+        sizes: the number of states of each variable.
+        only_seen: if there are many more joint states than samples, encode only those that occur,
+            in the same order, so that codes stay small.
+
+    Returns:
+        The code of each sample's joint state, and the number of codes.
+
+    Examples:
+        >>> joint_states([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3])
+        (array([2, 3, 5]), 6)
+    """
+    codes, total = np.zeros(1, dtype=np.int64), 1
+    for column, size in zip(columns, sizes, strict=True):
+        codes = codes * size + column
+        total *= size
+        if only_seen and total > _DENSE * codes.size:
+            seen, codes = np.unique(codes, return_inverse=True)
+            total = len(seen)
+    return codes, total

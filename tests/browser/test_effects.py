@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -34,14 +35,32 @@ def signed(number):
     return (text if float(text) else text[1:]).replace("-", "−")
 
 
-def test_the_lead_names_the_strongest_effect(read, along):
+def test_the_lead_is_the_reason(read, along):
     reader, first = read(along), along.effects[0]
     low, high = (f"{100 * abs(each):.1f}" for each in (first.high, first.low))
     assert (
-        f"Perturbing node Bob lowers the probability of class 1 by {-100 * first.effect:.1f} "
-        f"percentage points (95% interval {low} to {high}), the strongest of 2"
+        f"Replacing the data of node Bob lowers the probability of class 1 by "
+        f"{-100 * first.effect:.1f} percentage points (95% range {low} to {high})"
     ) in reader.text("#lead")
-    assert reader.page.locator("#lead b").get_attribute("data-key") == "n1"
+    said = [each.inner_text() for each in reader.page.locator("#lead p").all()]
+    assert " ".join(said) == along.reason()
+    keys = [each.get_attribute("data-key") for each in reader.page.locator("#lead b").all()]
+    assert "n1" in keys
+
+
+def test_evidence_against_the_prediction_is_marked(read, node_explanation):
+    reader = read(node_explanation)
+    against = [each.node for each in node_explanation.effects if each.significant and each.low > 0]
+    assert against
+    for node in against:
+        row = reader.page.locator(f"#changes tr[data-key='n{node}']")
+        assert "evidence against" in row.inner_text()
+        card = reader.node(f"n{node}")
+        if card.count():
+            assert "evidence against: +" in card.text_content()
+    rows = reader.page.locator("#informative button").all()
+    assert rows
+    assert all(re.search(r"(raises|lowers) it by \d+\.\d points", row.inner_text()) for row in rows)
 
 
 def test_dependents_without_effect_are_listed_separately(read, along, node_explanation):
@@ -172,7 +191,7 @@ def test_the_page_states_that_there_are_no_effects(read, toy):
     reader = read(explainer.explain(14))
     assert "has a significant effect on the probability of class 0" in reader.text("#changes")
     assert reader.text("#changes").startswith("None of ")
-    assert "No node has a significant effect on the prediction" in reader.text("#lead")
+    assert "Replacing the data of any single node makes no clear difference" in reader.text("#lead")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -189,3 +208,49 @@ def test_names_bars_and_numbers_do_not_overlap(read, node_explanation, width):
             for one, other in combinations(boxes, 2):
                 across = one[1] <= other[0] or other[1] <= one[0]
                 assert across or one[3] <= other[2] or other[3] <= one[2]
+
+
+@pytest.fixture(scope="module")
+def with_features():
+    """An explanation with features: the target's own second one, and the first of a neighbour."""
+
+    def model(x, edge_index):
+        score = 4 * x[..., 1]
+        score[:, 0] -= 6 * x[:, 1, 0]
+        return np.stack([-score, score], axis=-1)
+
+    x = np.random.default_rng(0).random((30, 3))
+    return PGMExplainer(
+        *(model, x, np.array([[1, 2], [0, 0]])),
+        num_layers=1,
+        feature_names=["share of negative ratings", "age", "unused"],
+    ).explain(0, with_features=True)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_features_are_a_table_with_the_targets_own_first(read, with_features, width):
+    reader = read(with_features, viewport={"width": width, "height": 900})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+    found = reader.page.locator("#features tbody tr")
+    names = found.locator("th").all_inner_texts()
+    assert [" ".join(name.split()) for name in names] == [
+        "age target",
+        "share of negative ratings of node 1",
+    ]
+    rows = [row for row in with_features.features if row.significant]
+    own_first = sorted(rows, key=lambda row: row.node != 0)
+    assert found.locator("b").all_inner_texts() == [signed(row.effect) for row in own_first]
+    legend = reader.page.locator("#features .directions li").all_inner_texts()
+    assert legend == ["lowers the probability of class 1", "raises the probability of class 1"]
+    reader.open_details("all-features")
+    listed = reader.page.locator("#all-features tbody tr").count()
+    assert listed == len(with_features.features)
+
+
+def test_without_features_there_is_no_panel(read, along, with_features):
+    reader = read([along, with_features])
+    panel = reader.page.locator("#features-panel")
+    assert not panel.is_visible()
+    assert not reader.page.locator("#all-features").is_visible()
+    reader.page.locator("#entries button").nth(1).click()
+    assert panel.is_visible()

@@ -104,7 +104,7 @@ def test_the_list_shows_the_sort_columns(read, many):
     some = [renamed(each, long) for each in many[:9]]
     shown = read(some).page.locator("#entries button")
     for entry, each in zip(shown.all(), some, strict=True):
-        summary = f"p {each.probability:.1%} · held {each.held:.1%}"
+        summary = f"p {each.probability:.1%} · stays {each.class_stayed:.1%}"
         assert summary in entry.inner_text()
         assert f"{len(each.nodes)} node" in entry.inner_text()
         number = entry.locator("small").last
@@ -141,7 +141,7 @@ def test_sorting_and_reversing(read, many):
         "target": lambda each: each.target,
         "class": lambda each: COLOURS[each.explained_class],
         "probability": lambda each: -each.probability,
-        "held": lambda each: -each.held,
+        "held": lambda each: -each.class_stayed,
         "found": lambda each: -len(each.nodes),
     }
     reader = read(some)

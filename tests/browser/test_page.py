@@ -10,7 +10,7 @@ import pytest
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.report.colours import CLASSES
-from pgm_explainer.report.terms import describe_terms
+from pgm_explainer.report.terms import describe_held, describe_kept, describe_perturbed
 
 EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<!--", "${data}"]
 
@@ -18,7 +18,10 @@ EVIL = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<
 def test_the_page_shows_the_results(read, node_explanation):
     reader = read(node_explanation)
     assert reader.page.title() == reader.text("h1") == "Node 14 is predicted to be of class blue"
-    assert f"held in {node_explanation.held:.1%} of 800 perturbed graphs" in reader.text("#lead")
+    stayed = f"{node_explanation.class_stayed:.1%}"
+    assert f"still predicted class blue in {stayed} of them" in reader.text("#lead")
+    assert f"{stayed} of 800 perturbed graphs keep the class" in reader.text("#figures")
+    assert f"{node_explanation.sample_mean:.1%} is its mean probability" in reader.text("#figures")
     assert reader.text("#holds") == f"{node_explanation.query():.1%}"
     for node in node_explanation.nodes:
         assert reader.node(f"n{node}").count() == 1
@@ -161,7 +164,10 @@ def test_impossible_evidence_has_no_samples(read, node_explanation):
 def test_the_terms_are_defined(read, explanations):
     for explanation in explanations.values():
         reader = read(explanation)
-        assert reader.text("#meaning") == describe_terms(explanation.settings)
+        assert reader.text("#meaning") == describe_perturbed(explanation.settings)
+        assert reader.page.locator("#kept").text_content() == describe_kept(explanation)
+        reader.page.locator("#making summary").click()
+        assert describe_held(explanation.settings) in reader.text("#making")
         assert "dependence, not causation" in reader.text("#network-panel")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import Explanation, PGMExplainer
+from pgm_explainer.cli import main
 from pgm_explainer.io import load_explanations
 
 from .conftest import EDGES, NAMES, VISITS
@@ -35,6 +36,17 @@ def test_options_reach_the_explainer(folder, explain):
     same = in_python(folder, 0, **options, seed=3, class_names=["casual", "loyal"], hops=1)
     assert code == 0
     assert out == f"{same}\n"
+
+
+def test_features_are_explained_too(folder, explain):
+    code, out, _ = explain("--target", "0", "--explain-features", "--json")
+    assert code == 0
+    assert json.loads(out)["features"]["nodes"]
+    code, out, _ = explain("--target", "0", "--explain-features")
+    assert code == 0
+    assert "Which features change the prediction: " in out
+    code, out, _ = explain("--target", "0", "1", "--explain-features", "--json")
+    assert all(each["features"] is not None for each in json.loads(out))
 
 
 def test_json_on_standard_output_is_that_of_a_file(folder, explain):
@@ -230,3 +242,48 @@ def test_tables_that_cannot_be_used(folder, explain, people, friends, said):
     code, _, err = explain("--target", "a", *CSV, graph="")
     assert code == 2
     assert said in err
+
+
+def test_the_header_of_a_table_names_the_features(folder, explain):
+    (folder / "n.csv").write_text("name,visits,age\nAnn,1,30\nBob,4,20\nCid,2,50\n")
+    (folder / "e.csv").write_text("source,target\nAnn,Bob\nBob,Ann\nCid,Ann\n")
+    tables = ("--features", "n.csv", "--edges", "e.csv", "--json")
+    code, out, _ = explain("--target", "Ann", "--parts", "features", *tables, graph="")
+    assert code == 0
+    found = json.loads(out)
+    assert found["feature_names"] == ["visits", "age"]
+    assert [name for _, name in found["parts"]["labels"]] == ["visits", "age"]
+    (folder / "n.csv").write_text("name,visits,visits\nAnn,1,30\n")
+    assert (
+        "every feature needs a different name" in explain("--target", "Ann", *tables, graph="")[2]
+    )
+
+
+def test_an_npz_file_may_name_the_features(folder, explain):
+    np.savez("titled.npz", x=VISITS, edge_index=EDGES, feature_names=["visits"])
+    code, out, _ = explain("--target", "0", "--json", graph="titled.npz")
+    assert code == 0
+    assert json.loads(out)["feature_names"] == ["visits"]
+    code, out, _ = explain("--target", "0", "--json", "--set", 'feature_names=["calls"]')
+    assert json.loads(out)["feature_names"] == ["calls"]
+
+
+def test_the_names_of_an_explainer_are_those_of_its_targets(folder):
+    (folder / "named_model.py").write_text(
+        "import numpy as np\n"
+        "from pgm_explainer import PGMExplainer\n"
+        "from visits_model import model\n"
+        "x = np.array([[1.0], [4.0], [0.0]])\n"
+        "edges = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])\n"
+        "explainer = PGMExplainer(model, x, edges, num_layers=1, names=[30, 10, 20])\n"
+    )
+    given = ["explain", "--model", "named_model:explainer", "--target", "10"]
+    assert main([*given, "--output", "w.json"]) == 0
+    assert json.loads((folder / "w.json").read_text())["target"] == 10
+
+
+def test_a_class_is_given_by_name(folder, explain):
+    names = ("--class-names", "casual,loyal", "--set", "explained_class=casual")
+    code, out, _ = explain("--target", "0", "--json", *names)
+    assert code == 0
+    assert json.loads(out)["explained_class"] == 0

@@ -162,3 +162,14 @@ def test_a_folder_without_graphs_or_with_further_arrays(folder, tmp_path, capsys
     np.savez(folder / "zzz.npz", x=x, edge_index=edges, edge_weight=edges[0])
     assert main([*words, "--graph", str(folder)]) == 2
     assert "edge_weight" in capsys.readouterr().err
+
+
+def test_an_unknown_name_in_a_group_suggests_another(graph, tmp_path, capsys):
+    with np.load(graph) as arrays:
+        x, edges = arrays["x"], arrays["edge_index"]
+    names = [f"node{at}" for at in range(len(x))]
+    np.savez(tmp_path / "named.npz", x=x, edge_index=edges, names=names)
+    (tmp_path / "g.json").write_text('{"a": ["nodee1"]}')
+    words = ("--target", "node3", "--parts", str(tmp_path / "g.json"))
+    assert explain(tmp_path / "named.npz", *words) == 2
+    assert "did you mean node1" in capsys.readouterr().err

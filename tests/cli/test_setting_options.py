@@ -4,6 +4,7 @@ import argparse
 
 import pytest
 
+from pgm_explainer import Fall, LargeFall, Levels
 from pgm_explainer.cli.setting_options import add_settings
 
 
@@ -37,6 +38,25 @@ def test_set_and_options_are_equivalent_and_the_last_wins():
         *("--set", "task=edge", "--set", 'class_names=["a", "b"]', "--set", "change=0.1")
     )
     assert flags == sets
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("fall(0.05)", Fall(0.05)),
+        ("levels(0.1, 0.2)", Levels((0.1, 0.2))),
+        ("large_fall(0.4, 0.15, 1e-3)", LargeFall(0.4, 0.15, 1e-3)),
+        ("fall", "fall"),
+    ],
+)
+def test_a_change_may_have_parameters(text, change):
+    assert settings("--change", text) == settings("--set", f"change={text}") == {"change": change}
+
+
+@pytest.mark.parametrize("text", ["fall(2)", "fall(0.05, 2)", "fall()", "fall)", "mine(0.1)"])
+def test_a_change_that_cannot_be_read_is_an_error(text):
+    with pytest.raises(argparse.ArgumentError, match="cannot read the change"):
+        settings("--change", text)
 
 
 @pytest.mark.parametrize("text", ["num_samples", "=3", "samples=3", ""])

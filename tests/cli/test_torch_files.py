@@ -97,7 +97,7 @@ def test_a_malicious_pickle_is_not_executed(net, shell, folder, command, option,
     typed = [word for pair in usual.items() for word in pair]
     code, out, err = shell(command, *typed, "--target", "0", "--output", "why.json")
     assert (code, out) == (2, "")
-    assert "--trust" in err
+    assert "--trust" in err or "not a program" in err
     assert not (folder / "sprung").exists()
 
 
@@ -187,7 +187,7 @@ def test_a_job_refuses_a_changed_program(net, job):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--model", "net.pt", "--trust"], "is not a TorchScript model"),
+        (["--model", "net.pt", "--trust"], "net.pt is a state_dict"),
         (["--model", "graph.npz", "--trust"], "is not a TorchScript model"),
         (["--model", "people.csv", "--trust"], "not a zip archive"),
         (["--model", "net.pt", "--weights", "net.pt"], "--weights is for a model named"),
@@ -211,3 +211,16 @@ def test_files_that_cannot_be_used(net, shell, command, arguments, said):
     assert code == 2
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("trust", [(), ("--trust",)])
+def test_a_state_dict_is_no_program(folder, explain, trust):
+    torch.save(torch.nn.Linear(1, 2).state_dict(), "net.pt")
+    code, _, err = explain("--target", "0", *trust, model="net.pt")
+    assert code == 2
+    assert "net.pt is a state_dict" in err
+    assert "--model module:attribute with --weights net.pt" in err
+    torch.save(torch.nn.Linear(1, 2), "net.pt")
+    code, _, err = explain("--target", "0", *trust, model="net.pt")
+    assert code == 2
+    assert "written by torch.save and holds an object, not a program" in err

@@ -400,7 +400,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         ("shard_size", 2.5),
         ("keep_candidates", -1),
         ("engine", "cluster"),
-        ("features", 1),
+        ("with_features", 1),
         ("retry_failed", "yes"),
     ],
 )

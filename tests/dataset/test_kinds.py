@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
@@ -48,7 +47,7 @@ def papers(model_and_graph):
 
 @pytest.fixture(scope="module")
 def data(papers, tmp_path_factory):
-    return explain_dataset(papers, None, tmp_path_factory.mktemp("papers"), features=True)
+    return explain_dataset(papers, None, tmp_path_factory.mktemp("papers"), with_features=True)
 
 
 def test_causes_are_counted_by_kind(data):
@@ -72,7 +71,7 @@ def test_causes_are_counted_by_kind(data):
 
 
 def test_features_are_those_of_their_kind(papers, data):
-    found = [(row, each) for row in data.rows() for each in row["features"]]
+    found = [(row, each) for row in data.rows() for each in row["features"] if each["significant"]]
     assert {each["kind"] for _, each in found} == {"paper", "author"}
     for row, each in found:
         among = [("paper", row["target"]), *zip(row["kinds"], row["nodes"], strict=True)]
@@ -88,17 +87,13 @@ def test_padding_is_no_feature(papers):
         if {kind for kind, _ in each.nodes} == {"paper", "author"}
     )
     effects = papers.explain_features(explanation)
-    widths = [WIDTHS[kind] for kind, _ in effects.names.of(effects.nodes)]
-    assert set(widths) == {3, 4}
-    assert effects.there.sum(axis=1).tolist() == widths
-    assert not effects.log_p[~effects.there].any()
-    assert not effects.significant[~effects.there].any()
-    head, _, first, *_ = str(effects).splitlines()
-    assert f"of {sum(widths)} features" in head
-    assert f"({len(widths)} nodes with 3 to 4 features)" in head
-    strongest = np.unravel_index(effects.log_p.argmin(), effects.log_p.shape)
-    kind, number = effects.names[effects.nodes[strongest[0]]]
-    assert first.split()[:3] == [kind, str(number), str(strongest[1])]
+    nodes = {explanation.target, *explanation.nodes}
+    cells = {((kind, at), feature) for kind, at in nodes for feature in range(WIDTHS[kind])}
+    assert {(each.node, each.feature) for each in effects} == cells
+    assert effects.untested == 0
+    assert {each.node for each in effects if effects.own[list(effects).index(each)]} == {
+        explanation.target
+    }
 
 
 def test_a_target_of_another_type_is_refused_on_the_command_line(data, capsys):

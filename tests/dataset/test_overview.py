@@ -1,5 +1,6 @@
 """The view over a whole data set: counted right, shown as text, picture and page."""
 
+import re
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -18,7 +19,7 @@ from pgm_explainer.report.names import width
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     made = explainer(fails_near_marked, max_nodes=2)
-    return explain_dataset(made, None, folder, shard_size=25, features=True)
+    return explain_dataset(made, None, folder, shard_size=25, with_features=True)
 
 
 def test_the_counts_match_the_explanations(data):
@@ -28,6 +29,9 @@ def test_the_counts_match_the_explanations(data):
     assert view.explained + view.failed == NODES == view.targets
     assert sum(view.errors.values()) == view.failed
     assert view.unchanged == sum(each.held == 1 for each in explanations)
+    stayed = [each.class_stayed for each in explanations]
+    assert view.class_stayed == pytest.approx(sum(stayed) / len(stayed))
+    assert f"in {view.class_stayed:.1%} of perturbed graphs, on average" in str(view)
     found = [significant(each) for each in explanations]
     assert view.unaffected == sum(not effects for effects in found)
     assert view.own == sum(
@@ -131,7 +135,7 @@ def test_the_text_names_the_most_frequent_nodes(data):
 def test_the_picture_has_a_panel_for_each_question(data):
     figure = data.overview().plot()
     titles = [axes.get_title() for axes in figure.axes]
-    for words in ("Nodes that change", "Other nodes that depend", "Features that matter"):
+    for words in ("Nodes that change", "Other nodes that depend", "Features that change"):
         assert any(title.startswith(words) for title in titles)
 
 
@@ -231,3 +235,21 @@ def test_a_data_set_may_be_read_while_the_job_runs(tmp_path):
 
     explain_dataset(explainer(), range(30), tmp_path, engine=Watched(), shard_size=10)
     assert seen == [0, 10, 20]
+
+
+def test_the_bars_of_a_list_have_a_column_of_their_own(tmp_path):
+    """So that they start at the same place, however many digits the numbers before them have."""
+    view = replace(view_of("a"), features=[Influence(0, 60, 0.25), Influence(1, 9, 0.125)])
+    view.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    (listed,) = re.findall(r"<h2>Features that change.*?</section>", text, re.DOTALL)
+    assert '<th scope="col" colspan="2">predictions</th>' in listed
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", listed)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+    assert [row[:2] + row[3:] for row in cells] == [
+        ["0", "60", "25.0 points"],
+        ["1", "9", "12.5 points"],
+    ]
+    assert [row[2] for row in cells] == [
+        f'<meter max="60" value="{value}"></meter>' for value in (60, 9)
+    ]

@@ -146,10 +146,10 @@ def test_some_graphs(tmp_path):
 
 
 def test_what_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(InputError, match="features=True"):
-        explain_dataset(nodes_of_graphs, None, tmp_path, features=True)
-    with pytest.raises(InputError, match="features=True"):
-        explain_dataset(explainer("edges"), TARGETS, tmp_path, features=True)
+    with pytest.raises(InputError, match="with_features must be True or False, not 1"):
+        explain_dataset(nodes_of_graphs, None, tmp_path, with_features=1)
+    with pytest.raises(InputError, match="no nodes are selected"):
+        explain_dataset(groups_of_graphs, None, tmp_path, with_features=True)
     with pytest.raises(InputError, match="many graphs"):
         explain_dataset(nodes_of_graphs, None, tmp_path, names=["a"])
     with pytest.raises(InputError, match="graph numbers"):

@@ -25,7 +25,7 @@ from pgm_explainer.explanation.formats.settings_file import settings_to_dict
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    return explain_dataset(explainer(), None, folder, shard_size=25, features=True)
+    return explain_dataset(explainer(), None, folder, shard_size=25, with_features=True)
 
 
 def test_the_columns_match_the_explanations(data):
@@ -70,12 +70,18 @@ def test_any_parquet_reader_reads_it(data):
 
 def test_features_are_those_of_explain_features(data):
     alone = explainer()
-    row = next(row for row in data.rows() if row["features"])
+    some = [row for row in data.rows() if any(each["significant"] for each in row["features"])]
+    row = some[0]
     effects = alone.explain_features(alone.explain(row["target"]))
-    first = row["features"][0]
-    at = list(effects.nodes).index(first["node"]), first["feature"]
-    assert effects.log_p[at] == first["log_p"] == effects.log_p.min()
-    assert len(row["features"]) == effects.significant.sum()
+    kept = row["features"]
+    assert [(each["node"], each["feature"]) for each in kept[:3]] == [
+        (each.node, each.feature) for each in effects[:3]
+    ]
+    np.testing.assert_allclose([each["effect"] for each in kept[:3]], effects.effect[:3])
+    assert sum(each["significant"] for each in kept) == effects.significant.sum() > 0
+    assert {each["node"] for each in kept if each["own"]} <= {row["target"]}
+    whole = data[row["target"]].features
+    assert len(whole) == len(kept) == len(effects) - whole.left_out
 
 
 def test_a_truncated_ranking_has_a_warning(tmp_path):

@@ -43,7 +43,7 @@ def test_it_shows_an_explanation_and_two_pictures(outputs):
 def test_its_statements_are_true(outputs):
     texts = [content for cell in outputs for kind, content in cell if kind == "text/plain"]
     words = next(content for cell in outputs for kind, content in cell if kind == "text/html")
-    assert "Node 304 is predicted to be of class bottom" in words
+    assert "The model predicts class bottom for node 304, with a probability" in words
     accuracy = float(texts[0].strip("'").split("%")[0])
     assert accuracy > 95
     inside, _, found = next(text for text in texts if "bottle" in text).strip("'").split()[:3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -15,21 +16,22 @@ pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="code objects have no qualified names before Python 3.11"
 )
 
-PACKAGE = Path(__file__).parents[2] / "src" / "pgm_explainer"
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "pgm_explainer"
 STEPS = {
     **dict.fromkeys(("querying", "sampling", "predictors"), 1),
     **dict.fromkeys(("selection", "effects"), 2),
     **dict.fromkeys(("learning", "structure", "network"), 3),
 }
 VALUES = {  # what one step hands to the next
-    *("sampling/samples.py", "sampling/table.py", "sampling/values.py", "sampling/record.py"),
+    "sampling/samples.py",
     *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
     "Parts.notes",
 }
 TOOLS = {"selection/shrink.py"}
 """The conditional tests, which step 3 applies to the parents of a target with a full table."""
 SUPPORT = {
-    *("arrays", "choices", "execution", "graph", "joint_states", "memory", "node_names"),
+    *("arrays", "choices", "execution", "graph", "memory", "node_names"),
     *("node_table", "printing", "progress", "scratch", "significance", "storage", "variables"),
     "versions",
 }
@@ -71,20 +73,21 @@ def callers(frame):
 
 
 @pytest.fixture(scope="module")
-def calls():
-    """The calls of ``explain(304)`` on Syn 6, without those that create configurations."""
+def traced():
+    """All files of ``explain(304)`` on Syn 6, and its calls but for those of configurations."""
     torch = pytest.importorskip("torch")
     gnn = pytest.importorskip("pgm_explainer_lab.gnn")
     data = pytest.importorskip("pgm_explainer_lab.synthetic").make_synthetic("syn6", 0)
     torch.manual_seed(0)
     model = gnn.NodeGNN(data.x.shape[1], 4)
     explainer = PGMExplainer(model, data.x, data.edge_index, num_samples=500)
-    found, started = [], set()
+    found, files, started = [], set(), set()
 
     def follow(frame, event, _):
         # A generator is entered again for each of its values: only the first time counts.
         if event != "call" or id(frame) in started or (file := own_file(frame)) is None:
             return
+        files.add(file)
         code, before = frame.f_code, list(callers(frame))
         if code.co_flags & 0x20:  # a generator
             started.add(id(frame))
@@ -99,7 +102,26 @@ def calls():
     finally:
         sys.setprofile(None)
     assert explanation.network is not None, "or step 3 is not seen"
-    return found
+    return files, found
+
+
+@pytest.fixture(scope="module")
+def calls(traced):
+    return traced[1]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The section of the page that describes the call."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    return re.search(r"^## One call.*?(?=^## )", text, re.MULTILINE | re.DOTALL)[0]
+
+
+@pytest.fixture(scope="module")
+def named(page):
+    """The files of the numbered steps on the page."""
+    steps = re.search(r"^1\. .*?\n\n", page, re.MULTILINE | re.DOTALL)[0]
+    return set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", steps))
 
 
 def test_each_step_is_entered_once_and_left_once(calls):
@@ -114,9 +136,21 @@ def test_a_step_is_entered_at_the_functions_that_the_page_names(calls):
     }
     first = {"NodeTask.check", "NodeTask.candidates", "NodeTask.ends"}
     first |= {f"NodeParts.{name}" for name in ("check", "candidates", "own", "nodes_in")}
-    first.add("Parts.stop")
+    first |= {"Parts.stop", "numbered"}
     assert entered == {
         1: {*first, "GraphModel.query", "draw_samples"},
         2: {"select_nodes"},
         3: {"learn_networks"},
     }
+
+
+def test_the_page_names_fewer_than_twenty_files_in_which_every_step_is_entered(calls, page, named):
+    assert len(named) == int(re.search(r"The (\d+) files named above", page)[1]) < 20
+    assert named <= {call.file for call in calls}
+    entries = {call.file for call in calls if call.step not in (None, STEPS.get(room(call.caller)))}
+    assert entries - {"sampling/parts/base.py"} <= named, "but for defaults that a kind inherits"
+
+
+def test_the_call_executes_code_in_no_more_files_than_the_page_says(traced, page):
+    """Every file in which a function, method or property runs: more files are harder to follow."""
+    assert len(traced[0]) <= int(re.search(r"executes code in (\d+) files", page)[1])

@@ -1,8 +1,11 @@
-"""A p-value from the randomisation has the same bits alone and among many."""
+"""P-values and effects have the same bits alone and among many."""
 
 import numpy as np
 
+from pgm_explainer.effects import EFFECT_COLUMNS, EffectProblem, estimate_effects
 from pgm_explainer.effects.randomization import log_tails
+from pgm_explainer.sampling import Outcome
+from pgm_explainer.significance import SignificanceConfig
 
 
 def test_a_total_tested_alone_gives_the_same_bits_as_among_many():
@@ -23,3 +26,24 @@ def test_a_shared_row_gives_the_same_bits_as_a_single_one():
     answers = log_tails(totals, shared.copy(), weights, 0.1).tolist()
     for same in (shared, np.asfortranarray(shared), row):
         assert log_tails(totals, same, weights, 0.1).tolist() == answers
+
+
+def test_effects_estimated_alone_have_the_same_bits_as_among_many(lab):
+    samples, rng, problems = lab(0, 30), np.random.default_rng(0), []
+    for count in rng.integers(3, 20, size=25):  # fits of many sizes, some with products of pairs
+        nodes = np.sort(rng.choice(30, size=int(count), replace=False))
+        bits = samples.bits[:, nodes]
+        values = bits @ rng.normal(size=int(count)) + 2 * (bits[:, 0] & bits[:, 1])
+        noise = rng.normal(size=1000)
+        problems.append(EffectProblem(nodes, Outcome(values + 0.3 * noise, 0.0, 1e-9)))
+
+    def estimated(some):
+        return estimate_effects(samples.table, some, 0.1, SignificanceConfig())
+
+    together = estimated(problems)
+    assert any(each.pairs for each in together)
+    for problem, among_many in zip(problems, together, strict=True):
+        (alone,) = estimated([problem])
+        for name in EFFECT_COLUMNS:
+            assert getattr(alone, name).tolist() == getattr(among_many, name).tolist()
+        assert alone.pairs == among_many.pairs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer.effects import designs
-from pgm_explainer.effects.bits import PerturbedSamples
+from pgm_explainer.effects.designs import PerturbedSamples
 from pgm_explainer.effects.regression import fit_all
 
 

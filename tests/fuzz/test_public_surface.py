@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from pgm_explainer import BayesianNetwork, Explanation, PGMExplainer, PGMExplainerError
 from pgm_explainer.dataset import explain_dataset
+from pgm_explainer.sampling import PERTURBATIONS
 from pgm_explainer.structure import bic_score, exact_search, hill_climb
 
 NUMBERS = st.floats(-1e3, 1e3, width=32)
@@ -47,7 +48,7 @@ OPTIONS = st.fixed_dictionaries(
     optional={
         "num_layers": st.integers(0, 4),
         "num_samples": st.integers(20, 60),
-        "perturbation": st.sampled_from(["mean", "zero", "max", "random", "uniform", "permute"]),
+        "perturbation": st.sampled_from([*PERTURBATIONS]),
         "perturb_probability": st.floats(0.01, 0.99),
         "change": st.sampled_from(
             ["large_move", "fall", "flip", "absolute", "top_fraction", "levels", 0.1]

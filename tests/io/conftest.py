@@ -55,6 +55,7 @@ def explanations(toy):
     both = PairEffect(tuple(one.effects.nodes[:2].tolist()), 0.1 + 0.2, -0.25, -0.5, 5e-324, -9.0)
     return {
         "node": one,
+        "features": node.explain(3, with_features=True),
         "graph": graph.explain(),
         "pair": pair.explain((2, 5)),
         "levels": levels.explain(3),

@@ -19,7 +19,7 @@ from pgm_explainer.report.html import to_html
 
 KINDS = (
     *("node", "graph", "pair", "levels", "regression", "no network", "never changed"),
-    *("named", "no graph", "certain", "pairs", "weak", "tiny"),
+    *("named", "no graph", "certain", "pairs", "weak", "tiny", "features"),
 )
 
 
@@ -76,7 +76,7 @@ def test_many_in_one_file(explanations, identical, tmp_path):
     loaded = load_explanations(path)
     assert all(map(identical, loaded, explanations.values()))
     assert len(loaded) == len(explanations)
-    with pytest.raises(FileError, match=r"all\.json contains 14 explanations, not one"):
+    with pytest.raises(FileError, match=r"all\.json contains 15 explanations, not one"):
         Explanation.load(path)
 
 
@@ -96,10 +96,10 @@ def test_the_file_records_the_versions_used(explanations):
     assert explanation_to_dict(explanation_from_dict(document))["made_with"]["numpy"] == "0.0"
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_older_files_have_no_effects_and_are_refused(document, version):
+@pytest.mark.parametrize("version", [1, 4, 5])
+def test_older_files_are_refused(document, version):
     document["version"] = version
-    del document["effects"]
+    del document["parts"]
     with pytest.raises(FileError, match=f"has version {version}, and this .* explain again"):
         explanation_from_dict(document)
 
@@ -135,10 +135,13 @@ WRONG = [
     (("format",), ..., "is not an explanation"),
     (
         ("version",),
-        7,
-        "has version 7, and this .* reads versions 4 to 6: install a newer",
+        8,
+        "has version 8, and this .* reads version 7: install a newer",
     ),
-    (("version",), 3, "has version 3, and this .* reads versions 4 to 6: explain again"),
+    (("version",), 6, "has version 6, and this .* reads version 7: explain again"),
+    (("class_stayed",), None, r"\.class_stayed must be null for a regression, and only then"),
+    (("class_stayed",), 1.5, r"\.class_stayed should be from 0 to 1"),
+    (("thresholds",), ["inf"], r"\.thresholds\[0\] should be"),
     (("ranking", "reach"), [], r"\.ranking has a field 'reach', which this version does not know"),
     (("ranking", "left_out"), -1, r"\.ranking\.left_out should be a whole number of at least 0"),
     (("effects",), ..., "has no field 'effects': the file is incomplete"),
@@ -152,8 +155,8 @@ WRONG = [
     ),
     (("effects", "low", 0), "-inf", r"\.effects\.low\[0\] should be a number"),
     (("effects", "high"), [], r"\.effects\.high should have \d+ items, not 0"),
-    (("effects", "low", 0), 9, r"\.effects\.effect must be from low to high for every node"),
-    (("effects", "high", 0), -9, r"\.effects\.effect must be from low to high for every node"),
+    (("effects", "low", 0), 9, r"\.effects\.effect must be from low to high in every row"),
+    (("effects", "high", 0), -9, r"\.effects\.effect must be from low to high in every row"),
     (("effects", "strength", 0), 1.5, r"\.effects\.strength\[0\] should be from 0 to 1"),
     (("effects", "log_p", 0), 0.1, r"\.effects\.log_p\[0\] should be a number up to 0"),
     (("effects", "log_p", 0), "nan", r"\.effects\.log_p\[0\] should be a number up to 0"),
@@ -245,6 +248,32 @@ def test_an_invalid_value_is_refused(document, place, value, message, tmp_path):
     with pytest.raises(FileError, match=message) as caught:
         load_explanations(path)
     assert str(caught.value).startswith(f"{path}: $")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("nodes", 999, "must list features of nodes in the ranking, each once"),
+        ("features", -1, r"\.features\.features\[0\] should be a whole number of at least 0"),
+        ("effect", 9, r"\.features\.effect must be from low to high in every row"),
+        ("strength", 2, r"\.features\.strength\[0\] should be from 0 to 1"),
+        ("log_p", 1, r"\.features\.log_p\[0\] should be a number up to 0"),
+        ("significant", 1, r"\.features\.significant\[0\] should be true or false"),
+    ],
+)
+def test_an_invalid_effect_of_a_feature_is_refused(explanations, field, value, message):
+    document = deepcopy(explanation_to_dict(explanations["features"]))
+    document["features"][field][0] = value
+    with pytest.raises(FileError, match=message):
+        explanation_from_dict(document)
+
+
+def test_a_feature_is_listed_once(explanations):
+    document = deepcopy(explanation_to_dict(explanations["features"]))
+    for column in ("nodes", "features"):
+        document["features"][column][1] = document["features"][column][0]
+    with pytest.raises(FileError, match="each once"):
+        explanation_from_dict(document)
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ def test_the_snippets_run_top_to_bottom(tmp_path, monkeypatch, capsys):
 def test_the_page_names_every_field(explanations):
     from pgm_explainer.io import explanation_to_dict
 
-    document = explanation_to_dict(explanations["node"])
-    parts = ("effects", "ranking", "neighbourhood", "network")
+    document = explanation_to_dict(explanations["features"])
+    parts = ("effects", "ranking", "features", "neighbourhood", "network")
     inner = [document[name] for name in parts]
     fields = [*document, *(name for each in inner for name in each)]
     fields += document["network"]["variables"][0]

@@ -303,3 +303,15 @@ def test_pairs_of_nodes_are_refused(graph, batch):
 def test_what_cannot_be_used_is_an_error(model, task):
     with pytest.raises(InputError):
         DglPredictor(model, task)
+
+
+@needs_dgl
+def test_a_graph_of_dgl_needs_no_arrays(graph):
+    torch.manual_seed(0)
+    layer = GraphConv(FEATURES, CLASSES)
+    made = dgl.graph(tuple(torch.from_numpy(graph.edge_index)), num_nodes=NODES)
+    made.ndata["feat"] = torch.rand(NODES, FEATURES)
+    options = {"num_layers": 1, "num_samples": 50}
+    found = PGMExplainer(DglPredictor(layer), made, **options).explain(3)
+    arrays = PGMExplainer(DglPredictor(layer), made.ndata["feat"], graph.edge_index, **options)
+    assert found == arrays.explain(3)

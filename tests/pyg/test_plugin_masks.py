@@ -135,7 +135,9 @@ def test_metrics_against_a_truth_work(x):
 
 
 def test_refusals_say_why(x):
-    with pytest.raises(InputError, match=r"does not support .* perturbation apply to node feat"):
+    with pytest.raises(
+        InputError, match=r"^perturbation applies to node features, but only an edge mask is wanted"
+    ):
         explainer(edge="object", perturbation="zero")
     with pytest.raises(InputError, match="parts"):
         PGMExplainerAlgorithm(parts="edges")

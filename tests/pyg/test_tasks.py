@@ -296,7 +296,7 @@ def test_every_kind_of_node_is_perturbed_by_its_own_statistics(library):
 
 def test_text_and_plots_name_nodes_by_type_and_number(hetero_model, library):
     explanation = explain_library(hetero_model, library)
-    assert str(explanation).startswith("Node ('paper', 0) is predicted")
+    assert "for node ('paper', 0), with a probability of" in " ".join(str(explanation).split())
     assert "('author', 3)" in str(explanation)
     figure = explanation.plot()
     neighbourhood, network = ({text.get_text() for text in axes.texts} for axes in figure.axes)

@@ -51,9 +51,10 @@ def test_a_class_that_only_rises_never_falls():
 
 def test_the_text_distinguishes_explained_and_predicted_class():
     other = " ".join(str(explain(explained_class=1)).split())
-    expected = "could be of class 1 with probability 0.350, but is predicted to be of class 0."
-    assert other.startswith(f"Node 4 {expected}")
-    assert "is predicted to be of class 0 with probability 0.500" in str(explain(explained_class=0))
+    expected = "not class 1, to which it gives a probability of 35.0%."
+    assert other.startswith(f"The model predicts class 0 for node 4, {expected}")
+    predicted = "predicts class 0 for node 4, with a probability of 50.0%."
+    assert predicted in str(explain(explained_class=0))
 
 
 def test_the_predicted_class_is_the_default():

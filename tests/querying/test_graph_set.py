@@ -234,3 +234,35 @@ def test_inputs_of_whole_graphs_are_refused_and_unused_ones_left_out():
     expected = explain_graphs(Pooled(), GRAPHS, **OPTIONS)
     for found, each in zip(explain_graphs(OfData(), graphs, **OPTIONS), expected, strict=True):
         assert found.effects.agrees(each.effects)
+
+
+ATOMS = [0] * 15 + [1, 2, 1, 2, 1, 2, 3]
+"""Fifteen carbons, of which the first six are a ring, and seven rarer atoms."""
+
+
+def ring_of_carbons(x, edge_index):
+    """Logits ``[batch, 2]``: the ring decides the class, and the rarer atoms move it a little."""
+    intact = (x[:, :6, 0] == 1).all(axis=1)
+    score = 3.0 * intact - 1 + x[:, 15:] @ np.array([0.3, 0, 0.1, 0.2]) @ np.ones(7)
+    return np.stack([np.zeros(len(x)), score], axis=1)
+
+
+def first_six(perturbation):
+    graphs = [(np.eye(4)[ATOMS], np.stack([np.arange(21), np.arange(1, 22)]))] * 2
+    options = {"perturbation": perturbation, "structure": None, "progress": False}
+    return [
+        set(each.effects.parts[:6]) for each in explain_graphs(ring_of_carbons, graphs, **options)
+    ]
+
+
+def test_the_default_finds_a_ring_of_the_most_common_atoms():
+    """A permuted carbon is mostly another carbon, so ``permute`` prefers the rarer atoms."""
+    assert first_six("auto") == [set(range(6))] * 2
+    assert all(found != set(range(6)) for found in first_six("permute"))
+
+
+def test_molecules_are_explained_by_substitution_which_may_break_valences_and_says_so():
+    graphs = [(np.eye(4)[ATOMS], np.stack([np.arange(21), np.arange(1, 22)]))]
+    (explanation,) = explain_graphs(ring_of_carbons, graphs, **OPTIONS)
+    assert explanation.settings.sampling.perturbation.name == "substitute"
+    assert "even if the edges do not permit them" in " ".join(str(explanation).split())

@@ -17,7 +17,7 @@ ALL = [("author", 0), ("author", 1), ("paper", 0), ("paper", 1), ("paper", 2), (
 def test_nodes_are_called_by_kind_and_number_in_order():
     assert list(NAMES) == ALL
     assert len(NAMES) == 6
-    assert NAMES.widths_of(np.arange(6)).tolist() == [4, 4, 8, 8, 8, 1]
+    assert NAMES.widths_by_kind == (("author", 4), ("paper", 8), ("venue", 1))
     numbers = {name: at for at, name in enumerate(ALL)}
     for name in ALL:
         if name[0] == NAMES.default:
@@ -67,7 +67,8 @@ def test_a_model_with_arrays_is_a_source():
     np.testing.assert_array_equal(source.graph.edge_index, EDGES)
     assert not source.predictor.accepts_subgraph
     assert source.num_layers == 3
-    assert source.kinds is source.names is None
+    assert source.kinds is source.types is None
+    assert not source.names
 
 
 class Holder:

@@ -14,7 +14,6 @@ from pgm_explainer.report.effects import (
     dependent_nodes,
     effect_sentence,
     effects_caption,
-    lead_sentence,
     left_out_sentences,
     own_sentences,
     plain,
@@ -134,15 +133,11 @@ def test_a_node_with_effects_in_both_directions_has_no_direction():
         effect_sentence(found, measure_of(explanation))
     )
     row = next(line for line in str(explanation).splitlines() if line.strip().startswith("1  "))
-    assert row.endswith("both directions")
+    assert "  both directions  " in row
 
 
-def test_the_lead_is_the_strongest_effect_with_the_number_of_effects():
+def test_the_number_of_effects_is_stated():
     explanation = explain(sums(0, 4, 0, 1))
-    lead = said(lead_sentence(explanation))
-    assert lead.startswith("Perturbing node 1 lowers the probability of class 1 by ")
-    assert lead.endswith("), the strongest of 2 significant effects.")
-    assert said(lead_sentence(explain(sums(0, 8, 0, 0)))).endswith(").")
     assert said(effects_caption(explanation)) == (
         "2 of 4 nodes have a significant effect on the probability of class 1 (level 0.05, "
         "Benjamini–Hochberg)."
@@ -151,21 +146,17 @@ def test_the_lead_is_the_strongest_effect_with_the_number_of_effects():
 
 def test_the_absence_of_effects_is_stated():
     explanation = explain(lambda x: np.ones((*x.shape[:2], 2)), correction="none")
-    assert said(lead_sentence(explanation)) == (
-        "No node has a significant effect on the prediction."
-    )
     assert effects_caption(explanation) == (
         "None of 4 nodes has a significant effect on the probability of class 0 (level 0.05)."
     )
     assert list(own_sentences(explanation)) == []
-    assert "95%" not in str(explanation)
+    assert "95%" not in str(explanation).partition("What changes")[2].partition("A prediction")[0]
 
 
 def test_the_targets_own_effect_is_among_them():
     explanation = explain(sums(8, 1, 0, 0))
     first, second = shown_effects(explanation)
     assert (first.number, first.is_target, second.is_target) == (TARGET, True, False)
-    assert said(lead_sentence(explanation)).startswith("Perturbing the target itself lowers the ")
     assert list(own_sentences(explanation)) == []
     idle = explain(sums(0, 8, 0, 0))
     (sentence,) = own_sentences(idle)

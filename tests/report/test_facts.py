@@ -107,7 +107,7 @@ def test_facts_with_few_samples_are_left_out(explain):
 
 def test_the_probability_that_a_variable_is_kept(kinds):
     node, graph = kinds["node"], kinds["graph"]
-    assert own_chance(node, 14) == (node.query(), "holds")
+    assert own_chance(node, 14) == (node.query(), "kept")
     first = node.nodes[0]
     expected = node.network.query(first)[node.network.variable(first).matching("kept")].sum()
     assert own_chance(node, first) == (pytest.approx(expected), "kept")

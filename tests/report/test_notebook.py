@@ -29,11 +29,11 @@ def test_every_kind_of_explanation_can_be_shown(kinds):
 def test_it_contains_the_text(kinds):
     explanation = kinds["node"]
     text = " ".join("".join(parsed(explanation).itertext()).split())
-    assert "Node 14 is predicted to be of class 2" in text
+    assert "The model predicts class 2 for node 14, with a probability" in text
     for node in explanation.nodes:
         for known in ("original", "perturbed", "kept", "changed"):
             assert f"{explanation.query({node: known}):.1%}" in text
-    assert f"holds {explanation.query():.0%}" in text
+    assert f"kept {explanation.query():.0%}" in text
 
 
 def test_names_are_shown_as_plain_text(explain):
@@ -44,7 +44,7 @@ def test_names_are_shown_as_plain_text(explain):
     assert not list(tree.iter("img"))
     titles = [each.text for each in tree.iter("title")]
     assert "<script>alert('x')</script>&\"\\n14" in titles
-    assert "of class <img src=x onerror=alert(1)> with" in "".join(tree.itertext())
+    assert "predicts class <img src=x onerror=alert(1)> for" in "".join(tree.itertext())
 
 
 def test_the_network_is_drawn_arrow_by_arrow(kinds):

@@ -215,5 +215,5 @@ def test_a_molecule_must_fit_the_graph(nitro, options, message):
 
 
 def test_other_plots_take_no_molecule(nitro):
-    with pytest.raises(InputError, match=r"'effects' takes no molecule; .* molecule, for both"):
+    with pytest.raises(InputError, match=r"'effects' takes no molecule; .* molecule is for both"):
         nitro.plot("effects", molecule="CC")

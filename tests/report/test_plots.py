@@ -236,7 +236,7 @@ def test_many_variables_keep_clear_of_each_other(crowd, no_child):
 def test_every_variable_shows_its_probability(kinds):
     node, graph = kinds["node"], kinds["graph"]
     shown = texts(node.plot("network").axes[0])
-    assert f"holds {node.query():.0%}" in shown
+    assert f"kept {node.query():.0%}" in shown
     variable = node.network.variable(node.nodes[0])
     kept = node.network.query(variable.id)[variable.matching("kept")].sum()
     assert f"kept {kept:.0%}" in shown
@@ -340,7 +340,11 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
     ("kind", "options", "named"),
     [
         ("network", {"max_shown": 3}, "'network' takes no max_shown"),
-        ("ranking", {"colour": "red"}, "'ranking' takes no colour; there is max_shown"),
+        (
+            "ranking",
+            {"colour": "red"},
+            "'ranking' takes no colour; its options are figsize, font_size, ax, max_",
+        ),
         ("both", {"max_shown": 0}, "at least 1, not 0"),
         ("neighbourhood", {"max_shown": "all"}, "a whole number, not 'all'"),
     ],

@@ -95,6 +95,11 @@ PERTURBATIONS_SAID = [
     (PERTURBATIONS["permute"], "the features of another node"),
     (PERTURBATIONS["mean"], "their mean"),
     (
+        PERTURBATIONS["substitute"],
+        "the features of another node (three times in four, of one that differs), even if the "
+        "edges do not permit them",
+    ),
+    (
         RandomWhereConstant(PERTURBATIONS["permute"]),
         "the features of another node (for node types whose features do not vary, by 0 or 1 with "
         "equal probability)",

@@ -7,19 +7,18 @@ from dataclasses import replace
 import pytest
 
 from pgm_explainer.report.names import width
-from pgm_explainer.report.text import summarise
+from pgm_explainer.report.text import predicted, reason_lines
 
 BEGINNINGS = {
     "node": "Node 14 is predicted to be of class 2 with probability 0.9",
     "graph": "The graph is predicted to be of class ",
     "edge": "The pair (14, 2) is predicted to be of class ",
     "label": "Node 14 is predicted not to have label 1 with probability 0.50",
-    "values": "Node 14 has the value -5.572, -0.0",
+    "values": "Node 14 has the values -5.572, -0.0",
     "value": "Node 14 has the value 3.011 of output 2.",
     "other class": "Node 14 could be of class 1 with probability 0.0",
     "alone": "Node 15 is predicted to be of class ",
-    "constant": "Node 14 is predicted to be of class 0 with probability 0.500. "
-    "The prediction held in all 800 perturbed graphs.",
+    "constant": "Node 14 is predicted to be of class 0 with probability 0.500.",
 }
 
 
@@ -31,20 +30,24 @@ def row_of(words: str, name: str) -> str:
 def effect_lines(explanation) -> list[str]:
     """The lines of the table of effects."""
     lines = str(explanation).splitlines()
-    head = next(at for at, line in enumerate(lines) if "95% interval  strength" in line)
+    head = next(
+        at for at, line in enumerate(lines) if "95% interval " in line and "strength" in line
+    )
     end = next(at for at, line in enumerate(lines) if line.startswith(("effect: ", "… and")))
     return lines[head + 1 : end]
 
 
 @pytest.mark.parametrize("kind", BEGINNINGS)
 def test_the_text_begins_with_the_prediction(kinds, kind):
-    assert summarise(kinds[kind]).startswith(BEGINNINGS[kind])
+    assert predicted(kinds[kind]).startswith(BEGINNINGS[kind])
+    words = " ".join(str(kinds[kind]).split())
+    assert words.startswith(" ".join(reason_lines(kinds[kind])))
 
 
 def test_the_text_fits_in_a_terminal(kinds, crowd):
     for explanation in [*kinds.values(), crowd(30, 9, max_nodes=9, num_samples=3000)]:
         lines = str(explanation).splitlines()
-        assert len(lines) <= 60
+        assert len(lines) <= 80
         assert max(width(line) for line in lines) <= 88
 
 
@@ -69,7 +72,7 @@ def test_the_columns_of_the_table_are_explained_below_it(kinds):
     assert "Cramér's V" in " ".join(lines[last : last + 2])
     last = next(at for at, line in enumerate(lines) if line.startswith("effect: mean change"))
     assert lines[last - 1] in effect_lines(kinds["node"])
-    assert "in percentage points" in lines[last]
+    assert "in percentage points" in " ".join(lines[last : last + 2])
 
 
 def test_tasks_without_node_predictions_have_only_perturbations(kinds):
@@ -90,6 +93,7 @@ def test_they_do_without_a_network(kinds):
     )
     assert "Network:" not in str(found)
     assert "etwork" not in str(kinds["constant"]).partition("Warning: ")[0]
+    assert "kept” means" not in str(found)
     assert effect_lines(found) == effect_lines(kinds["node"])
 
 
@@ -102,28 +106,28 @@ def test_a_node_that_stands_alone(kinds):
 
 def test_classes_have_the_names_given_to_them(explain):
     names = ["base", "top", "middle"]
-    assert "of class middle with" in str(explain(class_names=names))
-    other = summarise(explain(class_names=names, explained_class=1))
+    assert "predicts class middle for node 14" in str(explain(class_names=names))
+    other = predicted(explain(class_names=names, explained_class=1))
     assert "Node 14 could be of class top with probability" in other
     assert ", but is predicted to be of class middle." in other
     label = explain(class_names=names, output=1, scores="logits")
-    assert "is predicted not to have label top with" in summarise(label)
+    assert "is predicted not to have label top with" in predicted(label)
     label = explain(class_names=names, output=1, scores="logits", explained_class=1)
-    assert "could have label top with probability" in summarise(label)
-    assert ", but is predicted not to have label top." in summarise(label)
+    assert "could have label top with probability" in predicted(label)
+    assert ", but is predicted not to have label top." in predicted(label)
     values = explain(class_names=names, scores="values")
-    assert summarise(values).startswith("Node 14 has base -5.572, top -0.01569 and middle 3.011.")
+    assert predicted(values).startswith("Node 14 has base -5.572, top -0.01569 and middle 3.011.")
     value = explain(class_names=names, scores="values", output=2)
-    assert summarise(value).startswith("Node 14 has middle 3.011.")
+    assert predicted(value).startswith("Node 14 has middle 3.011.")
 
 
 def test_nodes_have_the_names_given_to_them(kinds):
     explanation = kinds["node"]
     named = explanation.named({14: "Ada", explanation.nodes[0]: "Bob"})
-    assert str(named).startswith("Node Ada is predicted")
+    assert str(named).startswith("The model predicts class 2 for node Ada, with")
     assert row_of(str(named), "Bob")
     pair = kinds["edge"].named({14: "Ada"})
-    assert summarise(pair).startswith("The pair ('Ada', 2)")
+    assert predicted(pair).startswith("The pair ('Ada', 2)")
     assert "P(('Ada', 2) |" in " ".join(str(pair).split())
 
 
@@ -154,9 +158,10 @@ def test_the_effects_are_those_of_the_explanation(kinds):
 def test_effects_of_a_regression_are_values(kinds):
     explanation = kinds["value"]
     first = explanation.effects[0]
-    assert f"lowers the predicted value by {-first.effect:.2f} (95% " in str(explanation)
+    words = " ".join(str(explanation).split())
+    assert f"lowers the predicted value by {-first.effect:.2f} (95% " in words
     assert f"{first.low:+.2f} to {first.high:+.2f}" in effect_lines(explanation)[0]
-    assert "points" not in str(explanation)
+    assert "percentage points" not in str(explanation)
 
 
 def test_at_most_eight_effects_have_a_line(kinds):

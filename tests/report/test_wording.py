@@ -8,10 +8,11 @@ from html import unescape
 import pytest
 
 from pgm_explainer import Explanation
-from pgm_explainer.report.effects import dependence_sentence, lead_sentence, named_parts, plain
+from pgm_explainer.report.effects import dependence_sentence, named_parts, plain
 from pgm_explainer.report.notebook import to_notebook_html
+from pgm_explainer.report.reason import reason_sentences
 from pgm_explainer.report.terms import describe_terms
-from pgm_explainer.report.text import as_texts, chances, effect_rows
+from pgm_explainer.report.text import as_texts, chances, effect_rows, effects_of
 from pgm_explainer.report.wording import Wording, part_label, part_mention, wording_for, wording_of
 
 LEADS = {
@@ -47,9 +48,15 @@ NOUNS = {
 @pytest.mark.parametrize("kind", LEADS)
 def test_the_strongest_effect_has_the_right_noun_and_verb(parts, kind):
     explanation = parts[kind]
-    (lead,) = as_texts(explanation, [lead_sentence(explanation)])
+    strongest = explanation.effects[0].node
+    (lead,) = effects_of(explanation, [strongest])
     assert lead.startswith(LEADS[kind])
-    assert " ".join(str(explanation).split()).count(lead) == 1
+    number = explanation.names.index(strongest)
+    its = wording_for(explanation, number)
+    name = part_mention(explanation, number, typed=True)
+    assert f"{its.perturbing.capitalize()} {its.noun} {name} lowers" in lead
+    reason = " ".join(as_texts(explanation, reason_sentences(explanation, "engineer")))
+    assert f"{its.noun} {name} " in reason
 
 
 @pytest.mark.parametrize(("kind", "noun"), NOUNS.items())
@@ -68,7 +75,7 @@ def test_what_is_no_node_is_never_called_one(parts, kind):
     explanation = parts[kind]
     terms = describe_terms(explanation.settings)
     for text in (str(explanation), unescape(to_notebook_html(explanation))):
-        line = " ".join(text.split()).replace(terms, "").replace("Node 2 is predicted", "")
+        line = " ".join(text.split()).replace(terms, "")
         assert terms in " ".join(text.split())
         assert not re.search(r"\bnodes?\b", re.sub(r"node \d+", "", line), re.IGNORECASE)
 
@@ -123,7 +130,7 @@ def test_named_nodes_appear_in_the_names_of_their_edges(parts):
     assert "Removing edge ('n1', 'n2') lowers" in " ".join(str(named).split())
     assert part_label(named, named.names.index(("n1", "n2"))) == "n1 – n2"
     cells = parts["node time"].named([f"n{node}" for node in range(12)])
-    assert "Perturbing step 1 of node n2 lowers" in " ".join(str(cells).split())
+    assert "Replacing the data of step 1 of node n2 lowers" in " ".join(str(cells).split())
 
 
 @pytest.mark.parametrize("kind", LEADS)

@@ -23,7 +23,6 @@ from pgm_explainer.sampling import (
     SamplingConfig,
     TopFraction,
     draw_samples,
-    record,
 )
 from pgm_explainer.sampling.generate import batch_size
 from pgm_explainer.sampling.parts import cells
@@ -171,7 +170,7 @@ def test_the_table_does_not_depend_on_the_batches_nor_on_where_it_is_kept(
     codes, _ = recorded_codes(*arguments, plan(change=change))
     if in_files:
         monkeypatch.setattr(scratch, "_SMALL", 0)
-        monkeypatch.setattr(record, "_CELLS_AT_ONCE", 3 * NUM_SAMPLES)  # tiles of three columns
+        monkeypatch.setattr(scratch, "_CELLS_AT_ONCE", 3 * NUM_SAMPLES)  # tiles of three columns
     max_memory = 4 if in_files else 2**30
     how = plan(change=change, samples_per_call=samples_per_call, max_memory=max_memory)
     again, table = recorded_codes(*arguments, how)

@@ -114,9 +114,9 @@ def test_auto_is_the_mean_for_a_graph():
 @pytest.mark.parametrize(
     ("x", "expected"),
     [
-        (np.eye(3)[[0, 1, 2]], "permute"),  # one-hot encoded atoms
-        (np.array([[6, 4], [8, 2], [6, 4]]), "permute"),  # categories as whole numbers
-        (np.array([[0.0, 0.3], [1.0, 0.7], [0.0, 0.1]]), "permute"),  # a flag and a measurement
+        (np.eye(3)[[0, 1, 2]], "substitute"),  # one-hot encoded atoms
+        (np.array([[6, 4], [8, 2], [6, 4]]), "substitute"),  # categories as whole numbers
+        (np.array([[0.0, 0.3], [1.0, 0.7], [0.0, 0.1]]), "substitute"),  # a flag and a measurement
         (np.array([[0.0, 0.3], [0.5, 0.7], [1.0, 0.1]]), "mean"),  # intensities
     ],
 )
@@ -278,3 +278,53 @@ def test_permute_keeps_rare_values_rare():
     x[:2] = 1
     draws = Draws.grid(0, np.arange(400), np.arange(2, 100))
     assert abs(PERTURBATIONS["permute"](Population(x), draws).mean() - 2 / 99) < 0.003
+
+
+ATOMS = np.repeat(np.eye(4), [7, 2, 1, 0], axis=0)  # seven carbons, two nitrogens, one oxygen
+NOT_ALIKE = Population(ATOMS)
+
+
+def shares(new):
+    """How often each atom becomes an atom of each type, ``[atoms, types]``."""
+    assert (new.sum(axis=-1) == 1).all()
+    return new.mean(axis=0)
+
+
+def test_substitute_gives_a_row_of_the_data_three_times_in_four_another_one():
+    draws = Draws.grid(0, np.arange(8000), np.arange(10))
+    # A carbon: 3/4 of one of the three others, and 1/4 of one of the nine other atoms.
+    carbon = np.array([0, 2 / 3, 1 / 3, 0]) * 3 / 4 + np.array([6, 2, 1, 0]) / 9 / 4
+    nitrogen = np.array([7 / 8, 0, 1 / 8, 0]) * 3 / 4 + np.array([7, 1, 1, 0]) / 9 / 4
+    oxygen = np.array([7 / 9, 2 / 9, 0, 0])
+    expected = np.stack([*[carbon] * 7, *[nitrogen] * 2, oxygen])
+    assert abs(shares(PERTURBATIONS["substitute"](NOT_ALIKE, draws)) - expected).max() < 0.03
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=12),
+    st.integers(0, 99),
+)
+def test_unlike_is_any_node_of_the_type_with_other_features(rows, seed):
+    """Against a list of the nodes that differ; every one of them is drawn."""
+    x, kinds = np.array(rows, dtype=np.float64)[:, :1], np.array([kind for _, kind in rows])
+    nodes = np.arange(len(x))
+    uniforms = np.random.default_rng(seed).random((300, len(x)))
+    found = Population(x, kinds).unlike(nodes, uniforms)
+    for node in nodes:
+        same_kind = set(np.flatnonzero(kinds == kinds[node]).tolist())
+        unlike = {other for other in same_kind if x[other] != x[node]}
+        drawn = set(found[:, node].tolist())
+        assert drawn == unlike if unlike else drawn <= same_kind
+
+
+def test_unlike_draws_each_node_equally_often():
+    uniforms = (np.arange(3000)[:, None] + 0.5) / 3000
+    carbon = NOT_ALIKE.unlike(np.array([3]), uniforms)[:, 0]
+    assert np.bincount(carbon, minlength=10).tolist() == [0] * 7 + [1000] * 3
+
+
+def test_substitute_takes_rows_of_several_one_hot_blocks_as_a_whole():
+    blocks = np.eye(3)[[0, 0, 1, 2]], np.eye(2)[[0, 1, 1, 0]]
+    x = np.concatenate(blocks, axis=1)
+    new = PERTURBATIONS["substitute"](Population(x), Draws.grid(1, np.arange(200), np.arange(4)))
+    assert {tuple(row) for row in new.reshape(-1, 5)} == {tuple(row) for row in x}

@@ -31,7 +31,7 @@ def dependents(log_p, related):
 
 
 # The target is node 9: among the effects, never among the candidates.
-EFFECTS = effects([4, 9, 2, 0, 1, 3, 5], [1, 0.9, 0.5, 0.05, 0.04, 0, 0], [1, 1, 1, 1, 0, 0, 0])
+EFFECTS = effects([4, 9, 2, 0, 1, 3, 5], [1, 0.9, 0.5, 0.005, 0.004, 0, 0], [1, 1, 1, 1, 0, 0, 0])
 ALONG = dependents([-1, -30, -20, -40, -10, -2], related=[1, 2, 3])
 
 

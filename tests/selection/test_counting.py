@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pgm_explainer.selection.counting import one_hot, pair_counts, stratified_counts
+from pgm_explainer.selection.independence import one_hot, pair_counts, stratified_counts
 
 
 def codes(seed, rows, columns, states):
@@ -29,7 +29,7 @@ def slow_strata(left, right, given, states):
 
 def test_one_hot_marks_each_state_but_the_first():
     codes = np.array([[0, 2], [1, 0]], dtype=np.uint8)
-    assert one_hot(codes, 3).tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
+    assert one_hot(codes, 3).T.tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,11 +8,12 @@ from scipy import stats
 
 from pgm_explainer import InputError
 from pgm_explainer.selection import TESTS, ChiSquareTest, GTest, as_test
-from pgm_explainer.selection.counting import pair_counts, stratified_counts
 from pgm_explainer.selection.independence import (
     MIN_PER_CELL,
     conditional_tests,
+    pair_counts,
     pairwise_tests,
+    stratified_counts,
 )
 
 LAMBDA = {"chi_square": "pearson", "g": "log-likelihood"}

@@ -1,4 +1,4 @@
-"""The pages on PyTorch Geometric run as they stand."""
+"""The pages on PyTorch Geometric and on inputs run as they stand."""
 
 import re
 import warnings
@@ -11,8 +11,8 @@ from pgm_explainer import PGMExplainerWarning
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["pytorch-geometric.md"])
-def test_the_snippets_of_a_page_run_top_to_bottom(page, capsys):
+def run(page):
+    """Run the snippets of a page from top to bottom; return their variables."""
     snippets = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert len(snippets) > 5
     names: dict[str, object] = {}
@@ -20,6 +20,22 @@ def test_the_snippets_of_a_page_run_top_to_bottom(page, capsys):
         warnings.simplefilter("ignore", PGMExplainerWarning)
         for snippet in snippets:
             exec(compile(snippet, page, "exec"), names)
-    assert "is predicted to be of class" in capsys.readouterr().out
+    return names
+
+
+def test_the_page_on_pytorch_geometric(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    names = run("pytorch-geometric.md")
+    assert "The model predicts class" in capsys.readouterr().out
     assert names["explanation"].target == ("paper", 4)
     assert list(names["found"].pgm) == [5, 6]
+    assert (tmp_path / "why-graph.png").stat().st_size > 0
+
+
+def test_the_page_on_inputs():
+    for package in ("networkx", "pandas"):
+        pytest.importorskip(package)
+    names = run("inputs.md")
+    assert set(names["explanation"].nodes) <= {"acct_2", "acct_3", "acct_4"}
+    assert names["explanation"].nodes[0] == "acct_2"

@@ -22,11 +22,11 @@ __all__ = ["read_csv_graph"]
 def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
     """Read a table of nodes (name, features …) and a table of edges (source, target, …).
 
-    A first line that does not fit is taken as a header. Additional columns of the edges need a
-    header that names the model input of each. If ``undirected``, each edge is added in both
-    directions.
+    A first line that does not fit is taken as a header, which names the features. Additional
+    columns of the edges need a header that names the model input of each. If ``undirected``, each
+    edge is added in both directions.
     """
-    names, x = read_file(features, _features)
+    names, x, titles = read_file(features, _features)
     numbers = {str(name): at for at, name in enumerate(names)}
     edge_index, more = read_file(edges, lambda document: _edges(document, numbers))
     if undirected:
@@ -34,13 +34,14 @@ def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
         edge_index = np.concatenate((edge_index, edge_index[::-1, one_way]), axis=1)
         more = {name: np.concatenate((each, each[one_way])) for name, each in more.items()}
     plain = names == list(range(len(names)))
-    return GraphInput(x, edge_index, None if plain else names, more)
+    return GraphInput(x, edge_index, None if plain else names, more, titles)
 
 
-def _features(document: bytes) -> tuple[list[VariableId], FloatArray]:
-    lines = _lines(document)
+def _features(document: bytes) -> tuple[list[VariableId], FloatArray, list[str] | None]:
+    """Return the names of the nodes, their features and, from a header, the names of these."""
+    lines, titles = _lines(document), None
     if not _are_numbers(lines[0][1][1:]):
-        lines = lines[1:]
+        titles, lines = lines[0][1][1:], lines[1:]
     if not lines or len(lines[0][1]) < 2:
         raise FileError("each line must have a node's name and its features")
     x = np.array([_numbers(cells[1:], line) for line, cells in lines])
@@ -52,7 +53,9 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray]:
         seen.add(cells[0])
     # "007" is a name, 7 a number.
     numbers = [number for each in names if (number := whole_number(each)) is not None]
-    return list(numbers if list(map(str, numbers)) == names else names), x
+    if titles is not None and (len(set(titles)) < len(titles) or "" in titles):
+        raise FileError(f"line 1: every feature needs a different name, not {', '.join(titles)}")
+    return list(numbers if list(map(str, numbers)) == names else names), x, titles
 
 
 def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[str, FloatArray]]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, PGMExplainerWarning
 from .explainers import SOURCES, NamedExplainer, add_explainer
-from .outputs import check_outputs, print_json, print_text, write_outputs
+from .outputs import (
+    add_report,
+    check_outputs,
+    check_reports,
+    print_json,
+    print_text,
+    write_outputs,
+    write_reports,
+)
 from .targets import add_targets, named_targets
 
 if TYPE_CHECKING:
@@ -30,7 +38,11 @@ examples:
   pgm-explainer explain --model mymodel:links --graph g.npz --task edge \\
       --target 3,5
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
+      --explain-features
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --parts edges
+  pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
+      --report why.docx --report why.pdf
   pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
       --task graph --json
 """
@@ -47,6 +59,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_explainer(parser)
     add_targets(parser, without="none in a graph task")
+    parser.add_argument(
+        "--explain-features",
+        action="store_true",
+        help="also say which features of the target and of the nodes of the network change it",
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output",
@@ -57,21 +74,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write a file instead of printing text: .html (interactive), .json (can be loaded "
         "again), .png, .pdf or .svg (one target only); repeatable",
     )
+    add_report(output)
     output.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Read the inputs, explain, and write or print the explanations."""
     check_outputs(options.output, 1)
+    check_reports(options, 1)
     named = NamedExplainer.of(options)
     targets = _targets(options, named)
     check_outputs(options.output, len(targets))
-    as_text = not options.output and not options.json
+    check_reports(options, len(targets))
+    as_text = not options.output and not options.report and not options.json
     with warnings.catch_warnings():
         if as_text:  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
-        explanations = _explain(named, targets)
+        explanations = _explain(named, targets, options.explain_features)
     write_outputs(options.output, explanations)
+    write_reports(options, explanations)
     if options.json:
         print_json(explanations)
     elif as_text:
@@ -85,8 +106,10 @@ def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     return targets or [None]
 
 
-def _explain(named: NamedExplainer, targets: list[Any]) -> list[Explanation]:
+def _explain(named: NamedExplainer, targets: list[Any], with_features: bool) -> list[Explanation]:
     explainer, names = named(), named.node_names
-    many = len(targets) > 1
-    found = explainer.explain_many(targets) if many else [explainer.explain(targets[0])]
+    if len(targets) > 1:
+        found = explainer.explain_many(targets, with_features=with_features)
+    else:
+        found = [explainer.explain(targets[0], with_features=with_features)]
     return found if names is None else [each.named(names) for each in found]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..explainer import PGMExplainer
+from ..querying import TypedNodes
 from ..sampling import VariableId
 from .csv_graph import read_csv_graph
 from .inputs import GraphInput, read_folder, read_graph, read_model
@@ -32,16 +33,16 @@ the model is one of
 
 the graph is one of
   --graph g.npz    arrays x [nodes, features] and edge_index [2, edges], and
-                   optionally 'names' of the nodes; other arrays, such as
-                   edge_weight, are passed to the model if it has an argument
-                   of that name
+                   optionally 'names' of the nodes and 'feature_names'; other
+                   arrays, such as edge_weight, are passed to the model if it
+                   has an argument of that name
   --graph data.pt  a Data or HeteroData object of PyTorch Geometric, written by
                    torch.save; or a list of Data objects
   --graph folder   many graphs (--task graph): the .npz files of a folder, in
                    the order of their names; targets are positions from 0
   --features n.csv --edges e.csv
                    one line per node (name, features) and one line per edge
-                   (source, target)
+                   (source, target); a header names the features
 """
 """Help text about the ways to give a model and a graph."""
 
@@ -130,18 +131,30 @@ class NamedExplainer:
 
     @property
     def node_names(self) -> Sequence[VariableId] | None:
-        """The names of the nodes in the graph file, if it has any."""
+        """The names of the nodes in the graph file or explainer, if they have any.
+
+        The explainer itself knows nodes by number: explanations are named afterwards.
+        """
         return self._made[1]
 
+    @property
+    def target_names(self) -> Sequence[VariableId] | None:
+        """The names by which targets are given; in a HeteroData graph, those of the target type."""
+        types = self._made[2]
+        if types is None or not types.labels or not isinstance(types.default, str):
+            return self.node_names
+        labels = types.labels[types.kinds.index(types.default)]
+        return labels.of(range(len(types.predicted))) if labels else None
+
     @cached_property
-    def _made(self) -> tuple[PGMExplainer, Sequence[VariableId] | None]:
+    def _made(self) -> tuple[PGMExplainer, Sequence[VariableId] | None, TypedNodes | None]:
         if self.model is None:
             raise InputError("no model was given: add --model module:attribute, or a file")
         self._check_graph_options()
         model = read_model(self.model, self.weights, self.trust)
         if isinstance(model, PGMExplainer):
             self._refuse_what_it_has()
-            return model, None
+            return _without_names(model, None)
         graph = self._read_graph()
         settings = dict(self.settings)
         if isinstance(settings.get("parts"), GroupsFile):
@@ -152,9 +165,9 @@ class NamedExplainer:
             graph.edge_index,
             inputs=graph.inputs_for(model) or None,
             target_type=self.target_type,
-            **settings,
+            **{"feature_names": graph.feature_names, **settings},
         )
-        return explainer, graph.names
+        return _without_names(explainer, graph.names)
 
     def _check_graph_options(self) -> None:
         in_tables = self.features is not None
@@ -184,3 +197,14 @@ class NamedExplainer:
         if isdir(self.graph):
             return read_folder(self.graph)
         return read_graph(self.graph, self.trust)
+
+
+def _without_names(
+    explainer: PGMExplainer, names: Sequence[VariableId] | None
+) -> tuple[PGMExplainer, Sequence[VariableId] | None, TypedNodes | None]:
+    """Return an explainer by numbers, the names of its nodes if they have any, and node types."""
+    if explainer.types is not None:  # its names keep their types
+        return explainer, names, explainer.types
+    if names is None and explainer.names:
+        names = explainer.names.of(range(explainer.graph.num_nodes))
+    return explainer.unnamed(), names, None

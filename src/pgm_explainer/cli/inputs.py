@@ -22,6 +22,9 @@ from .torch_files import load_program, load_tensors, load_weights
 
 __all__ = ["GraphInput", "read_folder", "read_graph", "read_model"]
 
+_NAMES = ("names", "feature_names")
+"""Arrays of a file that are names, not inputs of the model."""
+
 
 @dataclass(frozen=True)
 class GraphInput:
@@ -32,18 +35,20 @@ class GraphInput:
         edge_index: the edges; None for a data object, which includes them.
         names: the names of the nodes, if they have any.
         more: other arrays of the file by name; only those that the model takes are read.
+        feature_names: the names of the features, if they have any.
     """
 
     x: Any
     edge_index: Any = None
     names: Sequence[VariableId] | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
+    feature_names: Sequence[str] | None = None
 
     def inputs_for(self, model: Any) -> dict[str, Any]:
         """Return the other arrays that the model takes by name, such as ``edge_weight``."""
         if not self.more or not hasattr(model, "forward"):
             return {}
-        taken = set(inspect.signature(model.forward).parameters) - {"x", "edge_index", "names"}
+        taken = set(inspect.signature(model.forward).parameters) - {"x", "edge_index", *_NAMES}
         return {name: self.more[name] for name in self.more if name in taken}
 
 
@@ -140,13 +145,14 @@ def read_folder(path: Path) -> GraphInput:
         raise FileError(f"{path} has no .npz files; give a folder with one file for each graph")
     graphs = [_npz(each) for each in files]
     for file, graph in zip(files, graphs, strict=True):
-        other = [name for name in graph.more if name not in ("x", "edge_index", "names")]
+        other = [name for name in graph.more if name not in ("x", "edge_index", *_NAMES)]
         if other:
             raise FileError(
                 f"{file} has the array {other[0]!r}; a file of many has only x and edge_index: "
                 f"save a list of Data objects with torch.save instead"
             )
-    return GraphInput([(graph.x, graph.edge_index) for graph in graphs])
+    pairs = [(graph.x, graph.edge_index) for graph in graphs]
+    return GraphInput(pairs, feature_names=graphs[0].feature_names)
 
 
 def _npz(path: Path) -> GraphInput:
@@ -158,7 +164,9 @@ def _npz(path: Path) -> GraphInput:
     x, names = arrays["x"], arrays.get("names")
     listed = None if names is None else names.tolist()
     called = _names(listed, np.size(x, 0) if x.ndim else 0, path)
-    return GraphInput(x, arrays["edge_index"], called, arrays)
+    titles = arrays.get("feature_names")
+    columns = None if titles is None else titles.tolist()
+    return GraphInput(x, arrays["edge_index"], called, arrays, columns)
 
 
 def _names(names: Any, num_nodes: int, path: Path) -> list[VariableId] | None:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
 from os.path import isdir
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..storage.files import write_figure
+from ..storage.checked import parse_json
+from ..storage.files import as_text, read_file, write_figure
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["check_outputs", "print_json", "print_text", "write_outputs"]
+__all__ = [
+    "add_report",
+    "check_outputs",
+    "check_reports",
+    "print_json",
+    "print_text",
+    "write_outputs",
+    "write_reports",
+]
 
 _DOTS_PER_INCH = 150
 
@@ -29,13 +39,79 @@ def check_outputs(paths: Sequence[Path], count: int) -> None:
     for path in paths:
         if path.suffix not in _WRITERS:
             raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
-        if not isdir(path.parent):
-            raise InputError(f"{path}: there is no folder {path.parent}")
+        _check_folder(path)
         if count > 1 and _WRITERS[path.suffix] is _picture:
             raise InputError(
                 f"{path}: a picture shows one explanation, not {count}; give one target, or write "
                 f".html or .json"
             )
+
+
+def _check_folder(path: Path) -> None:
+    if not isdir(path.parent):
+        raise InputError(f"{path}: there is no folder {path.parent}")
+
+
+def add_report(parser: argparse._ActionsContainer) -> None:
+    """Add the options of a report."""
+    parser.add_argument(
+        "--report",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write the reason on one page, for one target: .md, .html, .docx or .pdf; repeatable",
+    )
+    parser.add_argument(
+        "--audience",
+        default="manager",
+        metavar="WHO",
+        help="words of a report: manager (default) or engineer",
+    )
+    parser.add_argument(
+        "--templates",
+        type=Path,
+        metavar="PATH",
+        help="JSON file with own sentences for a report, by name; see docs/reason.md",
+    )
+
+
+def check_reports(options: argparse.Namespace, count: int) -> None:
+    """Check the options of a report before any work is done.
+
+    Raises:
+        InputError: an extension, the audience or a template is unknown, there is no such folder, or
+            a report would be about several explanations.
+        FileError: the templates cannot be read.
+    """
+    from ..report.document import check_report
+    from ..report.templates import templates_for
+
+    for path in options.report:
+        check_report(path)
+        _check_folder(path)
+        if count > 1:
+            raise InputError(
+                f"{path}: a report is about one explanation, not {count}; give one target"
+            )
+    if options.templates is not None and not options.report:
+        raise InputError("--templates needs --report")
+    templates_for(options.audience, _templates(options))
+
+
+def write_reports(options: argparse.Namespace, explanations: Sequence[Explanation]) -> None:
+    """Write a report of the one explanation to each file, and say so."""
+    for path in options.report:
+        explanations[0].report(path, options.audience, _templates(options))
+        print(f"pgm-explainer: report written to {path}", file=sys.stderr)
+
+
+def _templates(options: argparse.Namespace) -> Any:
+    if options.templates is None:
+        return None
+    return read_file(
+        options.templates, lambda document: parse_json(as_text(document), "correct the file")
+    )
 
 
 def write_outputs(paths: Sequence[Path], explanations: Sequence[Explanation]) -> None:

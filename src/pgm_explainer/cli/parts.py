@@ -12,9 +12,9 @@ from typing import Any
 
 from ..errors import FileError, InputError
 from ..sampling import Groups, VariableId, as_parts
+from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file
-from ..storage.json_text import parse_json
-from .names import spelled
+from .names import find, spelled
 
 __all__ = ["GroupsFile", "read_parts"]
 
@@ -52,6 +52,8 @@ class GroupsFile:
             text = str(member)
             if self.of != "features" and text in numbers:
                 return numbers[text]
+            if self.of != "features" and names is not None and not isinstance(member, int):
+                find(text, names, f"node in the groups of {self.path},")  # raises an error
             if isinstance(member, int) or not text.isdecimal() or names is not None:
                 return member
             return int(text)

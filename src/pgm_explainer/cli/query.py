@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..diagnosis import thin_support
-from ..errors import InputError, QueryError
+from ..errors import InputError, PGMExplainerWarning, QueryError
 from .names import find, some, spelled
 from .saved import add_file, chosen
 
@@ -24,7 +24,7 @@ SUMMARY = "query the Bayesian network of a saved explanation"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Compute the probability that the prediction holds, from the network of a saved "
+        "Compute the probability that the prediction is kept, from the network of a saved "
         "explanation, with and without evidence about its nodes: whether their features are "
         "original or perturbed and, in a node task, whether their predictions are kept or changed."
     )
@@ -80,14 +80,20 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
         node = find(name, network.nodes, "node in the network called")
         known += [(node, word.strip()) for word in words.split(",")]
     evidence = Fact(tuple(known), holds=0.0, likelihood=0.0).evidence
-    return Fact(tuple(known), explanation.query(evidence), network.probability(evidence))
+    with warnings.catch_warnings():  # the output says so itself
+        warnings.simplefilter("ignore", PGMExplainerWarning)
+        holds = explanation.query(evidence)
+    return Fact(tuple(known), holds, network.probability(evidence))
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     from ..report import text
+    from ..report.facts import thin_support
+    from ..report.terms import describe_kept
 
     print(text.paragraph(text.predicted(explanation)))
-    print("Probability that the prediction holds:")
+    print(text.paragraph(describe_kept(explanation)))
+    print("Probability that the prediction is kept:")
     print(f"  {before:6.1%}  without evidence")
     if not fact.known:
         return
@@ -102,6 +108,8 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
+    from ..report.facts import thin_support
+
     support = explanation.support(fact.evidence)
     answer = {
         "target": explanation.target,

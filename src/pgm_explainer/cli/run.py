@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
             engine=engine,
             shard_size=options.shard_size,
             keep_candidates=options.keep_candidates,
-            features=options.explain_features,
+            with_features=options.explain_features,
             names=named.node_names,
             retry_failed=options.retry_failed,
         )

@@ -7,15 +7,14 @@ import inspect
 import json
 from typing import Any
 
+from ..errors import InputError
 from ..explainer import PGMExplainer
-from ..explanation.formats.version4 import change_from_text
 from ..limits import NESTING, SHOWN
 from ..querying import TASKS
-from ..sampling import Change
+from ..sampling import CHANGE_TYPES, Change
 from .parts import read_parts
 
 __all__ = ["add_settings", "read_setting"]
-
 
 _OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
 """Parameters that the command line sets by other options."""
@@ -52,7 +51,7 @@ def add_settings(group: Any) -> None:
         "what is perturbed: nodes, edges, features, several such as nodes,edges, or a .json or "
         ".csv file of groups",
     )
-    add("perturbation", str, "mean, zero, max, random, uniform or permute")
+    add("perturbation", str, "mean, zero, max, min, random, uniform, permute or substitute")
     add("perturb_probability", float, "probability that a node is perturbed")
     add(
         "change",
@@ -140,13 +139,17 @@ def _change(text: str) -> str | float | Change:
     try:
         return float(text)
     except ValueError:
-        written = change_from_text(text) if text.endswith(")") else None
-    if written is None and text.endswith(")"):
+        if not text.endswith(")"):
+            return text
+    name, _, numbers = text.removesuffix(")").partition("(")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+        return CHANGE_TYPES[name](*([values] if name == "levels" else values))
+    except (InputError, KeyError, TypeError, ValueError):
         raise argparse.ArgumentTypeError(
             f"cannot read the change {text[:SHOWN]!r}; write, for example, 'fall(0.1)', "
             f"'large_fall(0.4, 0.15)' or 'levels(0.05, 0.3)'"
-        )
-    return text if written is None else written
+        ) from None
 
 
 def _count(text: str) -> str | int:

@@ -7,7 +7,15 @@ from os.path import isdir
 from pathlib import Path
 
 from ..errors import InputError
-from .outputs import check_outputs, print_json, print_text, write_outputs
+from .outputs import (
+    add_report,
+    check_outputs,
+    check_reports,
+    print_json,
+    print_text,
+    write_outputs,
+    write_reports,
+)
 from .saved import add_file, chosen
 
 __all__ = ["SUMMARY", "configure", "run"]
@@ -28,6 +36,7 @@ examples:
   pgm-explainer show many.json --target 304                one of several
   pgm-explainer show many.json --output why.html           an interactive page
   pgm-explainer show why.json --output why.png             a picture
+  pgm-explainer show why.json --report why.docx            the reason on one page
   pgm-explainer show why.json --json | jq .held            as JSON
   pgm-explainer show explanations                          overview of a data set
   pgm-explainer show explanations --target 304 --output why.html
@@ -41,11 +50,13 @@ examples:
         metavar="PATH",
         help="write a file instead of printing text: .html, .json, .png, .pdf or .svg; repeatable",
     )
+    add_report(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Load the explanations, and write or print them."""
-    whole = options.target is None and not options.output and not options.json
+    check_reports(options, 1)
+    whole = options.target is None and not any((options.output, options.report, options.json))
     if whole and isdir(options.file):
         from ..dataset import ExplanationDataset
 
@@ -55,8 +66,10 @@ def run(options: argparse.Namespace) -> None:
     if not explanations:
         raise InputError(f"{options.file} contains no explanations")
     check_outputs(options.output, len(explanations))
+    check_reports(options, len(explanations))
     write_outputs(options.output, explanations)
+    write_reports(options, explanations)
     if options.json:
         print_json(explanations)
-    elif not options.output:
+    elif not options.output and not options.report:
         print_text(explanations)

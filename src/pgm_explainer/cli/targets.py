@@ -52,14 +52,14 @@ def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[An
     count = len(explainer.predicted) if explainer.offsets is None else len(explainer.offsets) - 1
     texts = list(options.target)
     if options.targets_file is not None:
-        texts += _listed(options.targets_file, named.node_names or range(count))
+        texts += _listed(options.targets_file, named.target_names or range(count))
     if not texts:
         return None
     if task == "graph" and not many:
         raise InputError(
             f"a graph task explains the whole graph and takes no target, but {texts[0]!r} was given"
         )
-    return list(read_targets(texts, task, count, named.node_names))
+    return list(read_targets(texts, task, count, named.target_names))
 
 
 def _listed(path: Path, names: Sequence[VariableId]) -> list[str]:

@@ -150,6 +150,7 @@ def load_program(path: Path, trust: bool) -> nn.Module:
         FileError: the file is not trusted, or is not a program.
     """
     need_torch(f"reading {path}")
+    _check_program(path)
     if not trust:
         raise FileError(
             f"{path} contains a program, and loading it can execute any code: add --trust if you "
@@ -175,6 +176,33 @@ def load_program(path: Path, trust: bool) -> nn.Module:
         return _as_module(program, inspect.signature(program.forward))
     program = loaded.eval()
     return _as_module(program, _script_signature(program))
+
+
+def _check_program(path: Path) -> None:
+    """Refuse a file of ``torch.save``, which has no code; the message says what to do instead."""
+    try:
+        with ZipFile(path) as archive:
+            members = {name.split("/", 1)[-1] for name in archive.namelist()}
+    except (BadZipFile, OSError, ValueError, NotImplementedError):
+        return  # reported when it is loaded
+    is_program = any(name.startswith(("code/", "models/", "archive/code")) for name in members)
+    if is_program or "constants.pkl" in members or "data.pkl" not in members:
+        return
+    try:
+        loaded = load_tensors(path, trust=False)
+    except FileError:
+        loaded = None
+    if isinstance(loaded, dict):
+        raise FileError(
+            f"{path} is a state_dict: it has the weights of a model, but not its code; give the "
+            f"model as --model module:attribute with --weights {path}, or save the whole model as "
+            f"TorchScript, torch.jit.script(model).save({path.name!r})"
+        )
+    what = "an object" if loaded is None else f"a {type(loaded).__name__}"
+    raise FileError(
+        f"{path} was written by torch.save and holds {what}, not a program; give the model as "
+        f"module:attribute, or save it as TorchScript or with torch.export"
+    )
 
 
 def _check_any_size(exported: Any, path: Path) -> None:

@@ -29,6 +29,7 @@ from typing import IO, Any
 
 from ..errors import FileError, JobError
 from ..limits import SHARD_BYTES, SHARD_ROWS
+from ..storage.checked import parse_json
 from ..storage.files import (
     PART,
     PathLike,
@@ -39,7 +40,6 @@ from ..storage.files import (
     write_bytes,
     write_text,
 )
-from ..storage.json_text import parse_json
 from .job_file import JobFile, NamesEntry, names_bytes
 
 __all__ = ["DatasetFolder", "Entry"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
@@ -14,7 +15,7 @@ from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
 from ..limits import SHARD_ROWS
-from ..progress import Progress, duration
+from ..progress import Progress, duration, is_watched
 from ..sampling import VariableId
 from ..storage.files import PathLike
 from .fingerprint import check_unchanged, fingerprint
@@ -43,7 +44,7 @@ def explain_dataset(
     engine: str | Engine = "local",
     shard_size: int = 500,
     keep_candidates: int = 20,
-    features: bool = False,
+    with_features: bool = False,
     names: Sequence[VariableId] | None = None,
     retry_failed: bool = False,
     progress: bool | None = None,
@@ -68,9 +69,10 @@ def explain_dataset(
             worker repeats at most one shard. Targets of a shard share samples.
         keep_candidates: the number of candidates to store from each ranking; nodes of the network
             are always stored.
-        features: whether to explain features too, which doubles the samples of each target. It
-            requires a single graph whose parts are nodes.
-        names: names of the nodes; explanations that are read back have these names.
+        with_features: whether to explain features too, as ``explanation.features``; this doubles
+            the number of samples of each target.
+        names: names of the nodes; explanations that are read back have these names. None for the
+            names of the explainer, if it has any.
         retry_failed: whether to repeat shards with failed targets, for example after a service
             was down.
         progress: whether to show a progress bar; None to show it in a terminal or notebook.
@@ -96,26 +98,24 @@ def explain_dataset(
     check_pyarrow()
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
-    for name, value in (("features", features), ("retry_failed", retry_failed)):
+    for name, value in (("with_features", with_features), ("retry_failed", retry_failed)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, not {value!r}")
     if progress is not None and not isinstance(progress, bool):
         raise InputError(f"progress must be True, False or None, not {progress!r}")
     on, recipe = as_engine(engine), Recipe(explainer)
-    made = recipe.explainer
-    chosen_targets = read_targets(made, targets)
-    if features and (made.offsets is not None or made.settings.sampling.parts.name != "nodes"):
-        raise InputError(
-            "features=True needs parts='nodes' in a single graph; for the effects of feature "
-            "columns, use an explainer with parts='features'"
-        )
+    made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
+    if with_features:
+        made.check_features()
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
+    if names is None and made.types is None and recipe.named.names:
+        names = recipe.named.names.of(range(made.graph.num_nodes))
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
     place.read_job()  # checked before creating anything in the folder
-    storing = {"shard_size": size, "keep_candidates": keep, "features": features}
+    storing = {"shard_size": size, "keep_candidates": keep, "with_features": with_features}
     with one_thread():
         now = fingerprint(made, chosen_targets, storing)
     with place.locked():
@@ -139,14 +139,16 @@ def explain_dataset(
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
         # Fixed, because free memory differs from run to run, and batches should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
-        work = ExplainPieces(recipe, keep, features, bound)
+        # Where no bar is shown, the workers log their progress within a shard.
+        quiet = False if progress is not None or is_watched(sys.stderr) else None
+        work = ExplainPieces(recipe, keep, with_features, bound, quiet)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 
 
 def _target_type(explainer: PGMExplainer) -> str | None:
     """Return the explained node type, if the graph has several."""
-    chosen = None if explainer.names is None else explainer.names.default
+    chosen = None if explainer.types is None else explainer.types.default
     if isinstance(chosen, tuple):
         raise InputError(
             "a data set of pairs of nodes of a HeteroData graph is not supported; use explain_many"

@@ -9,14 +9,13 @@ from hashlib import sha256
 from typing import Any
 
 from ..errors import FileError
-from ..storage.checked import Checked
+from ..storage.checked import Checked, parse_json
 from ..storage.files import as_text
-from ..storage.json_text import parse_json
 
 __all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
 
 FORMAT = "pgm-explainer data set"
-VERSION = 4
+VERSION = 5
 
 _WAY_OUT = "restore it from a copy, or explain into another folder"
 

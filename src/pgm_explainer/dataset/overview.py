@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import check_whole_number
-from ..storage.files import PathLike, write_text
+from ..storage.files import PathLike, as_path, write_text
 from .reading import ExplanationDataset
 from .types import label_from_text
 
@@ -28,6 +28,7 @@ _COLUMNS = [
     "error",
     "explained_class",
     "held",
+    "class_stayed",
     "nodes",
     "kinds",
     "parts",
@@ -44,11 +45,12 @@ class Influence:
 
     Attributes:
         what: what has the influence. A node, or (type, number) if there are node types; the label
-            of another part; for many graphs, the type of a part; the column of a feature, or (type,
-            column); or a node type.
+            of another part; for many graphs, the type of a part; the name or column of a feature,
+            or (type, feature); or a node type.
         predictions: the number of predictions that it influences.
-        size: its mean absolute effect on these predictions; for dependent nodes and for features,
-            the mean of Cramér's V.
+        size: its mean absolute effect on these predictions; for dependent nodes, the mean of
+            Cramér's V. If a feature of several nodes affects a prediction, the largest effect
+            counts.
     """
 
     what: Any
@@ -102,11 +104,15 @@ class Overview:
         along: the nodes that are only dependent on predictions (in the network, but without a
             significant effect), those with the largest number of predictions first.
         kinds: the node types that change the largest number of predictions.
-        features: the features that matter most, if features were explained.
+        features: the features that have a significant effect on the largest number of predictions,
+            as features of the target or of other nodes, if features were explained.
         shared: explanations that several targets share, the most frequent first.
         classes: the causes for each explained class; only for many graphs, or if parts are not
             nodes.
         noun: what a part is called in the report, such as ``edge``.
+        dataset: the data set that is summarised, whose targets the page lists; None for no list.
+        class_stayed: the share of samples in which the predicted class stayed the same, averaged
+            over the explained predictions; None for a regression.
     """
 
     folder: str
@@ -126,6 +132,8 @@ class Overview:
     shared: list[Shared]
     classes: list[ClassCauses] = field(default_factory=list)
     noun: str = "node"
+    class_stayed: float | None = None
+    dataset: ExplanationDataset | None = field(default=None, repr=False, compare=False)
 
     @property
     def throughput(self) -> float:
@@ -138,15 +146,30 @@ class Overview:
 
         return plot_overview(self)
 
-    def to_html(self, path: PathLike) -> None:
-        """Write the overview as a self-contained HTML page without scripts.
+    def to_html(self, path: PathLike, *, max_pages: int = 1000) -> None:
+        """Write the overview as an HTML page with a table of targets that opens their explanations.
+
+        Up to 20 explanations are part of the page. More are written to files beside it, in the
+        folder ``<name of the page>_pages``, with 100 explanations each.
+
+        Args:
+            path: the file to write.
+            max_pages: the number of explanations that the table opens, the first ones of the data
+                set; 0 for none.
 
         Raises:
             FileError: it cannot be written.
         """
         from ..report.html.overview import overview_page
+        from .targets_table import target_rows, write_pages
 
-        write_text(path, overview_page(self))
+        most = check_whole_number(max_pages, "max_pages", at_least=0)
+        if self.dataset is None:
+            write_text(path, overview_page(self))
+            return
+        rows = list(target_rows(self.dataset))
+        pages = write_pages(self.dataset, as_path(path), most)
+        write_text(path, overview_page(self, rows, pages))
 
     def __str__(self) -> str:
         from ..report.overview_text import overview_text
@@ -193,6 +216,8 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
             for number, (count, tally) in sorted(counts.classes.items())
         ],
         noun="part" if counts.classes else "node",
+        class_stayed=counts.stayed / counts.classified if counts.classified else None,
+        dataset=dataset,
     )
 
 
@@ -256,6 +281,7 @@ class _Counts:
         self.classes: dict[int, tuple[int, _Tally]] = {}
         self.explained = self.unchanged = self.unaffected = self.own = 0
         self.in_points = False
+        self.stayed, self.classified = 0.0, 0
         self.errors: Counter[str] = Counter()
         self.causes, self.along, self.kinds, self.features = (_Tally() for _ in range(4))
         self.keys: list[int] = []
@@ -266,6 +292,8 @@ class _Counts:
             return
         self.explained += 1
         self.unchanged += row["held"] == 1
+        if row["class_stayed"] is not None:
+            self.stayed, self.classified = self.stayed + row["class_stayed"], self.classified + 1
         self.unaffected += not effects
         if (self._many or row["parts"] is not None) and row["explained_class"] is not None:
             count, tally = self.classes.get(row["explained_class"], (0, _Tally()))
@@ -288,18 +316,21 @@ class _Counts:
             if name not in effects and _comparable(name, self._many)
         )
         self.features.add(
-            # Each node type has different columns.
-            (
-                each["feature"] if each["kind"] is None else (each["kind"], each["feature"]),
-                each["effect_size"],
-            )
+            (_feature(each), abs(each["effect"]))
             for each in row["features"] or ()
+            if each["significant"]
         )
 
     def _ends(self, target: Any) -> list[Any]:
         """Return the nodes that a prediction is about, named as in the effects."""
         ends = target if isinstance(target, list) else [target]
         return ends if self._target_type is None else [(self._target_type, end) for end in ends]
+
+
+def _feature(effect: dict[str, Any]) -> Any:
+    """Return a feature by its name or column; each node type has different columns."""
+    feature = effect["feature"] if effect["name"] is None else effect["name"]
+    return feature if effect["kind"] is None else (effect["kind"], feature)
 
 
 def _comparable(name: Any, many: bool) -> bool:

@@ -15,6 +15,7 @@ from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
+from ..querying import numbered
 from ..sampling import VariableId
 
 __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
@@ -64,17 +65,22 @@ def _as_numbers(targets: Any, explainer: PGMExplainer, count: int) -> NDArray[An
     if hasattr(targets, "shape"):
         array = as_array(targets, "targets")
         is_mask = array.dtype == bool and array.shape == (count,)
+        if explainer.settings.model.task == "edge" and array.ndim == 2 and len(array) == 2:
+            return array.T  # a pair in each column, as in explain_many
         return np.flatnonzero(array) if is_mask else array
     listed = as_list(targets)
     if listed is None:
         raise InputError(f"targets must be a list of targets, not {targets!r}")
-    if explainer.names is not None:  # a target may then be given with its type: ("author", 5)
+    if explainer.types is not None:  # a target may then be given with its type: ("author", 5)
         listed = [
-            explainer.names.number(each) - explainer.predicted.start
-            if isinstance(each, tuple)
+            explainer.types.number(each) - explainer.predicted.start
+            if isinstance(each, (str, tuple))
             else each
             for each in listed
         ]
+    elif explainer.names:
+        task = explainer.settings.model.task
+        listed = [numbered(each, task, explainer.names, None) for each in listed]
     return as_array(listed if listed else np.empty(0, np.int64), "targets")
 
 
@@ -84,7 +90,7 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
     Raises:
         InputError: there is not one for each node, or they are not unique strings or integers.
     """
-    if explainer.names is not None:
+    if explainer.types is not None:
         raise InputError(
             "names are not supported in a heterogeneous graph, whose nodes are (type, number)"
         )

@@ -33,6 +33,11 @@ class Recipe:
 
     @cached_property
     def explainer(self) -> PGMExplainer:
+        """The explainer without its names of nodes: a data set stores these separately."""
+        return self.named.unnamed() if self.named.names else self.named
+
+    @cached_property
+    def named(self) -> PGMExplainer:
         """The explainer, created once per process unless it was given."""
         if isinstance(self.given, PGMExplainer):
             return self.given

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..effects import Effect
 from ..errors import FileError, JobError
-from ..explanation import Explanation
+from ..explanation import Explanation, FeatureEffects
 from ..explanation.formats.settings_file import settings_to_dict
 from ..io import explanation_from_dict, explanation_to_dict
-from ..selection import FeatureEffects
-from ..storage.json_text import parse_json
+from ..storage.checked import parse_json
 from .bounded import read_parquet
 from .types import label_to_text, type_of
 
@@ -60,8 +59,10 @@ def schema(task: str) -> pa.Schema:
             ("node", pa.int64()),
             ("kind", pa.string()),
             ("feature", pa.int64()),
-            ("effect_size", pa.float64()),
-            ("log_p", pa.float64()),
+            ("name", pa.string()),
+            ("own", pa.bool_()),
+            *((name, pa.float64()) for name in _EFFECT_NUMBERS),
+            ("significant", pa.bool_()),
         ]
     )
     effect = pa.struct(
@@ -81,6 +82,8 @@ def schema(task: str) -> pa.Schema:
             ("explained_class", pa.int64()),
             ("probability", pa.float64()),
             ("held", pa.float64()),
+            ("class_stayed", pa.float64()),
+            ("sample_mean", pa.float64()),
             ("nodes", pa.list_(pa.int64())),
             ("kinds", pa.list_(pa.string())),
             ("parts", pa.list_(pa.string())),
@@ -103,10 +106,11 @@ def row_of(
     target: Any,
     explanation: Explanation,
     keep: int,
-    effects: FeatureEffects | None,
     types: Sequence[str | None] | None = None,
 ) -> Row:
     """Return the row of an explanation, with the first ``keep`` of its ranking and effects.
+
+    Of its features, those with significant effects are kept too.
 
     Args:
         types: the type of each node, for one of many graphs.
@@ -122,6 +126,8 @@ def row_of(
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "held": explanation.held,
+        "class_stayed": explanation.class_stayed,
+        "sample_mean": explanation.sample_mean,
         "nodes": nodes,
         "kinds": kinds,
         "parts": _labels(explanation.nodes, explanation),
@@ -131,7 +137,7 @@ def row_of(
         "markov_blanket": blanket,
         "markov_blanket_kinds": blanket_kinds,
         "candidates": len(explanation.ranking),
-        "features": None if effects is None else _found(effects),
+        "features": None if kept.features is None else _features(kept.features),
         "network": None if network is None else network.factorisation,
         "warnings": list(explanation.warnings),
         "settings": json.dumps(settings_to_dict(explanation.settings)),
@@ -229,7 +235,15 @@ def _trimmed(explanation: Explanation, keep: int) -> Explanation:
             each for label in pairs for each in label if isinstance(each, int)
         )
         area = area[np.isin(area, list(about))]
-    trimmed = replace(explanation, ranking=ranking, effects=effects, part_labels=labels, area=area)
+    features = explanation.features
+    trimmed = replace(
+        explanation,
+        ranking=ranking,
+        effects=effects,
+        part_labels=labels,
+        area=area,
+        features=None if features is None else features.keeping(keep),
+    )
     classes = explanation.node_classes
     stays = np.isin(explanation.around, trimmed.around)
     return replace(trimmed, node_classes=classes[stays] if len(classes) else classes)
@@ -244,19 +258,18 @@ def _split(nodes: Sequence[Any], explanation: Explanation) -> tuple[list[int], l
     return [number for _, number in nodes], [kind for kind, _ in nodes]
 
 
-def _found(effects: FeatureEffects) -> list[Row]:
-    """Return the features that matter, strongest first."""
-    at = np.argwhere(effects.significant)
-    order = np.argsort(effects.log_p[effects.significant], kind="stable")
-    names = effects.names.of(effects.nodes.tolist())
+def _features(features: FeatureEffects) -> list[Row]:
+    """Return the effects of features, strongest first."""
+    own = features.own.tolist()
     return [
         {
-            **_node(names[node]),
-            "feature": int(effects.features[feature]),
-            "effect_size": float(effects.effect_size[node, feature]),
-            "log_p": float(effects.log_p[node, feature]),
+            **_node(each.node),
+            **{name: getattr(each, name) for name in (*_EFFECT_NUMBERS, "significant")},
+            "feature": feature,
+            "name": each.feature if isinstance(each.feature, str) else None,
+            "own": own[at],
         }
-        for node, feature in at[order]
+        for at, (each, feature) in enumerate(zip(features, features.features.tolist(), strict=True))
     ]
 
 

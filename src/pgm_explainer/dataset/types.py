@@ -8,6 +8,7 @@ from typing import Any
 
 from ..explainer import PGMExplainer
 from ..storage.checked import plain_name
+from ..variables import is_edge
 
 __all__ = ["label_from_text", "label_to_text", "node_types", "type_of"]
 
@@ -45,8 +46,7 @@ def type_of(label: Any, types: Sequence[str | None]) -> str | None:
         return None
     known = [part for part in each if part is not None]
     # Both directions of an edge are the same for a reader.
-    is_edge = all(isinstance(part, int) for part in label)
-    return " - ".join(sorted(known) if is_edge else known)
+    return " - ".join(sorted(known) if is_edge(label) else known)
 
 
 def label_to_text(label: Any) -> str:

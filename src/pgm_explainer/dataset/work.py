@@ -103,30 +103,31 @@ class ExplainPieces:
     Attributes:
         recipe: how each worker gets its explainer.
         keep: the number of candidates to store of each ranking.
-        features: whether to explain features too.
+        with_features: whether to explain features too.
         max_memory: memory limit for samples in bytes, the same for each worker, because it
             determines the batches of the model.
+        progress: as in :class:`~pgm_explainer.execution.ExecutionConfig`, for each worker.
     """
 
     recipe: Recipe
     keep: int
-    features: bool
+    with_features: bool
     max_memory: int
+    progress: bool | None = False
 
     def __call__(self) -> Callable[[Piece], PieceDone]:
         """Set up a worker."""
         made = self.recipe.explainer
-        # The job shows the progress bar.
-        execution = replace(made.execution, max_memory=self.max_memory, progress=False)
+        execution = replace(made.execution, max_memory=self.max_memory, progress=self.progress)
         explainer = made.within(execution)
-        return _Explaining(explainer, self.keep, self.features)
+        return _Explaining(explainer, self.keep, self.with_features)
 
 
 @dataclass(frozen=True)
 class _Explaining:
     explainer: PGMExplainer
     keep: int
-    features: bool
+    with_features: bool
 
     def __call__(self, piece: Piece) -> PieceDone:
         started = time.perf_counter()
@@ -146,7 +147,7 @@ class _Explaining:
     def _explain(self, group: list[Any]) -> list[Row]:
         """Explain targets together; if that fails, one by one, so that errors stay separate."""
         try:
-            explanations = self.explainer.explain_many(group)
+            explanations = self.explainer.explain_many(group, with_features=self.with_features)
             return [
                 self._row(target, explanation)
                 for target, explanation in zip(group, explanations, strict=True)
@@ -162,5 +163,4 @@ class _Explaining:
             return [failed_row(group[0], f"{type(error).__name__}: {error}")]
 
     def _row(self, target: Any, explanation: Any) -> Row:
-        effects = self.explainer.explain_features(explanation) if self.features else None
-        return row_of(target, explanation, self.keep, effects, node_types(self.explainer, target))
+        return row_of(target, explanation, self.keep, node_types(self.explainer, target))

@@ -1,8 +1,7 @@
 """The effect of perturbing each node on a prediction, estimated from the samples of step 1."""
 
 from .estimate import EffectProblem, estimate_effects
-from .precision import STAGES, are_precise, margin
-from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect
+from .table import EFFECT_COLUMNS, STAGES, Effect, Effects, PairEffect, agree, are_precise, margin
 
 __all__ = [
     "EFFECT_COLUMNS",
@@ -11,6 +10,7 @@ __all__ = [
     "EffectProblem",
     "Effects",
     "PairEffect",
+    "agree",
     "are_precise",
     "estimate_effects",
     "margin",

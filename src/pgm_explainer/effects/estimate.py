@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ..arrays import IntArray
 from ..sampling import Outcome, SampleTable
 from ..significance import SignificanceConfig
-from .bits import PerturbedSamples
-from .cells import Cells, StackedFits
+from .designs import PerturbedSamples
 from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
-from .regression import fit_all
+from .regression import Cells, StackedFits, fit_all
+from .strengths import strengths
 from .table import Effects, PairEffect
 
 __all__ = ["EffectProblem", "estimate_effects"]
@@ -46,11 +46,11 @@ def estimate_effects(
     """Estimate the effects on some predictions from one set of samples.
 
     *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
-    intervals invert a randomisation test (:mod:`.intervals`). *Strengths* are the coefficients of a
+    intervals invert a randomisation test (:mod:`.intervals`). *Movements* are the coefficients of a
     second fit, of the squared ranks of the absolute changes, so that a few large changes do not
-    dominate. A node whose effect is surely large is strong too. *P-values* are those of a
-    randomisation test (:mod:`.randomization`). The fit with the larger z-score is tested, and the
-    p-value is doubled to correct for that choice.
+    dominate. *Strengths* combine them with effects and sizes of changes (:mod:`.strengths`).
+    *P-values* are those of a randomisation test (:mod:`.randomization`). The fit with the larger
+    z-score is tested, and the p-value is doubled to correct for that choice.
 
     The result for a prediction does not depend on the other predictions.
 
@@ -62,44 +62,44 @@ def estimate_effects(
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
-    scales = [_scale(each.outcome.change) for each in problems]
-    changes = [each.outcome.change / scale for each, scale in zip(problems, scales, strict=True)]
+    changes = np.stack([each.outcome.change for each in problems])
+    scales = _scales(changes)
+    changes /= scales[:, None]
     cells = Cells([np.searchsorted(union, each.nodes) for each in problems], len(union))
-    signed = [(columns, change) for columns, change in zip(cells.columns, changes, strict=True)]
-    moved = [(columns, _movement(change)) for columns, change in signed]
+    sizes = abs(changes)
+    signed = list(zip(cells.columns, changes, strict=True))
+    moved = list(zip(cells.columns, _movements(sizes), strict=True))
     fits = fit_all(bits, [*signed, *moved], probability)
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
     del fits, signed, moved  # arrays with a number per sample: with many samples they are large
-    sizes = [abs(change) for change in changes]
-    values = (paired.residual, alone.residual, alone.residual**2, sizes)
+    values = (paired.residual, alone.residual, alone.residual**2)
     rows = [row for some in values for row in some]
     sums = np.split(bits.sums(rows), np.cumsum([len(some) for some in values])[:-1], 1)
-    average = np.array([size.mean() for size in sizes])
-    del values, rows, sizes, changes
+    del values, rows, changes
     log_p = _log_p_values(bits, cells, paired, sums[0], probability)
     effect = _coefficients(bits, cells, alone, sums[1], 0)
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    size = sums[3][cells.column, cells.row] - bits.count[cells.column] * average[cells.row]
-    size /= bits.variance[cells.column]
+    strength = strengths(bits, cells, paired, sizes, movement, low, high, probability)
+    for each in (effect, low, high):
+        each *= scales[cells.row]
     found = []
-    for each, its in zip(problems, cells.slices, strict=True):
-        strength = _strengths(movement[its], np.maximum(low[its], -high[its]), size[its])
+    for problem, its in zip(problems, cells.slices, strict=True):
         passed = significance.passed(log_p[its])
-        interval = (low[its], high[its])
-        found.append(_table(each.nodes, effect[its], *interval, strength, log_p[its], passed))
-    pairs = _pairs(bits, alone, union, found, probability, significance)
+        columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
+        found.append(_table(problem.nodes, *columns))
+    pairs = _pairs(bits, alone, union, found, scales, probability, significance)
     return [
-        replace(each, pairs=its).scaled(scale)
-        for each, its, scale in zip(found, pairs, scales, strict=True)
+        replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
     ]
 
 
-def _scale(change: Vector) -> float:
-    """Return the largest change. Changes divided by it can be squared without overflow."""
-    return float(abs(change).max(initial=0.0)) or 1.0
+def _scales(changes: Vector) -> Vector:
+    """Return the largest change in each row. Changes divided by it can be squared safely."""
+    scales = abs(changes).max(axis=1)
+    return np.where(scales > 0, scales, 1.0)
 
 
 def _table(
@@ -129,6 +129,7 @@ def _pairs(
     alone: StackedFits,
     union: IntArray,
     found: Sequence[Effects],
+    scales: Vector,
     probability: float,
     significance: SignificanceConfig,
 ) -> list[tuple[PairEffect, ...]]:
@@ -136,31 +137,30 @@ def _pairs(
     strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
     candidates = [
         Candidates(
-            each.nodes[its], np.searchsorted(union, each.nodes[its]), each.effect[its], residual
+            each.nodes[its],
+            np.searchsorted(union, each.nodes[its]),
+            each.effect[its],
+            residual,
+            float(scale),
         )
-        for each, its, residual in zip(found, strongest, alone.residual, strict=True)
+        for each, its, residual, scale in zip(found, strongest, alone.residual, scales, strict=True)
     ]
     return pair_effects(bits, candidates, probability, significance.significance)
 
 
-def _movement(change: Vector) -> Vector:
-    """Return the squared ranks of the absolute change in each sample, scaled from 0 to 1."""
-    _, which, counts = np.unique(abs(change), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2  # ties get the mean of their ranks
-    return np.square(ranks[which] / len(change))
-
-
-def _strengths(moved: Vector, certain: Vector, sizes: Vector) -> Vector:
-    """Return the strength of each node, from 0 to 1.
-
-    Args:
-        moved: coefficients of the ranks of the change; negative if perturbing reduces the change.
-        certain: the lower confidence bound of the absolute effect.
-        sizes: the average absolute change caused by each node.
-    """
-    strongest = max(float(moved.max(initial=0.0)), 1e-300)
-    largest = max(float(sizes.max(initial=0.0)), float(certain.max(initial=0.0)), 1e-300)
-    return np.maximum(np.maximum(moved, 0.0) / strongest, np.maximum(certain, 0.0) / largest)
+def _movements(sizes: Vector) -> Vector:
+    """Return the squared ranks ``[..., n]`` of absolute changes in each row, scaled from 0 to 1."""
+    order = np.argsort(sizes, axis=1)
+    ordered = np.take_along_axis(sizes, order, axis=1)
+    first = np.ones(sizes.shape, dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    counts = np.diff(np.append(starts, sizes.size))
+    # Ties get the mean of their ranks.
+    ranks = np.repeat(starts % sizes.shape[1] + (counts + 1) / 2, counts).reshape(sizes.shape)
+    movements = np.empty_like(ranks)
+    np.put_along_axis(movements, order, np.square(ranks / sizes.shape[1]), axis=1)
+    return movements
 
 
 def _coefficients(
@@ -215,8 +215,9 @@ def _log_p_values(
     step = max(1, _CELLS_AT_ONCE // bits.num_samples)
     for start in range(0, len(own), step):
         some = own[start : start + step]
-        outcomes = bits.centred(cells.column[some])
-        outcomes *= coefficient[some, None]
+        column, its = cells.column[some], coefficient[some]
+        outcomes = its[:, None] * bits.rows(column)
         outcomes += residual[row[some]]
+        outcomes -= (its * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)

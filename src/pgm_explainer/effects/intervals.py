@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from .bits import PerturbedSamples
-from .cells import Cells, StackedFits
+from .designs import PerturbedSamples
 from .randomization import outcome_quantiles
+from .regression import Cells, StackedFits
 
 __all__ = ["interval_sides"]
 

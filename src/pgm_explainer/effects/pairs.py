@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..arrays import IntArray
-from .bits import PerturbedSamples
-from .designs import CELLS_AT_ONCE, sample_ranges
+from .designs import CELLS_AT_ONCE, PerturbedSamples, joint_sums
 from .table import PairEffect
 
 __all__ = ["Candidates", "pair_effects"]
@@ -32,13 +31,14 @@ class Candidates:
         nodes: their indices.
         columns: their columns of the perturbed samples.
         effects: the effect of each, averaged over random perturbations of all other nodes.
-        residual: the outcome minus the effects of single nodes, ``[n]``.
+        residual: the outcome minus the effects of single nodes, ``[n]``, divided by ``scale``.
     """
 
     nodes: IntArray
     columns: IntArray
     effects: Vector
     residual: Vector
+    scale: float
 
 
 def pair_effects(
@@ -76,14 +76,14 @@ def _strongest(
     found = np.flatnonzero(log_p < np.log(level / len(log_p)))
     found = found[np.argsort(-abs(excess[found]), kind="stable")][:_MOST]
     first, second = np.triu_indices(len(candidates.nodes), 1)
-    nodes, effects = candidates.nodes, candidates.effects
+    nodes, effects, scale = candidates.nodes, candidates.effects, candidates.scale
     return tuple(
         PairEffect(
             (int(nodes[first[at]]), int(nodes[second[at]])),
-            float(effects[first[at]] + effects[second[at]] + excess[at]),
-            float(excess[at]),
-            float(excess[at] - margin[at]),
-            float(excess[at] + margin[at]),
+            float(effects[first[at]] + effects[second[at]] + scale * excess[at]),
+            float(scale * excess[at]),
+            float(scale * (excess[at] - margin[at])),
+            float(scale * (excess[at] + margin[at])),
             float(log_p[at]),
         )
         for at in found
@@ -115,15 +115,11 @@ def _tests(
 def _moments(bits: PerturbedSamples, predictions: Sequence[Candidates]) -> list[Vector]:
     """Return counts, sums and sums of squares ``[4, ..., pairs]`` of the four groups of samples."""
     columns = np.stack([each.columns for each in predictions])
-    ranges = sample_ranges(bits.num_samples, columns.size)
-    parts = []
-    for samples in ranges:
-        some = samples if len(ranges) > 1 else slice(None)
-        rows = bits.rows(columns.ravel(), some).reshape(*columns.shape, -1)
-        residual = np.stack([each.residual[samples] for each in predictions])
-        weights = (np.ones_like(residual), residual, residual**2)
-        parts.append([_by_group(rows, each) for each in weights])
-    return [np.sum(each, axis=0) for each in zip(*parts, strict=True)]
+    residual = np.stack([each.residual for each in predictions])
+    values = (residual, residual**2)
+    totals = (np.full(len(columns), bits.num_samples), *(each.sum(axis=1) for each in values))
+    found = zip(joint_sums(bits, columns, values), totals, strict=True)
+    return [_by_group(sums, total[:, None]) for sums, total in found]
 
 
 def _differences_in_differences(
@@ -144,12 +140,14 @@ def _differences_in_differences(
     return excess, np.where(enough, error, 0.0), np.maximum(freedom, 1.0)
 
 
-def _by_group(bits: Vector, weights: Vector) -> Vector:
-    """Return sums of weights ``[4, ..., pairs]`` over samples with both, either one and neither."""
-    first, second = np.triu_indices(bits.shape[-2], 1)
-    weighted = bits * weights[..., None, :]
-    both = (weighted @ bits.swapaxes(-1, -2))[..., first, second]
-    single = weighted.sum(axis=-1)
-    only_first, only_second = single[..., first] - both, single[..., second] - both
-    total = weights.sum(axis=-1)[..., None]
+def _by_group(joint: Vector, total: Vector) -> Vector:
+    """Return sums ``[4, ..., pairs]`` over samples with both, either one and neither.
+
+    Args:
+        joint: sums ``[..., k, k]`` over the samples of two columns, or of one on the diagonal.
+        total: sums over all samples.
+    """
+    first, second = np.triu_indices(joint.shape[-1], 1)
+    both = joint[..., first, second]
+    only_first, only_second = joint[..., first, first] - both, joint[..., second, second] - both
     return np.stack((both, only_first, only_second, total - both - only_first - only_second))

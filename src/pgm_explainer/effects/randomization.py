@@ -213,20 +213,21 @@ def _saddlepoint(
     start = totals - probability * mass.sum(axis=1)
     tilt = np.clip(start / np.maximum(variance, 1e-300), 0.0, _FURTHEST / 2)
     odds = (1 - probability) / probability
-    curvature, found = variance, np.zeros(len(totals), dtype=bool)
+    tilts, curvatures, waiting = np.empty_like(tilt), np.empty_like(tilt), np.arange(len(tilt))
     for _ in range(_STEPS):
         chance = 1 / (1 + odds * np.exp(-tilt[:, None] * values))
         part = mass * chance
         slope = part.sum(axis=1)
         curvature = (part * values * (1 - chance)).sum(axis=1)
+        tilts[waiting], curvatures[waiting] = tilt, curvature
         short = slope < totals
         low, high = np.where(short, tilt, low), np.where(short, high, tilt)
         newton = tilt + (totals - slope) / np.maximum(curvature, 1e-300)
         inside = (newton > low) & (newton < high)
         after = np.where(inside, newton, (low + high) / 2)
-        found |= abs(after - tilt) <= 1e-6 * np.maximum(1.0, tilt)
-        if found.all():
+        left = abs(after - tilt) > 1e-6 * np.maximum(1.0, tilt)
+        if not left.any():
             break
-        # Converged values stay fixed, so that they do not depend on the others.
-        tilt = np.where(found, tilt, after)
-    return tilt, curvature
+        tilt, waiting, totals = after[left], waiting[left], totals[left]
+        low, high, values, mass = low[left], high[left], values[left], mass[left]
+    return tilts, curvatures

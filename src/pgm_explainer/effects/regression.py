@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bits import PerturbedSamples
-from .designs import CELLS_AT_ONCE, Design
+from .designs import CELLS_AT_ONCE, Design, PerturbedSamples, joint_sums
 from .randomization import outcome_log_tails
 
-__all__ = ["Fit", "fit_all"]
+__all__ = ["Cells", "Fit", "StackedFits", "fit_all"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -117,7 +116,7 @@ class _Fits:
                 active[number] = np.append(before, new)
         for group in self._alike(list(active), [len(its) for its in active.values()]):
             columns = np.stack([active[number] for number in group])
-            solved = _least_squares(Design(self._bits, columns), self._outcomes[group])
+            solved = _least_squares(self._bits, columns, columns, self._outcomes[group])
             for number, its, *found in zip(group, columns, *solved, strict=True):
                 self.fits[number] = Fit(self.fits[number].columns, its, *found)
         return np.array(list(active), dtype=np.int64)
@@ -126,20 +125,23 @@ class _Fits:
         """Return the fits with products of pairs of their strongest columns added."""
         improved = list(self.fits)
         several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
-        pairs: dict[int, Integers] = {}
-        for group in self._alike(several, [len(self.fits[at].active) for at in several]):
+        terms: dict[int, Integers] = {}
+        in_pairs = [min(_IN_PAIRS, len(self.fits[at].active)) for at in several]
+        for group in self._alike(several, in_pairs):
             found = _useful_pairs(self._bits, [self.fits[at] for at in group])
-            pairs.update(zip(group, found, strict=True))
-        better = [at for at, found in pairs.items() if len(found)]
-        sizes = [(len(self.fits[at].active), len(pairs[at])) for at in better]
-        for group in self._alike(better, sizes):
+            for at, pairs in zip(group, found, strict=True):
+                if len(pairs):
+                    singles = np.arange(len(self.fits[at].active))
+                    terms[at] = np.concatenate((np.stack((singles, singles)), pairs), axis=1)
+        for group in self._alike(list(terms), [its.shape[1] for its in terms.values()]):
             fits = [self.fits[at] for at in group]
-            chosen = np.stack([pairs[at] for at in group])
-            design = Design(self._bits, np.stack([fit.active for fit in fits]), chosen)
-            solved = _least_squares(design, self._outcomes[group])
-            for at, fit, coefficients, residual in zip(group, fits, *solved, strict=True):
-                own = coefficients[: len(fit.active)]
-                improved[at] = Fit(fit.columns, fit.active, own, residual)
+            columns = np.stack([fit.active[terms[at]] for at, fit in zip(group, fits, strict=True)])
+            solved = _least_squares(self._bits, columns[:, 0], columns[:, 1], self._outcomes[group])
+            coefficients = _of_centred(
+                np.stack([terms[at] for at in group]), self._bits.mean[columns], solved[0]
+            )
+            for at, fit, its, residual in zip(group, fits, coefficients, solved[1], strict=True):
+                improved[at] = Fit(fit.columns, fit.active, its[: len(fit.active)], residual)
         return improved
 
     def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
@@ -166,53 +168,135 @@ def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]
 
     Args:
         bits: the samples in which each node is perturbed.
-        fits: fits of the same number of columns.
+        fits: fits with the same number of strong columns.
+
+    Returns:
+        The positions ``[2, pairs]`` among the active columns, for each fit.
     """
+    strongest = np.stack(
+        [np.argsort(-abs(fit.coefficients), kind="stable")[:_IN_PAIRS] for fit in fits]
+    )
+    columns = np.stack([fit.active[its] for fit, its in zip(fits, strongest, strict=True)])
     residual = np.stack([fit.residual for fit in fits])
-    coefficients = np.stack([fit.coefficients for fit in fits])
-    strongest = np.argsort(-abs(coefficients), axis=1, kind="stable")[:, :_IN_PAIRS]
-    columns = np.take_along_axis(np.stack([fit.active for fit in fits]), strongest, axis=1)
-    # Sums over samples: of the products, of their squares, and of products times the residual.
-    sums = [np.zeros((*columns.shape, columns.shape[1])) for _ in range(3)]
-    for samples, chosen in Design(bits, columns):
-        across, squared = chosen.swapaxes(1, 2), np.square(chosen)
-        sums[0] += chosen @ across
-        sums[1] += squared @ squared.swapaxes(1, 2)
-        sums[2] += (chosen * residual[:, None, samples]) @ across
-    count, left, right = residual.shape[1], *np.triu_indices(strongest.shape[1], 1)
-    total, size, covariance = (each[:, left, right] for each in sums)
-    size -= total**2 / count
-    noise = np.einsum("fn,fn->f", residual, residual)[:, None] / count
-    covariance -= total * residual.mean(axis=1, keepdims=True)
-    useful = covariance**2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
+    counts, sums = joint_sums(bits, columns, [residual])
+    left, right = np.triu_indices(columns.shape[1], 1)
+    both, mean = counts[:, left, right], bits.mean[columns]
+    one, other, num_samples = mean[:, left], mean[:, right], bits.num_samples
+    # Moments of the product of two centred bits. The square of a centred bit is linear in the bit:
+    # (1 - 2 * mean) * bit + mean**2.
+    total = both - num_samples * one * other
+    size = (1 - 2 * one) * (1 - 2 * other) * both + num_samples * one * other * (
+        one + other - 3 * one * other
+    )
+    size -= total**2 / num_samples
+    noise = np.einsum("fn,fn->f", residual, residual)[:, None] / num_samples
+    # The residual is uncorrelated with single bits, so only the product of both bits matters.
+    useful = sums[:, left, right] ** 2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
     return [
-        np.stack((its[left[some]], its[right[some]]), axis=1)
+        np.stack((its[left[some]], its[right[some]]))
         for its, some in zip(strongest, useful, strict=True)
     ]
 
 
-def _least_squares(design: Design, outcomes: Vector) -> tuple[Vector, Vector]:
+def _least_squares(
+    bits: PerturbedSamples, first: Integers, second: Integers, outcomes: Vector
+) -> tuple[Vector, Vector]:
     """Solve the normal equations, which are well conditioned because bits are independent.
 
     Args:
-        design: columns ``[fits, m, n]``.
-        outcomes: ``[fits, n]``.
+        bits: the samples in which each node is perturbed.
+        first, second: the columns of the terms ``[fits, m]``; see :class:`Design`.
+        outcomes: ``[fits, n]``, with a mean of zero.
 
     Returns:
         Coefficients ``[fits, m]`` and residuals ``[fits, n]``, scaled for degrees of freedom.
     """
-    fits, count = outcomes.shape
-    terms = design.width
+    (fits, terms), count = first.shape, bits.num_samples
+    design = Design(bits, first, second)
     gram, moments = np.zeros((fits, terms, terms)), np.zeros((fits, terms, 1))
     for samples, part in design:
         gram += part @ part.swapaxes(1, 2)
         moments += part @ outcomes[:, samples, None]
     every = np.arange(terms)
+    # Contiguous, because the rounding of a sum depends on the memory layout.
+    mean = np.ascontiguousarray(gram[:, every, every]) / count
+    gram -= count * mean[:, :, None] * mean[:, None, :]
     gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
     coefficients = np.linalg.solve(gram, moments)
+    constant = mean[:, None] @ coefficients
     residual = np.empty_like(outcomes)
     for samples, part in design:
-        fitted = (coefficients.swapaxes(1, 2) @ part)[:, 0]
-        residual[:, samples] = outcomes[:, samples] - fitted
+        fitted = coefficients.swapaxes(1, 2) @ part - constant
+        residual[:, samples] = outcomes[:, samples] - fitted[:, 0]
     residual *= np.sqrt(count / max(1, count - 1 - terms))
     return np.asarray(coefficients[:, :, 0]), residual
+
+
+def _of_centred(terms: Integers, mean: Vector, coefficients: Vector) -> Vector:
+    """Return the coefficients of single bits if the bits in products were centred.
+
+    So the coefficient of a bit is its effect averaged over random perturbations of the others.
+
+    Args:
+        terms: the positions of the two bits of each term, ``[fits, 2, m]``.
+        mean: the means of these bits.
+        coefficients: ``[fits, m]``.
+    """
+    fit, at = np.nonzero(terms[:, 0] != terms[:, 1])
+    centred = coefficients.copy()
+    for one, other in ((0, 1), (1, 0)):
+        share = coefficients[fit, at] * mean[fit, other, at]
+        np.add.at(centred, (fit, terms[fit, one, at]), share)
+    return centred
+
+
+class StackedFits:
+    """Several fits as arrays.
+
+    Attributes:
+        residual: the residual of each fit, ``[fits, n]``.
+        mean: the mean of each residual.
+        row, column, coefficient: for every fitted column of all fits, the index of its fit, the
+            column and its coefficient.
+    """
+
+    def __init__(self, fits: Sequence[Fit]) -> None:
+        self.residual = np.stack([fit.residual for fit in fits])
+        self.mean = self.residual.mean(axis=1)
+        self.row: Integers = np.repeat(np.arange(len(fits)), [len(fit.active) for fit in fits])
+        self.column: Integers = np.concatenate([fit.active for fit in fits])
+        self.coefficient = np.concatenate([fit.coefficients for fit in fits])
+
+
+class Cells:
+    """One entry, called a cell, for each pair of a prediction and one of its candidates.
+
+    Attributes:
+        columns: the candidates of each prediction, ascending, as columns of the perturbed samples.
+        row: the index of the prediction of each cell.
+        column: the candidate of each cell.
+        slices: the cells of each prediction.
+    """
+
+    def __init__(self, columns: Sequence[Integers], num_columns: int) -> None:
+        self.columns = columns
+        sizes = np.array([len(each) for each in columns])
+        self.row: Integers = np.repeat(np.arange(len(columns)), sizes)
+        self.column: Integers = np.concatenate(columns)
+        ends = np.cumsum(sizes)
+        self.slices = [
+            slice(start, end)
+            for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True)
+        ]
+        self._width = num_columns
+
+    def of_fits(self, fits: StackedFits, first: int) -> tuple[Integers, Integers]:
+        """Return the cells of the fitted columns, and the index of each column in ``fits``.
+
+        Args:
+            fits: several fits; those from ``first`` on belong to the predictions, in order.
+        """
+        row = fits.row - first
+        active = np.flatnonzero((row >= 0) & (row < len(self.columns)))
+        wanted = row[active] * self._width + fits.column[active]
+        return np.searchsorted(self.row * self._width + self.column, wanted), active

@@ -1,9 +1,9 @@
-"""The table of the effects of all candidates on a prediction."""
+"""The table of the effects of all candidates on a prediction, and how precise they are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,26 @@ from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 
-__all__ = ["EFFECT_COLUMNS", "Effect", "Effects", "PairEffect"]
+__all__ = [
+    "EFFECT_COLUMNS",
+    "STAGES",
+    "Effect",
+    "Effects",
+    "PairEffect",
+    "agree",
+    "are_precise",
+    "margin",
+]
 
 EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "significant")
 
 _ROUNDING = 1e-4
+
+STAGES = (500, 1000, 2000, 4000, 8000)
+"""The numbers of samples that ``num_samples="auto"`` tries, in order."""
+_LEADING = 5
+_SHARE = 0.2
+_POINT = 0.01
 
 
 @dataclass(frozen=True)
@@ -126,19 +141,9 @@ class Effects(NodeTable[Effect]):
     def __repr__(self) -> str:
         return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
 
-    def agrees(self, other: Effects) -> bool:
+    def agrees(self, other: object) -> bool:
         """Return whether both are equal up to rounding errors of the model."""
-        if not isinstance(other, Effects):
-            return False
-        mine, its = np.argsort(self.nodes), np.argsort(other.nodes)
-        if self.nodes[mine].tolist() != other.nodes[its].tolist():
-            return False
-        return np.array_equal(self.significant[mine], other.significant[its]) and all(
-            np.allclose(one[mine], two[its], _ROUNDING, _ROUNDING * abs(one).max(initial=0.0))
-            for one, two in (
-                (getattr(self, name), getattr(other, name)) for name in EFFECT_COLUMNS[1:-1]
-            )
-        )
+        return isinstance(other, Effects) and agree(self, other, "nodes")
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -148,3 +153,37 @@ class Effects(NodeTable[Effect]):
         )
 
     __hash__ = None
+
+
+def agree(one: Any, two: Any, *keys: str) -> bool:
+    """Return whether two tables of effects are equal up to rounding errors of the model.
+
+    Args:
+        keys: the columns that identify a row; their rows may be in another order.
+    """
+    mine, its = (np.lexsort([getattr(each, key) for key in keys]) for each in (one, two))
+
+    def pair(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        return getattr(one, name)[mine], getattr(two, name)[its]
+
+    return all(np.array_equal(*pair(name)) for name in (*keys, "significant")) and all(
+        np.allclose(*pair(name), _ROUNDING, _ROUNDING * abs(getattr(one, name)).max(initial=0.0))
+        for name in EFFECT_COLUMNS[1:-1]
+    )
+
+
+def margin(effects: Effects) -> float:
+    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
+    widths = (effects.high - effects.low)[:_LEADING]
+    return float(widths.max(initial=0.0)) / 2
+
+
+def are_precise(effects: Effects, are_probabilities: bool) -> bool:
+    """Return whether the five strongest effects are known precisely.
+
+    Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
+    one percentage point is always small enough.
+    """
+    strongest = float(np.max(abs(effects.effect), initial=0.0))
+    enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)
+    return margin(effects) <= enough

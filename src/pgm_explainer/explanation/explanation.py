@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,15 +12,18 @@ import numpy as np
 
 from ..arrays import IntArray, check_whole_number
 from ..effects import Effects
-from ..errors import InputError, QueryError
+from ..errors import InputError, PGMExplainerWarning, QueryError
+from ..feature_names import FeatureNames, feature_title
 from ..graph import Graph, Subgraph
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
+from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import GRAPH, VariableId
+from ..variables import GRAPH, VariableId, is_edge
 from ..versions import current_versions
+from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "check_explanation", "shifted", "target_of"]
+__all__ = ["Explanation", "target_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +48,16 @@ class Explanation(Shown):
         probability: the model's probability of that class on the unperturbed features; None for a
             regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
-        held: the fraction of samples in which the prediction was kept.
+        held: the fraction of samples in which the prediction was kept, as the option ``change``
+            defines it; this is what the network is about.
+        class_stayed: the fraction of samples in which the model predicted the same class as on the
+            unperturbed features, whether or not this class is the explained one; None for a
+            regression.
+        sample_mean: the mean over the samples of what the effects are about: the probability of
+            the explained class, the predicted value or, of several values, the Euclidean distance
+            from the unperturbed ones.
+        thresholds: changes above these counted as changed, one for each level of change, in the
+            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
@@ -65,8 +78,13 @@ class Explanation(Shown):
         area: the nodes of the neighbourhood, ascending, if the parts are not nodes; else empty.
         source: the explainer that made the explanation, and the target that was passed to it.
             None if the explanation was loaded, unpickled or copied.
+        feature_names: the names of the feature columns; empty if they have none. In a graph with
+            several node types, a mapping from each type to its names; see :meth:`feature_name`.
+        position: of one of many graphs, its position among them; else None.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
+        features: the effects of single features of the target and of the nodes of the network; None
+            unless they were explained too (``with_features=True``).
     """
 
     target: VariableId
@@ -74,6 +92,9 @@ class Explanation(Shown):
     probability: float | None
     values: tuple[float, ...]
     held: float
+    class_stayed: float | None
+    sample_mean: float
+    thresholds: tuple[float, ...]
     ranking: Ranking
     effects: Effects
     network: BayesianNetwork | None
@@ -88,6 +109,9 @@ class Explanation(Shown):
     area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    position: int | None = field(default=None, repr=False)
+    feature_names: FeatureNames = field(default=(), repr=False)
+    features: FeatureEffects | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -123,6 +147,17 @@ class Explanation(Shown):
             return str(number) if names is None else str(names[number])
         label = str(output) if names is None else str(names[output])
         return label if number == 1 else f"not {label}"
+
+    def feature_name(self, column: int, node: VariableId | None = None) -> str:
+        """Return the name of a feature column; without names, ``feature 3``.
+
+        Args:
+            column: the number of the column, from 0.
+            node: the node that it belongs to, which is needed only if there are node types.
+        """
+        column = check_whole_number(column, "a feature column", at_least=0)
+        kind = str(node[0]) if self.names.typed and isinstance(node, tuple) else None
+        return feature_title(self.feature_names, column, kind)
 
     @property
     def nodes(self) -> list[VariableId]:
@@ -184,6 +219,10 @@ class Explanation(Shown):
                 (the features), ``"kept"`` or ``"changed"`` (the prediction), or one of each, as in
                 ``"original, kept"``.
 
+        Warns:
+            PGMExplainerWarning: fewer than 5 samples are expected to match the evidence, so the
+                answer is unreliable; see :meth:`support`.
+
         Raises:
             QueryError: there is no network, or the evidence is invalid or has probability zero.
 
@@ -193,6 +232,9 @@ class Explanation(Shown):
         """
         network = self._network_for(evidence)
         states = network.query(self.target, evidence)
+        weakness = thin_support(self.support(evidence)) if evidence else None
+        if weakness is not None:
+            warnings.warn(weakness, PGMExplainerWarning, stacklevel=2)
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:
@@ -239,13 +281,28 @@ class Explanation(Shown):
         """Return the same explanation with names instead of node indices.
 
         Args:
-            names: a list with a name for every node of the graph, or a mapping from node indices
-                to names.
+            names: a list with a name for every node of the graph, or a mapping from nodes, given by
+                index or present name, to names. With several node types, also a mapping from each
+                type to a list of names; types are kept, as in ``("author", "Ada")``.
 
         Raises:
             InputError: a name is missing, has a wrong type or is not unique.
         """
-        new = NodeNames.read(names, self.around.tolist())
+        try:
+            labels = self.names.relabelled(names, self.around.tolist())
+        except InputError:
+            raise
+        except Exception as error:  # a collection of the caller may raise anything
+            raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
+        return self.renamed(labels, self.names.typed)
+
+    def renamed(self, labels: Any, typed: bool) -> Explanation:
+        """Return the same explanation with names by node index.
+
+        Args:
+            typed: whether each name is a pair of a node type and a name.
+        """
+        new = NodeNames.read(labels, self.around.tolist(), typed)
         if self.part_labels:
             new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
         target = target_of(self.task, self.ends, new)
@@ -260,52 +317,15 @@ class Explanation(Shown):
             network=network,
             ranking=replace(self.ranking, names=new),
             effects=replace(self.effects, names=new),
+            features=None if self.features is None else replace(self.features, names=new),
             names=new,
         )
 
-    def within(self, first: int, stop: int) -> Explanation:
-        """Return the explanation of one of many graphs, with nodes numbered in that graph.
-
-        Args:
-            first: the first node of the graph among those of all graphs.
-            stop: the first node of the next graph.
-        """
-        parts = sorted(self.part_labels)
-        numbers = {part: stop - first + at for at, part in enumerate(parts)}
-
-        def own(part: int) -> int:
-            return numbers[part] if part in numbers else part - first
-
-        def own_node(member: Any) -> Any:
-            return tuple(map(own_node, member)) if isinstance(member, tuple) else member - first
-
-        def renumbered(table: Any) -> Any:
-            nodes = np.array([own(part) for part in table.nodes.tolist()], dtype=np.int64)
-            return replace(table, nodes=nodes)
-
-        pairs = [
-            replace(each, nodes=(own(each.nodes[0]), own(each.nodes[1])))
-            for each in self.effects.pairs
-        ]
-        network = self.network
-        if network is not None:
-            names: dict[VariableId, VariableId] = {self.target: GRAPH}
-            names |= {node: own(node) for node in network.nodes if isinstance(node, int)}
-            network = network.renamed(names)
-        return replace(
-            self,
-            target=GRAPH,
-            ranking=renumbered(self.ranking),
-            effects=replace(renumbered(self.effects), pairs=tuple(pairs)),
-            network=network,
-            graph=self.graph.component(first, stop) if isinstance(self.graph, Graph) else None,
-            part_labels={numbers[part]: shifted(self.part_labels[part], first) for part in parts},
-            area=self.area - first,
-            part_members={
-                numbers[part]: tuple(own_node(each) for each in members)
-                for part, members in self.part_members.items()
-            },
-        )
+    def of_node(self) -> Explanation:
+        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
+        (node,) = self.ends.tolist()
+        network = None if self.network is None else self.network.renamed({self.target: node})
+        return replace(self, target=node, network=network)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
@@ -360,11 +380,53 @@ class Explanation(Shown):
         options.setdefault("target", self.source[1])
         return self.source[0]
 
+    def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
+        """Return why the model predicts this, in three to six sentences with their numbers.
+
+        They say what is predicted, which parts speak for it and which against it (the target's own
+        features first, if they were explained), what was tried, and how sure this is.
+
+        Args:
+            audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
+                and settings.
+            templates: sentences that replace the built-in ones, by name, for another language or
+                style; ``docs/reason.md`` lists their names and fields.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+        """
+        from ..report.reason import reason_text
+
+        return reason_text(self, audience, templates)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        audience: str = "manager",
+        templates: Mapping[str, str] | None = None,
+    ) -> Path:
+        """Write a page with the reason, the effects as a table and bars, and what was tried.
+
+        Args:
+            path: the file, whose extension is its format: ``.md``, ``.html``, ``.pdf`` (needs
+                matplotlib) or ``.docx`` (needs python-docx).
+            audience: as in :meth:`reason`.
+            templates: as in :meth:`reason`.
+
+        Raises:
+            InputError: the extension, the audience, a template or one of its fields is unknown.
+            FileError: the file cannot be written.
+        """
+        from ..report.document import write_report
+
+        return write_report(self, path, audience, templates)
+
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.
 
         Args:
             kind: ``"effects"`` (the effect of perturbing each part, with 95% intervals),
+                ``"features"`` (the same for single features, with ``with_features=True``),
                 ``"neighbourhood"`` (the graph around the target; see below), ``"network"`` (the
                 Bayesian network), ``"both"`` (neighbourhood and network side by side), or
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
@@ -446,42 +508,25 @@ class Explanation(Shown):
         return (
             isinstance(other, Explanation)
             and self.effects.agrees(other.effects)
+            and (self.features is None) == (other.features is None)
+            and (self.features is None or self.features.agrees(other.features))
             and all(
                 getattr(self, name) == getattr(other, name)
-                for name in ("target", "explained_class", "held", "ranking", "network")
+                for name in (
+                    "target",
+                    "explained_class",
+                    "held",
+                    "class_stayed",
+                    "ranking",
+                    "network",
+                )
             )
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def shifted(label: VariableId, first: int) -> VariableId:
-    """Return the label of a part, with ``first`` subtracted from its node indices."""
-    if not isinstance(label, tuple):
-        return label
-    return tuple(each - first if isinstance(each, int) else each for each in label)
-
-
-def is_edge(label: VariableId) -> bool:
-    """Return whether a part with this label is an edge: a pair of nodes."""
-    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
-
-
 def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
     """Return the label of a target, given the indices of its nodes."""
     named = names.of(ends.tolist())
     return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
-
-
-def check_explanation(explanation: Any, graph: Graph, task: str) -> None:
-    """Raise an InputError unless this is an explanation of the given graph and task."""
-    if not isinstance(explanation, Explanation):
-        raise InputError(f"an explanation is required, not {explanation!r}")
-    nodes = np.append(explanation.ranking.nodes, explanation.ends)
-    its = explanation.graph
-    size = its.num_nodes if isinstance(its, Graph) else its and its.whole_nodes
-    other = size not in (None, graph.num_nodes)
-    if other or (nodes >= graph.num_nodes).any() or explanation.task != task:
-        raise InputError(
-            "the explanation belongs to another graph or task; use the explainer that made it"
-        )

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..joint_states import joint_states
 from ..sampling import Variable
 from ..structure import Score, family_score
+from ..variables import joint_states
 from .factors import MOST_CELLS, Factor
 
 if TYPE_CHECKING:

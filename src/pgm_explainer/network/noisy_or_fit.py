@@ -129,7 +129,7 @@ def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
     weights = np.full((count, terms), 0.3)
     weights[:, 0] = 0.05
     size = ((kept + changed)[:, None, :] @ design)[:, 0] + 1e-9
-    damping = np.full(count, 1e-3)
+    damping = np.full(count, 0.1)
     value, gradient, hessian = _derivatives(weights, design, kept, changed)
     answers, open_ones, every = weights.copy(), np.arange(count), np.arange(terms)
     for _ in range(_STEPS):

@@ -2,11 +2,14 @@
 
 from .base import Predictor, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
-from .sequences import SequencePredictor
+from .shared_rows import SharedRows
+from .wrapped import IntegerPredictor, SequencePredictor
 
 __all__ = [
+    "IntegerPredictor",
     "Predictor",
     "SequencePredictor",
+    "SharedRows",
     "SubgraphFunction",
     "WholeGraphFunction",
     "as_predictor",

@@ -112,7 +112,8 @@ class DglPredictor(Predictor):
         # Always a copy, because the model may modify its input.
         if like is None:
             return torch.tensor(x)
-        return torch.tensor(x, dtype=like.dtype, device=like.device)
+        integers = x.dtype.kind in "iu"  # such as the indices of an embedding
+        return torch.tensor(x, dtype=None if integers else like.dtype, device=like.device)
 
     def _needs_self_loops(self, part: Subgraph, features: Tensor) -> bool:
         """Return whether the model rejects a subgraph with nodes without incoming edges."""

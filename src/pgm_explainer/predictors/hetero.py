@@ -47,11 +47,13 @@ class Layout:
     Attributes:
         sizes, widths: the number of nodes and of features of each node type.
         edge_types: the number of edges of each edge type, in the order of the edges.
+        integers: the node types whose features are integers, such as the indices of an embedding.
     """
 
     sizes: dict[str, int]
     widths: dict[str, int]
     edge_types: dict[EdgeType, int]
+    integers: frozenset[str] = frozenset()
 
     @property
     def kinds(self) -> IntArray:
@@ -98,13 +100,15 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
     features = {kind: check_features(data[kind].x) for kind in data.node_types}
     sizes = {kind: len(x) for kind, x in features.items()}
     widths = {kind: x.shape[1] for kind, x in features.items()}
+    integers = frozenset(kind for kind, x in features.items() if x.dtype.kind in "iu")
     widest = max(widths.values())
     padded = [np.pad(x, ((0, 0), (0, widest - x.shape[1]))) for x in features.values()]
     ends = {
         kind: check_edge_index(data[kind].get("edge_index"), sum(sizes.values()))
         for kind in data.edge_types
     }
-    layout = Layout(sizes, widths, {kind: pairs.shape[1] for kind, pairs in ends.items()})
+    counts = {kind: pairs.shape[1] for kind, pairs in ends.items()}
+    layout = Layout(sizes, widths, counts, integers)
     edges = [np.zeros((2, 0), dtype=np.int64)]
     for (source, relation, target), pairs in ends.items():
         for end, row in ((source, pairs[0]), (target, pairs[1])):
@@ -114,7 +118,9 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
                     f"{sizes[end]} nodes of type {end!r}"
                 )
         edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
-    return layout, np.concatenate(padded), np.concatenate(edges, axis=1)
+    x = np.concatenate(padded)
+    # The predictor makes integers of them again, for the types that have integers.
+    return layout, x.astype(np.float64) if integers else x, np.concatenate(edges, axis=1)
 
 
 class HeteroPredictor(Predictor):
@@ -152,6 +158,7 @@ class HeteroPredictor(Predictor):
         self._in_blocks: SubgraphCache[bool] = SubgraphCache()
         self._edges_in_blocks: SubgraphCache[bool] = SubgraphCache()
         self._no_prediction: Tensor | None = None
+        self._takes_integers: bool | None = None
 
     def has_prediction(self, nodes: IntArray) -> NDArray[np.bool_]:
         """Return which nodes are of the predicted type."""
@@ -253,7 +260,7 @@ class HeteroPredictor(Predictor):
             inputs[_PAIRS] = view.pairs(pairs, tuple(self.target_type or ()), x)
         elif self._takes_batch:
             inputs[_BATCH] = view.batches(x)
-        answer = self.module(features, edge_index, **inputs)
+        answer = self._answer(features, edge_index, inputs)
         if isinstance(answer, Mapping) and self.task == "node":
             answer = answer[self.target_type]
         answer = first_tensor(answer)
@@ -263,6 +270,27 @@ class HeteroPredictor(Predictor):
                 f"the model returned {shape} instead of {len(x) * rows} row(s), {what}"
             )
         return answer.reshape(len(x), rows, -1)
+
+    def _answer(self, features: dict[str, Tensor], edge_index: Any, inputs: dict[str, Any]) -> Any:
+        """Call the module, with integer features if it takes them; see ``IntegerPredictor``."""
+        if not self.layout.integers or self._takes_integers is False:
+            return self.module(features, edge_index, **inputs)
+        whole = {
+            kind: x.long() if kind in self.layout.integers else x for kind, x in features.items()
+        }
+        if self._takes_integers:
+            return self.module(whole, edge_index, **inputs)
+        try:
+            answer = self.module(whole, edge_index, **inputs)
+        except UNSUPPORTED as error:
+            try:
+                answer = self.module(features, edge_index, **inputs)
+            except UNSUPPORTED:
+                raise error from None
+            self._takes_integers = False
+        else:
+            self._takes_integers = True
+        return answer
 
 
 def _one_by_one(call: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

@@ -24,7 +24,9 @@ from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from .base import Predictor
+from .shared_rows import SharedRows
 from .torch_request import Request
+from .torch_rows import RowTensor
 from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
@@ -35,11 +37,19 @@ from .torch_tools import (
     faster_with_matrix,
     first_tensor,
     flow_of,
+    like_floats,
     same_scores,
     takes_any_matrix,
 )
 
-__all__ = ["BATCHINGS", "TorchModulePredictor", "inputs_of_data", "joined_inputs", "takes_batch"]
+__all__ = [
+    "BATCHINGS",
+    "TorchModulePredictor",
+    "inputs_of_data",
+    "joined_inputs",
+    "takes_batch",
+    "takes_input",
+]
 
 BATCHINGS = ("sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
@@ -106,6 +116,7 @@ class TorchModulePredictor(Predictor):
         self._batchings: SubgraphCache[str] = SubgraphCache()
         self._edge_batchings: SubgraphCache[str] = SubgraphCache()
         self._requests: SubgraphCache[Request] = SubgraphCache()
+        self._saving: SubgraphCache[bool] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
@@ -120,6 +131,44 @@ class TorchModulePredictor(Predictor):
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
+    def on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
+        """Return scores, computing the first product of each distinct row only once."""
+        if not self.saves_on_rows(x, part, pairs):
+            return self(x.dense(), part, pairs)
+        return self._on_rows(x, part, pairs)[0]
+
+    def saves_on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> bool:
+        """Return whether the model needs features only for products with weights; tried once."""
+        known = self._saving.get(part)
+        if known is None:
+            known = self._try_rows(SharedRows(x.table, x.index[:2]), part, pairs)
+            self._saving.remember(part, known)
+        return known
+
+    def _try_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None) -> bool:
+        expected = self(x.dense(), part, pairs)
+        if len(x) < 2 or self._batchings.get(part) == "single":
+            return False
+        try:
+            scores, needed = self._on_rows(x, part, pairs)
+        except UNSUPPORTED:
+            return False
+        return not needed and same_scores(scores, expected)
+
+    def _on_rows(
+        self, x: SharedRows, part: Subgraph, pairs: IntArray | None
+    ) -> tuple[Tensor, bool]:
+        """Return scores, and whether the model needed the whole matrix of features."""
+        compact = x.compact()
+        table = as_features(compact.table, self.module)
+        features = RowTensor(table, torch.from_numpy(compact.index.ravel()).to(table.device))
+        request = self._request(part, pairs, table)
+        batch = request.copies(len(x), sparse=self._batchings.get(part) == "sparse")
+        answer = evaluated(self.module, lambda: self._call(features, batch))
+        scores = _rows_of(answer, len(x), request)
+        single = self.task == "graph" and not self._many_graphs
+        return scores[:, 0] if single else scores, features.was_created
+
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
     ) -> Tensor:
@@ -133,7 +182,8 @@ class TorchModulePredictor(Predictor):
 
         def one(at: int) -> Tensor:
             sample = edges.of_sample(part, at)
-            request = Request.on(sample, self.task, pairs, self.inputs, features)
+            like = like_floats(features, self.module)
+            request = Request.on(sample, self.task, pairs, self.inputs, like)
             return _one_by_one(self._call, request, features[at : at + 1])
 
         def many(stop: int, sparse: bool) -> Tensor:
@@ -161,9 +211,10 @@ class TorchModulePredictor(Predictor):
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
         """Return the inputs on a subgraph; cached until the model's device or precision changes."""
         known = self._requests.get(part) if pairs is None else None
+        like = like_floats(features, self.module)
         same = known is not None and known.edge_index.device == features.device
-        if known is None or not same or known.precision != features.dtype:
-            known = Request.on(part, self.task, pairs, self.inputs, features)
+        if known is None or not same or known.precision != like.dtype:
+            known = Request.on(part, self.task, pairs, self.inputs, like)
             if pairs is None:
                 self._requests.remember(part, known)
         return known
@@ -408,9 +459,14 @@ def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if call.names_input(name)}
 
 
+def takes_input(model: nn.Module, name: str) -> bool:
+    """Return whether a module has an argument of this name, or takes a data object."""
+    return _Call(model, first_tensor).names_input(name)
+
+
 def takes_batch(model: nn.Module) -> bool:
     """Return whether a module takes the vector ``batch``, the graph of each node."""
-    return _Call(model, first_tensor).names_input("batch")
+    return takes_input(model, "batch")
 
 
 def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:

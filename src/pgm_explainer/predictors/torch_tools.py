@@ -23,6 +23,7 @@ __all__ = [
     "faster_with_matrix",
     "first_tensor",
     "flow_of",
+    "like_floats",
     "same_scores",
     "some_parameter",
     "takes_any_matrix",
@@ -30,6 +31,7 @@ __all__ = [
 
 Found = TypeVar("Found")
 
+_NONE = nn.Identity()
 _TRIALS = 2
 _SAME_WITHIN = 1e-4
 _REMEMBERED = 16
@@ -134,9 +136,10 @@ def distinct_samples(features: Tensor) -> Tensor:
     """
     generator = torch.Generator().manual_seed(0)
     rows = torch.randint(len(features), (_TRIALS - 1, len(features)), generator=generator)
-    share = torch.rand((*rows.shape, *features.shape[1:]), generator=generator).to(features)
+    share = torch.rand((*rows.shape, *features.shape[1:]), generator=generator)
     empty = (features == 0).all(dim=0)
-    return torch.cat((features[None], (features[rows.to(features.device)] + empty) * share))
+    others = (features[rows.to(features.device)] + empty) * share.to(like_floats(features, _NONE))
+    return torch.cat((features[None], others.to(features)))  # integers are rounded down
 
 
 def same_scores(one: Tensor, other: Tensor) -> bool:
@@ -156,10 +159,26 @@ def first_tensor(answer: Any) -> Any:
 
 
 def as_features(x: FloatArray, module: nn.Module) -> Tensor:
-    """Return features as a tensor with the device and precision of the module."""
+    """Return features as a tensor with the device and precision of the module.
+
+    Integers, such as the indices of an embedding, stay integers.
+    """
     where = some_parameter(module)
     features = torch.from_numpy(x)
-    return features if where is None else features.to(where.device, where.dtype)
+    if where is None:
+        return features
+    if not features.is_floating_point():
+        return features.to(where.device)
+    return features.to(where.device, where.dtype)
+
+
+def like_floats(features: Tensor, module: nn.Module) -> Tensor:
+    """Return a tensor with the device of the features and the precision of the module."""
+    if features.is_floating_point():
+        return features
+    where = some_parameter(module)
+    precision = torch.get_default_dtype() if where is None else where.dtype
+    return features.new_empty(0, dtype=precision)
 
 
 def some_parameter(module: nn.Module) -> Tensor | None:

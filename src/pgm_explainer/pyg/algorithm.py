@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm, HeteroExplanation
 from torch_geometric.explain import Explanation as PygExplanation
@@ -122,11 +123,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         """
         try:
             super().connect(explainer_config, model_config)
-        except ValueError as error:
+        except ValueError:
             reason = self._unsupported()
             if reason is None:
                 raise
-            raise InputError(f"{error} {reason}") from None
+            raise InputError(reason) from None
 
     def _unsupported(self) -> str | None:
         """Return why the configuration is not supported; None if it is."""
@@ -135,9 +136,10 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         by_edges_only = self.explainer_config.node_mask_type is None
         feature_options = [name for name in ("perturbation", "features") if name in self.options]
         if by_edges_only and feature_options:
+            apply = "applies" if len(feature_options) == 1 else "apply"
             return (
-                f"{' and '.join(feature_options)} apply to node features, but only an edge mask is "
-                f"wanted; leave them out, or set node_mask_type."
+                f"{' and '.join(feature_options)} {apply} to node features, but only an edge mask "
+                f"is wanted; leave it out, or set node_mask_type"
             )
         return None
 
@@ -172,12 +174,12 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         result.pgm = result.pgm_edges = _by_target(found)
         mask = edge_mask(found, self.edges)
         if isinstance(call.x, Tensor):
-            result.edge_mask = torch.from_numpy(mask).to(call.x)
+            result.edge_mask = _as_mask(mask, call.x)
             return
         sizes = [pairs.shape[1] for pairs in call.edge_index.values()]
         blocks = np.split(mask, np.cumsum(sizes)[:-1])
         some = next(iter(call.x.values()))
-        tensors = [torch.from_numpy(block).to(some) for block in blocks]
+        tensors = [_as_mask(block, some) for block in blocks]
         result.set_value_dict("edge_mask", dict(zip(call.edge_index, tensors, strict=True)))
 
     def _add_node_mask(self, result: Any, call: PygCall, kind: MaskType) -> None:
@@ -188,22 +190,28 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         mask = make.get(kind, column_mask)(found)
         stats = None if by_column else p_values(found)
         if isinstance(call.x, Tensor):
-            result.node_mask = torch.from_numpy(mask).to(call.x)
+            result.node_mask = _as_mask(mask, call.x)
             if stats is not None:
-                result.pgm_stats = torch.from_numpy(stats).to(call.x)
+                result.pgm_stats = _as_mask(stats, call.x)
             return
         sizes = [1 if by_column else len(x) for x in call.x.values()]
         stops = np.cumsum(sizes)[:-1]
         blocks = zip(call.x.items(), np.split(mask, stops), strict=True)
         result.set_value_dict(
             "node_mask",
-            {key: torch.from_numpy(block[:, : x.shape[1]]).to(x) for (key, x), block in blocks},
+            {key: _as_mask(block[:, : x.shape[1]], x) for (key, x), block in blocks},
         )
         if stats is not None:
             each = zip(call.x.items(), np.split(stats, stops), strict=True)
             result.set_value_dict(
-                "pgm_stats", {key: torch.from_numpy(block).to(x) for (key, x), block in each}
+                "pgm_stats", {key: _as_mask(block, x) for (key, x), block in each}
             )
+
+
+def _as_mask(values: NDArray[np.float64], x: Tensor) -> Tensor:
+    """Return values as a tensor on the device of the features, with their precision if floats."""
+    precision = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+    return torch.from_numpy(values).to(x.device, precision)
 
 
 def _by_target(found: Found) -> ByTarget:

@@ -64,7 +64,10 @@ class PygCall:
             return [(explainer, explainer.explain())]
         if self.task == "node":
             explainer = self._explainer(parts, self._class_of_each_node)
-            found = explainer.explain_many(_chosen(self.index, len(self.target)))
+            chosen = _chosen(self.index, len(self.target))
+            # By name, because an integer is not an index if names are integers.
+            named = chosen if explainer.types is not None else explainer.names.of(chosen)
+            found = explainer.explain_many(named)
             return [(explainer, each) for each in found]
         return self._explain_pairs(parts)
 
@@ -77,7 +80,10 @@ class PygCall:
         for each in dict.fromkeys(classes):
             explainer = self._explainer(parts, each)
             mine = [at for at, its in zip(chosen, classes, strict=True) if its == each]
-            explanations = explainer.explain_many([tuple(pairs[:, at].tolist()) for at in mine])
+            ends = [pairs[:, at].tolist() for at in mine]
+            if explainer.types is None:
+                ends = [explainer.names.of(pair) for pair in ends]
+            explanations = explainer.explain_many([tuple(pair) for pair in ends])
             found.update(zip(mine, ((explainer, one) for one in explanations), strict=True))
         return [found[at] for at in chosen]
 

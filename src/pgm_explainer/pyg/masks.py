@@ -37,10 +37,10 @@ def attribute_mask(found: Found) -> Mask:
     mask = np.zeros_like(explainer.population.x, dtype=np.float64)
     for explainer, explanation in found:
         features = explainer.explain_features(explanation)
-        largest = features.effect_size.max(axis=1, keepdims=True)
         shares = np.zeros_like(mask)
-        cells = np.ix_(features.nodes, features.features)
-        shares[cells] = features.effect_size / np.where(largest > 0, largest, 1)
+        by_step = shares.reshape(len(mask), -1, explainer.population.width)
+        by_step[features.nodes, :, features.features] = features.strength[:, None]
+        shares /= np.maximum(shares.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         mask = np.maximum(mask, _of_nodes(explainer, explanation)[:, None] * shares)
     return mask
 

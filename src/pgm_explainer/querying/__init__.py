@@ -6,14 +6,15 @@ from .inputs import read_inputs
 from .node_types import TypedNodes
 from .scores import SCORE_KINDS
 from .subgraph_model import SubgraphModel
-from .targets import listed
-from .tasks import TASKS, PairTask, Task
+from .targets import listed, numbered
+from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
     "GraphSetTask",
+    "LoneNodeTask",
     "PairTask",
     "Query",
     "SubgraphModel",
@@ -21,5 +22,6 @@ __all__ = [
     "TypedNodes",
     "is_graph_set",
     "listed",
+    "numbered",
     "read_inputs",
 ]

@@ -128,6 +128,15 @@ class GraphModel:
         exceeding = frozenset(name for name, more in zip(names, exceeds, strict=True) if more)
         return Query(model, recorded, names, classes, targets, exceeding)
 
+    def receptive_field(self, target: VariableId) -> IntArray | None:
+        """Return the nodes that a prediction should depend on, or None if these may be all."""
+        centre = self.task.centre([target], self.task.ends(target))
+        if self.task.separate:
+            return None if self.one_graph_at_a_time else centre
+        if centre is None or self._traits[1]:
+            return None
+        return self.graph.within_hops(centre, self.num_layers)
+
     def _observe(
         self, targets: Sequence[VariableId], recorded: IntArray
     ) -> tuple[SubgraphModel, NDArray[np.bool_]]:

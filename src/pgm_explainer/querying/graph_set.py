@@ -10,10 +10,9 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
 from ..errors import InputError
-from ..graph import Graph, SampledEdges, Subgraph
-from ..predictors import Predictor
+from ..graph import Graph, Subgraph
 from ..variables import GRAPH, VariableId
-from .tasks import Outputs, query_predictor
+from .tasks import Outputs
 
 __all__ = ["GraphSet", "GraphSetOutputs", "GraphSetTask", "is_graph_set", "read_graphs"]
 
@@ -108,7 +107,7 @@ def _widths(x: FloatArray) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class GraphSetOutputs:
+class GraphSetOutputs(Outputs):
     """The predictions of some of the graphs in a subgraph.
 
     Attributes:
@@ -118,12 +117,6 @@ class GraphSetOutputs:
 
     rows: IntArray
     graph_of: IntArray
-    belong_to_nodes: bool = False
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, int(self.graph_of[-1]) + 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..arrays import (
@@ -12,11 +13,28 @@ from ..arrays import (
     check_edge_index,
     check_features,
 )
-from ..errors import InputError
+from ..errors import InputError, PGMExplainerWarning
+from ..feature_names import FeatureNames
 from ..graph import Graph
-from ..predictors import Predictor, SequencePredictor, as_predictor, is_torch_module
+from ..node_names import NodeNames
+from ..predictors import (
+    IntegerPredictor,
+    Predictor,
+    SequencePredictor,
+    as_predictor,
+    is_torch_module,
+)
 from .graph_set import is_graph_set, read_graphs
+from .naming import (
+    own_feature_names,
+    own_names,
+    read_feature_names,
+    read_node_names,
+    read_typed_feature_names,
+    read_typed_names,
+)
 from .node_types import TypedNodes
+from .sources import Source, has_graph, read_source
 
 __all__ = ["Inputs", "read_inputs"]
 
@@ -32,9 +50,12 @@ class Inputs:
         num_layers: the number of message-passing layers.
         kinds: the index of each node's type; None if there is only one type.
         names: the names of nodes, if they have names other than their indices.
+        types: the node types, if there are several.
+        feature_names: the names of feature columns, if they have any.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
+        has_integers: whether some features are integers, which must stay integers.
     """
 
     predictor: Predictor
@@ -42,9 +63,17 @@ class Inputs:
     graph: Graph
     num_layers: int
     kinds: IntArray | None = None
-    names: TypedNodes | None = None
+    names: NodeNames = field(default_factory=NodeNames)
+    types: TypedNodes | None = None
+    feature_names: FeatureNames = ()
     offsets: IntArray | None = None
     steps: int | None = None
+    has_integers: bool = False
+
+    @property
+    def width(self) -> int:
+        """The number of features of a node, at each time step if there are several."""
+        return int(self.x.shape[1]) // (self.steps or 1)
 
 
 def read_inputs(
@@ -54,12 +83,19 @@ def read_inputs(
     task: str,
     inputs: Mapping[str, Any] | None,
     target_type: str | Sequence[str] | None,
+    names: Any = None,
+    feature_names: Any = None,
 ) -> Inputs:
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if edge_index is None and is_graph_set(x):
-        return _read_many(model, x, task, inputs, target_type)
+        if names is not None:
+            raise InputError("names are those of the nodes of one graph; leave them out")
+        found = _read_many(model, x, task, inputs, target_type)
+        if feature_names is None:
+            feature_names = own_feature_names(x[0], found.width)
+        return replace(found, feature_names=read_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -67,21 +103,24 @@ def read_inputs(
             "data object alone, or x and edge_index"
         )
     if of_kinds:
-        return _read_hetero(model, x, task, inputs, target_type)
+        return _read_hetero(model, x, task, inputs, target_type, names, feature_names)
     if target_type is not None:
         raise InputError(
             f"target_type={target_type!r} applies to HeteroData graphs only; leave it out"
         )
     if edge_index is None and hasattr(x, "edge_index"):
-        from ..predictors.torch_module import inputs_of_data
-
-        inputs = {**inputs_of_data(model, x), **(inputs or {})}
-        x, edge_index = x.x, x.edge_index
-        if x is None:
-            raise InputError("the data object has no node features x; set data.x")
-    if edge_index is None:
-        raise InputError("edge_index is missing; pass x and edge_index, or a Data object")
-    features = check_features(x, with_steps=True)
+        source, inputs = _read_data(model, x, inputs)
+    elif edge_index is None and not has_graph(x):
+        raise InputError(
+            "edge_index is missing; pass x and edge_index, a Data object, or a graph of networkx "
+            "or DGL"
+        )
+    else:
+        source = read_source(x, edge_index, names)
+        inputs = {**_edge_inputs(model, source), **(inputs or {})}
+    names = source.names if names is None else names
+    feature_names = source.feature_names if feature_names is None else feature_names
+    edge_index, features = source.edge_index, check_features(source.x, with_steps=True)
     try:
         edges = check_edge_index(edge_index, len(features))
     except InputError as error:
@@ -91,8 +130,58 @@ def read_inputs(
             f"{error}; x of shape {features.shape} was read as [nodes, time steps, features]"
         ) from None
     predictor, features, steps = _flattened(as_predictor(model, task, inputs), features)
+    if features.dtype.kind in "iu":
+        predictor = IntegerPredictor(predictor)
     graph = Graph(edges, len(features), predictor.flow)
-    return Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
+    found = Inputs(predictor, features, graph, _layers_of(predictor), steps=steps)
+    return replace(
+        found,
+        has_integers=features.dtype.kind in "iu",
+        names=read_node_names(names, len(features)),
+        feature_names=read_feature_names(feature_names, found.width),
+    )
+
+
+def _read_data(
+    model: Any, data: Any, inputs: Mapping[str, Any] | None
+) -> tuple[Source, dict[str, Any]]:
+    """Return a ``Data`` object of PyTorch Geometric, and the further inputs of the model."""
+    from ..predictors.torch_module import inputs_of_data
+
+    if data.x is None:
+        raise InputError("the data object has no node features x; set data.x")
+    further = inputs_of_data(model, data)
+    names, titles = own_names(data, len(data.x)), own_feature_names(data, data.x.shape[-1])
+    if data.edge_index is not None or getattr(data, "adj_t", None) is None:
+        if data.edge_index is None:
+            raise InputError("the data object has no edges; set data.edge_index")
+        source = Source(data.x, data.edge_index, names, titles)
+    else:
+        found = read_source(data.x, data.adj_t)  # its rows are the targets
+        ends = found.edge_index[::-1]
+        source = replace(found, edge_index=ends, names=names, feature_names=titles)
+        further = {**_edge_inputs(model, source), **further}
+    return source, {**further, **(inputs or {})}
+
+
+def _edge_inputs(model: Any, source: Source) -> dict[str, Any]:
+    """Return the values of edges that the model takes; a warning says if weights are left out."""
+    given = {name: value for name, value in source.inputs.items() if value is not None}
+    if not given:
+        return {}
+    taken: list[str] = []
+    if is_torch_module(model):
+        from ..predictors.torch_module import takes_input
+
+        taken = [name for name in given if takes_input(model, name)]
+    if "edge_weight" in given and "edge_weight" not in taken:
+        warnings.warn(
+            "the edges have weights, but the model takes no argument edge_weight, so they are not "
+            "passed to it",
+            PGMExplainerWarning,
+            stacklevel=4,
+        )
+    return {name: given[name] for name in taken}
 
 
 def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArray, int | None]:
@@ -117,12 +206,28 @@ def _read_many(
         if takes_batch(model):
             found["batch"] = joined.graph_of
     predictor, x, steps = _flattened(as_predictor(model, task, found, many_graphs=True), joined.x)
+    if x.dtype.kind in "iu":
+        predictor = IntegerPredictor(predictor)
     graph = Graph(joined.edge_index, len(x), predictor.flow, joined.offsets)
-    return Inputs(predictor, x, graph, _layers_of(predictor), offsets=joined.offsets, steps=steps)
+    return Inputs(
+        predictor,
+        x,
+        graph,
+        _layers_of(predictor),
+        offsets=joined.offsets,
+        steps=steps,
+        has_integers=x.dtype.kind in "iu",
+    )
 
 
 def _read_hetero(
-    model: Any, data: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
+    model: Any,
+    data: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: Any,
+    names: Any,
+    feature_names: Any,
 ) -> Inputs:
     from ..predictors.hetero import HeteroPredictor, flatten, inputs_of_hetero
 
@@ -135,9 +240,25 @@ def _read_hetero(
     found = {**inputs_of_hetero(model, data), **(inputs or {})}
     predictor = HeteroPredictor(model, layout, predicted, task, found)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
-    names = TypedNodes(tuple(layout.sizes), sizes, predicted, widths)
+    if names is None:
+        names = {kind: own_names(data[kind], size) for kind, size in layout.sizes.items()}
+    if feature_names is None:
+        titles = {kind: own_feature_names(data[kind], w) for kind, w in layout.widths.items()}
+        feature_names = titles
+    labels = read_typed_names(names, layout.sizes)
+    types = TypedNodes(tuple(layout.sizes), sizes, predicted, widths, labels)
     graph = Graph(edge_index, len(x), predictor.flow)
-    return Inputs(predictor, x, graph, _layers_of(predictor), layout.kinds, names)
+    return Inputs(
+        predictor,
+        x,
+        graph,
+        _layers_of(predictor),
+        layout.kinds,
+        NodeNames(types, range(len(x)), typed=True),
+        types,
+        read_typed_feature_names(feature_names, layout.widths),
+        has_integers=bool(layout.integers),
+    )
 
 
 def _check_target_type(

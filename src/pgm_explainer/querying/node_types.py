@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..arrays import IntArray, as_list, check_node
+from ..arrays import as_list, check_node
 from ..errors import InputError
+from ..node_names import NodeNames
 from ..variables import VariableId
 
 __all__ = ["TypedNodes"]
@@ -17,7 +16,7 @@ __all__ = ["TypedNodes"]
 
 @dataclass(frozen=True)
 class TypedNodes(Sequence[VariableId]):
-    """Names made of node type and index within the type, such as ``("author", 5)``.
+    """Names made of node type and name within the type, such as ``("author", 5)``.
 
     Attributes:
         kinds: the node types, in the order of their nodes.
@@ -25,27 +24,24 @@ class TypedNodes(Sequence[VariableId]):
         default: the type of a node given by its index alone; for pairs, both types; None if the
             graph is predicted.
         widths: the number of features of each type.
+        labels: the names of the nodes of each type, if they have names other than their indices.
     """
 
     kinds: tuple[str, ...]
     sizes: tuple[int, ...]
     default: str | tuple[str, str] | None
     widths: tuple[int, ...]
+    labels: tuple[NodeNames, ...] = ()
 
     def __len__(self) -> int:
         return sum(self.sizes)
 
     def __getitem__(self, number: int) -> VariableId:  # type: ignore[override]
-        for kind, size in zip(self.kinds, self.sizes, strict=True):
+        for at, (kind, size) in enumerate(zip(self.kinds, self.sizes, strict=True)):
             if number < size:
-                return (kind, number)
+                return (kind, self.labels[at][number] if self.labels else number)
             number -= size
         raise IndexError(number)
-
-    def widths_of(self, nodes: IntArray) -> IntArray:
-        """Return the number of features of nodes, given by their indices among all nodes."""
-        kinds = np.searchsorted(np.cumsum(self.sizes), nodes, side="right")
-        return np.array(self.widths)[kinds]
 
     @property
     def widths_by_kind(self) -> tuple[tuple[str, int], ...]:
@@ -55,8 +51,8 @@ class TypedNodes(Sequence[VariableId]):
     def number(self, name: Any) -> Any:
         """Return a target by the indices of its nodes among all nodes.
 
-        A node is given by ``(type, index)``, or by its index alone. A graph has no name, and is
-        returned as it is.
+        A node is given by ``(type, index)`` or ``(type, name)``, or without its type. A graph has
+        no name, and is returned as it is.
         """
         if self.default is None:
             return name
@@ -71,13 +67,23 @@ class TypedNodes(Sequence[VariableId]):
 
     def _node(self, name: Any, default: str) -> int:
         kind, within = name if isinstance(name, tuple) and len(name) == 2 else (default, name)
-        if not isinstance(kind, str) or kind not in self.kinds:
-            raise InputError(f"unknown node type {kind!r}; choose one of: {', '.join(self.kinds)}")
+        number = self.node(kind, within)
         if kind != default:
             raise InputError(
                 f"{name!r} has no prediction to explain, as the model predicts nodes of type "
                 f"{default!r} (target_type)"
             )
+        return number
+
+    def node(self, kind: Any, within: Any) -> int:
+        """Return the index among all nodes of a node, given by its type and its name or index."""
+        if not isinstance(kind, str) or kind not in self.kinds:
+            raise InputError(f"unknown node type {kind!r}; choose one of: {', '.join(self.kinds)}")
+        if self.labels:
+            try:
+                within = self.labels[self.kinds.index(kind)].number(within)
+            except InputError as error:
+                raise InputError(f"{error} (type {kind!r})") from None
         members = self._members(kind)
         return members.start + check_node(within, len(members), f"{kind} node")
 

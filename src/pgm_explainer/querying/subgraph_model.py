@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import SampledEdges, Subgraph
-from ..predictors.base import Predictor
+from ..predictors import Predictor, SharedRows
 from .scores import ScoreReader
 from .tasks import Outputs
 
@@ -84,7 +84,7 @@ class SubgraphModel:
         probed = np.concatenate((again[:1], again[3:]))
         return cls(predictor, subgraph, outputs, reader, scores, before, probed)
 
-    def __call__(self, x: FloatArray, edges: SampledEdges | None = None) -> FloatArray:
+    def __call__(self, x: FloatArray | SharedRows, edges: SampledEdges | None = None) -> FloatArray:
         """Return probabilities (or values) ``[B, predictions, C]`` for features ``x [B, n, F]``.
 
         Args:
@@ -139,7 +139,8 @@ def kind_of_scores(
     Args:
         answer: the model's output for the unperturbed features ``x``.
     """
-    if output is not None or answer.shape[-1] == 1:
+    # Integers may be indices of an embedding, which has no others.
+    if x.dtype.kind == "f" and (output is not None or answer.shape[-1] == 1):
         stretched = _stretched(predictor, subgraph, x, outputs, answer)
         answer = np.concatenate((answer, stretched))
     rows = answer.reshape(-1, answer.shape[-1])
@@ -150,7 +151,7 @@ def kind_of_scores(
 def answers(
     predictor: Predictor,
     subgraph: Subgraph,
-    x: FloatArray,
+    x: FloatArray | SharedRows,
     outputs: Outputs,
     edges: SampledEdges | None = None,
 ) -> FloatArray:
@@ -162,7 +163,7 @@ def answers(
         ModelError: the model failed, or its output has a wrong shape.
     """
     samples, nodes = x.shape[:2]
-    shape = list(predictor.shaped(x).shape)
+    shape = list(x.shape if isinstance(x, SharedRows) else predictor.shaped(x).shape)
     try:
         scores = as_array(outputs.query(predictor, x, subgraph, edges), "the model's output")
     except InputError as error:

@@ -2,107 +2,102 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_list, check_node
 from ..errors import InputError
 from ..graph import Graph, SampledEdges, Subgraph
-from ..predictors import Predictor
+from ..predictors import Predictor, SharedRows
 from ..variables import GRAPH, VariableId
 
 __all__ = [
     "TASKS",
     "GraphOutput",
+    "LoneNodeTask",
     "NodeOutputs",
     "Outputs",
     "PairOutputs",
     "PairTask",
     "Task",
-    "query_predictor",
 ]
 
 
-class Outputs(Protocol):
-    """The recorded outputs of a model, and how to query them."""
+class Outputs(ABC):
+    """The recorded outputs of a model, and how to query them.
+
+    Attributes:
+        belong_to_nodes: whether each prediction belongs to a recorded node, and is part of its
+            variable.
+    """
+
+    belong_to_nodes: ClassVar[bool] = False
 
     @property
-    def belong_to_nodes(self) -> bool:
-        """Whether each prediction belongs to a recorded node, and is part of its variable."""
-        ...
+    def arguments(self) -> tuple[IntArray, ...]:
+        """The pairs of nodes that the model predicts, if it predicts pairs."""
+        return ()
 
     def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
+        self,
+        predictor: Predictor,
+        x: FloatArray | SharedRows,
+        subgraph: Subgraph,
+        edges: SampledEdges | None,
     ) -> Any:
-        """Return the model's output for features ``x [B, n, F]``."""
-        ...
+        """Return the model's output for features ``x [B, n, F]``, with edges of each sample."""
+        if isinstance(x, SharedRows):
+            return predictor.on_rows(x, subgraph, *self.arguments)
+        if edges is None:
+            return predictor(x, subgraph, *self.arguments)
+        return predictor.on_edges(x, subgraph, edges, *self.arguments)
 
+    @abstractmethod
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         """Return the required shape of the output without its last dimension."""
-        ...
 
+    @abstractmethod
     def take(self, scores: FloatArray) -> FloatArray:
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
-        ...
 
     def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
         """Return the graph of each node and of each prediction; None if these are not of graphs.
 
         A prediction of a graph depends on all nodes of that graph, and on no others.
         """
-        ...
-
-
-def query_predictor(
-    predictor: Predictor,
-    x: FloatArray,
-    subgraph: Subgraph,
-    edges: SampledEdges | None,
-    *pairs: IntArray,
-) -> Any:
-    """Return the output for features ``x [B, n, F]``, with the edges of each sample if given."""
-    if edges is None:
-        return predictor(x, subgraph, *pairs)
-    return predictor.on_edges(x, subgraph, edges, *pairs)
+        return None
 
 
 @dataclass(frozen=True)
-class NodeOutputs:
+class NodeOutputs(Outputs):
     """The predictions of some nodes, given by their positions in the subgraph."""
 
     rows: IntArray
-    belong_to_nodes: bool = True
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
+    belong_to_nodes: ClassVar[bool] = True
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, nodes)
 
     def take(self, scores: FloatArray) -> FloatArray:
-        if len(self.rows) == scores.shape[1]:  # all rows: avoid a copy of a large array
-            return scores
+        if self.belong_to_nodes and len(self.rows) == scores.shape[1]:
+            return scores  # all rows, in order: avoid a copy of a large array
         return scores[:, self.rows]
-
-    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
-        return None
 
 
 @dataclass(frozen=True)
-class GraphOutput:
+class LoneNodeOutputs(NodeOutputs):
+    """The predictions of some targets, which are variables of their own."""
+
+    belong_to_nodes: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class GraphOutput(Outputs):
     """The one prediction of the whole graph."""
-
-    belong_to_nodes: bool = False
-
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples,)
@@ -115,25 +110,20 @@ class GraphOutput:
 
 
 @dataclass(frozen=True)
-class PairOutputs:
+class PairOutputs(Outputs):
     """The predictions of pairs of nodes ``[2, P]``, given by their positions in the subgraph."""
 
     pairs: IntArray
-    belong_to_nodes: bool = False
 
-    def query(
-        self, predictor: Predictor, x: FloatArray, subgraph: Subgraph, edges: SampledEdges | None
-    ) -> Any:
-        return query_predictor(predictor, x, subgraph, edges, self.pairs)
+    @property
+    def arguments(self) -> tuple[IntArray, ...]:
+        return (self.pairs,)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, self.pairs.shape[1])
 
     def take(self, scores: FloatArray) -> FloatArray:
         return scores
-
-    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
-        return None
 
 
 class Task(Protocol):
@@ -190,8 +180,9 @@ class NodeTask:
         return np.array([target], dtype=np.int64)
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
-        reached = graph.within_hops(self.ends(target), hops)
-        return reached[reached != target]
+        ends = self.ends(target)
+        reached = graph.within_hops(ends, hops)
+        return reached[reached != ends]
 
     def target_at(self, node: int, graph: Graph) -> VariableId:
         return node
@@ -203,6 +194,36 @@ class NodeTask:
         self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
     ) -> tuple[Outputs, Sequence[VariableId]]:
         return NodeOutputs(subgraph.positions(recorded)), recorded.tolist()
+
+
+@dataclass(frozen=True)
+class LoneNodeTask(NodeTask):
+    """Node predictions without those of the candidates, which then need no wider subgraph.
+
+    The variable of a target is ``(node,)``, because the node itself is a part: it is perturbed too.
+    """
+
+    def check(self, target: Any, graph: Graph) -> VariableId:
+        return (super().check(target[0] if self._is_variable(target) else target, graph),)
+
+    def ends(self, target: VariableId) -> IntArray:
+        return np.array(target, dtype=np.int64)
+
+    def target_at(self, node: int, graph: Graph) -> VariableId:
+        return (node,)
+
+    def centre(self, targets: Sequence[VariableId], recorded: IntArray) -> IntArray | None:
+        return np.unique(np.array(targets, dtype=np.int64))
+
+    def outputs(
+        self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
+    ) -> tuple[Outputs, Sequence[VariableId]]:
+        rows = subgraph.positions(np.array(targets, dtype=np.int64)[:, 0])
+        return LoneNodeOutputs(rows), targets
+
+    @staticmethod
+    def _is_variable(target: Any) -> bool:
+        return isinstance(target, tuple) and len(target) == 1
 
 
 @dataclass(frozen=True)

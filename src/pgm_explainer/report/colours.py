@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "BAR_COLOURS",
     "BLUE",
     "CHANGED",
     "CLASSES",
@@ -31,6 +32,8 @@ KEPT, CHANGED = SKY, ORANGE
 """Colours of a prediction's state; classes use them only if there are many."""
 FALLS, RISES = VERMILLION, BLUE
 """Colours of effects below and above 0."""
+BAR_COLOURS = {"falls": FALLS, "rises": RISES, "both": INK, "": GREY}
+"""The colour of an effect by its direction."""
 CLASSES = (YELLOW, PURPLE, GREEN, WINE, INK, BROWN, SKY, ORANGE)
 """Ordered so that the first few differ most in lightness, also in greyscale print.
 

@@ -19,19 +19,23 @@ from .names import listed
 from .wording import Wording, part_mention, wording_for, wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..explanation import Explanation, FeatureEffect
+    from ..settings import Settings
 
 __all__ = [
-    "CORRECTIONS",
     "Mention",
     "Sentence",
     "ShownEffect",
     "dependence_sentence",
     "dependent_nodes",
+    "direction_of",
+    "direction_sentences",
     "effect_sentence",
     "effects_caption",
-    "lead_sentence",
+    "evidence_note",
+    "evidence_word",
     "left_out_sentences",
+    "level_words",
     "named_parts",
     "own_effects",
     "own_sentences",
@@ -39,7 +43,7 @@ __all__ = [
     "shown_effects",
 ]
 
-CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
+_CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
 """Names of the corrections for multiple tests, each after a comma."""
 _MOST_NAMED = 8
 
@@ -78,11 +82,22 @@ class ShownEffect:
     @property
     def direction(self) -> str:
         """``"falls"``, ``"rises"``, ``"both"`` if the sign is unclear; ``""`` if insignificant."""
-        if not self.effect.significant:
-            return ""
-        if self.effect.low <= 0 <= self.effect.high:
-            return "both"
-        return "falls" if self.effect.effect < 0 else "rises"
+        return direction_of(self.effect)
+
+
+def direction_of(effect: Effect | FeatureEffect) -> str:
+    """Return the direction of an effect; see :attr:`ShownEffect.direction`."""
+    if not effect.significant:
+        return ""
+    if effect.low <= 0 <= effect.high:
+        return "both"
+    return "falls" if effect.effect < 0 else "rises"
+
+
+def level_words(settings: Settings) -> str:
+    """Return the significance level and the correction for multiple tests."""
+    judged = settings.significance
+    return f"level {judged.significance:g}{_CORRECTIONS[judged.correction]}"
 
 
 def shown_effects(
@@ -126,26 +141,50 @@ def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
     return _say("{}{} {}.", who, Mention(shown.number), _predicate(shown, measure))
 
 
-def lead_sentence(explanation: Explanation) -> Sentence:
-    """Return a sentence about the strongest effect, or that there is none."""
-    found = int(explanation.effects.significant.sum())
-    if not found:
-        noun = wording_of(explanation.settings).noun
-        return [f"No {noun} has a significant effect on the prediction."]
-    (first,) = shown_effects(explanation, most=1)
-    its_own = first.is_target and explanation.task == "node"
-    perturbing, noun = first.words.perturbing.capitalize(), f"{first.words.noun} {{}}"
-    who: Sentence = ["the target itself"] if its_own else _say(noun, Mention(first.number))
-    rest = f", the strongest of {found} significant effects" if found > 1 else ""
-    predicate = _predicate(first, measure_of(explanation))
-    return _say("{} {} {}{}.", perturbing, who, predicate, rest)
+def evidence_word(direction: str, explanation: Explanation) -> str:
+    """Return what the direction of an effect means; empty if it is not significant.
+
+    A part whose perturbation lowers the probability of a class is evidence for that class.
+    """
+    if explanation.explained_class is not None:
+        words = {"falls": "for", "rises": "against"}
+    elif len(explanation.values) > 1:
+        words = {"falls": "closer", "rises": "away"}
+    else:
+        words = {"falls": "lowers", "rises": "raises"}
+    return {**words, "both": "both directions", "": ""}[direction]
+
+
+def evidence_note(direction: str, explanation: Explanation) -> str:
+    """Return the same as a remark beside a name: ``evidence against``."""
+    word = evidence_word(direction, explanation)
+    return f"evidence {word}" if word in ("for", "against") else word or "not significant"
+
+
+def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Iterator[Sentence]:
+    """Yield a sentence about the direction of the effects of some parts, if any is significant."""
+    measure = measure_of(explanation)
+    among = [each for each in shown_effects(explanation) if each.number in set(parts)]
+    said: list[Sentence] = []
+    for direction, verb in (
+        ("falls", measure.falls),
+        ("rises", measure.rises),
+        ("both", f"changes {measure.what} in both directions"),
+    ):
+        chosen = [each for each in among if each.direction == direction]
+        if chosen:
+            who = named_parts(explanation, [each.number for each in chosen])
+            verbs = {each.words.perturbing for each in chosen}
+            doing = verbs.pop() if len(verbs) == 1 else "perturbing"
+            said.append(_say("{} {} {}", doing, who, verb))
+    if said:
+        yield _capitalised([*_say("; ".join(["{}"] * len(said)), *said), "."])
 
 
 def effects_caption(explanation: Explanation) -> str:
     """Return how many parts change the prediction, and at which significance level."""
-    effects, judged = explanation.effects, explanation.settings.significance
+    effects, level = explanation.effects, level_words(explanation.settings)
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
-    level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
     parts = wording_of(explanation.settings).counted(of)
     what = measure_of(explanation).what
     have = "has" if found <= 1 else "have"

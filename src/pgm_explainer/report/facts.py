@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..network import BayesianNetwork
 
-__all__ = ["Fact", "fact_nodes", "informative_facts", "own_chance", "single_facts"]
+__all__ = [
+    "FEW_SAMPLES",
+    "Fact",
+    "fact_nodes",
+    "informative_facts",
+    "own_chance",
+    "single_facts",
+    "thin_support",
+]
+
+FEW_SAMPLES = 5
+"""With fewer samples behind it, a probability is unreliable."""
 
 _ENOUGH_SAMPLES = 20
 """Evidence with fewer samples is left out: its probabilities are too uncertain."""
@@ -51,6 +62,20 @@ class Fact:
         for node, word in self.known:
             words[node] = f"{words[node]}, {word}" if node in words else word
         return words
+
+
+def thin_support(samples: float) -> str | None:
+    """Return a warning if too few samples support the answer to a query, else None.
+
+    Args:
+        samples: their expected number; see :meth:`~pgm_explainer.Explanation.support`.
+    """
+    if samples >= FEW_SAMPLES:
+        return None
+    return (
+        f"fewer than {FEW_SAMPLES} samples are expected to match the evidence: the answer is "
+        f"unreliable"
+    )
 
 
 def fact_nodes(explanation: Explanation) -> list[VariableId]:
@@ -103,7 +128,7 @@ def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
     where nodes have no predictions, that its features are original.
     """
     if node == explanation.target:
-        return explanation.query(), "holds"
+        return explanation.query(), "kept"
     assert explanation.network is not None
     variable = explanation.network.variable(node)
     word = "kept" if variable.levels > 1 else "original"

@@ -10,12 +10,23 @@ import numpy as np
 from .names import printable, value_labels
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..effects import Effects
+    from ..explanation import Explanation, FeatureEffects
 
-__all__ = ["Measure", "measure_of"]
+__all__ = [
+    "Measure",
+    "figures",
+    "measure_of",
+    "p_value",
+    "percent",
+    "plain_measure",
+    "share_of",
+]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
 """Numbers outside this range are written with an exponent."""
+_SMALLEST_LOG_P = -690.0
+"""A p-value with a smaller logarithm underflows."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +76,9 @@ class Measure:
         return format(self.factor * effect, form)
 
 
-def measure_of(explanation: Explanation) -> Measure:
-    """Return the format for the effects of an explanation."""
-    effects = explanation.effects
-    counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
-    largest = float(abs(counted).max(initial=0.0))
+def measure_of(explanation: Explanation, features: FeatureEffects | None = None) -> Measure:
+    """Return the format for the effects of an explanation: of its parts, or of features."""
+    largest = _largest(explanation.effects if features is None else features)
     what = _explained(explanation)
     falls, rises = f"lowers {what}", f"raises {what}"
     if explanation.explained_class is not None:
@@ -79,6 +88,77 @@ def measure_of(explanation: Explanation) -> Measure:
         falls = f"keeps {what} closer to the original ones"
         rises = f"moves {what} away from the original ones"
     return Measure(what, falls, rises, _decimals(largest, digits=3, least=0))
+
+
+def plain_measure(effects: Effects | FeatureEffects) -> Measure:
+    """Return the format for effects on a prediction that is not known."""
+    what = "the prediction"
+    decimals = _decimals(_largest(effects), digits=3, least=0)
+    return Measure(what, f"lowers {what}", f"raises {what}", decimals)
+
+
+def p_value(log_p: float) -> str:
+    """Return a p-value from its natural logarithm.
+
+    Examples:
+        >>> p_value(-9.0), p_value(-5000.0)
+        ('0.0001', '<1e-299')
+    """
+    return f"{np.exp(log_p):.1g}" if log_p >= _SMALLEST_LOG_P else "<1e-299"
+
+
+def share_of(fraction: float, count: int) -> str:
+    """Return how many of some things, to be followed by ``of them``; never 0% or 100%.
+
+    Examples:
+        >>> [share_of(each, 10_000) for each in (0, 0.0001, 0.676, 0.9998, 1)]
+        ['none', '1', '67.6%', 'all but 2', 'all']
+    """
+    number, text = round(fraction * count), f"{fraction:.1%}"
+    if number in (0, count):
+        return "all" if number else "none"
+    if text in ("0.0%", "100.0%"):
+        return f"{number}" if text == "0.0%" else f"all but {count - number}"
+    return text
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent; one that is close to 0 or 1 is not rounded to it.
+
+    Examples:
+        >>> percent(0.2534), percent(0.99996), percent(1.0)
+        ('25.3%', 'more than 99.9%', '100.0%')
+    """
+    if 0 < probability < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if 0.999 < probability < 1 else f"{probability:.1%}"
+
+
+def figures(*numbers: float) -> list[str]:
+    """Return numbers with as many decimals, from 3 to 6, as it takes to tell them apart.
+
+    Probabilities are also told apart from 0 and 1; large values have fewer decimals.
+
+    Examples:
+        >>> figures(0.253, 0.2531), figures(0.25, 0.3), figures(0.99997), figures(1234.5, 1300)
+        (['0.2530', '0.2531'], ['0.250', '0.300'], ['0.99997'], ['1234', '1300'])
+    """
+    largest = max(map(abs, numbers))
+    if largest > 1 or largest < _SMALLEST:
+        return [f"{each:.4g}" for each in numbers]
+    exact = {round(each, 6) for each in (0.0, 1.0, *numbers)}
+    for decimals in range(3, 6):
+        if len({round(each, decimals) for each in exact}) == len(exact):
+            break
+    else:
+        decimals = 6
+    return [f"{each:.{decimals}f}" for each in numbers]
+
+
+def _largest(effects: Effects | FeatureEffects) -> float:
+    """Return the largest size of a significant effect or, without any, of all effects."""
+    counted = effects.effect[effects.significant] if effects.significant.any() else effects.effect
+    return float(abs(counted).max(initial=0.0))
 
 
 def _explained(explanation: Explanation) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "label_of",
     "listed",
     "pad",
+    "predicted_values",
     "printable",
     "shorten",
     "value_labels",
@@ -46,10 +47,25 @@ def value_labels(explanation: Explanation) -> list[str]:
     return [f"value {at}" for at in range(len(explanation.values))]
 
 
+def predicted_values(explanation: Explanation) -> str:
+    """Return what a regression predicts: ``the value 3.2``, or ``price 3.2 and tax 0.6``."""
+    names, output = explanation.settings.model.class_names, explanation.settings.model.output
+    values = [f"{value:.4g}" for value in explanation.values]
+    if names is None:
+        plural = "s" if len(values) > 1 else ""
+        return (
+            f"the value{plural} {listed(values)}{'' if output is None else f' of output {output}'}"
+        )
+    called = zip(value_labels(explanation), values, strict=True)
+    return listed([f"{name} {value}" for name, value in called])
+
+
 def variable_label(explanation: Explanation, node: VariableId) -> str:
     """Return the label of a variable of the network: a part, a pair or the graph."""
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
+    if explanation.position is not None and node == explanation.target:
+        return f"{label_of(node)} {explanation.position}"
     if explanation.part_labels and node != explanation.target:
         return part_label(explanation, explanation.names.index(node))
     return label_of(node)

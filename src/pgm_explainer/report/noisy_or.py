@@ -17,7 +17,7 @@ __all__ = ["NOISY_OR", "noisy_or_chances"]
 
 NOISY_OR = (
     "A noisy-or distribution: each cause changes the prediction independently, with the "
-    "probability shown. The prediction holds if none of them does."
+    "probability shown. The prediction is kept if none of them does."
 )
 
 

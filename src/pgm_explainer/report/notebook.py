@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from .colours import CHANGED, KEPT, VERMILLION
 from .effects import dependence_sentence, effects_caption, own_sentences
 from .facts import fact_nodes, informative_facts, own_chance
+from .features import feature_rows, feature_words
 from .layers import Point, place_network
+from .measure import measure_of
 from .names import printable, shorten, variable_label
-from .terms import describe_terms
+from .terms import describe_kept, describe_terms
 from .text import (
     CHANGES,
     DEPENDS,
+    FEATURES,
     MOST_EFFECTS,
     PAIRS,
     as_texts,
@@ -27,14 +30,15 @@ from .text import (
     effect_column_words,
     effect_rows,
     fact_words,
+    moved_words,
     network_words,
     pair_rows,
-    summarise,
+    reason_lines,
 )
 from .wording import wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..explanation import Explanation, FeatureEffects
     from ..sampling import VariableId
 
 __all__ = ["to_notebook_html"]
@@ -46,9 +50,10 @@ _CELL = 'style="text-align: right; padding: 0.15em 0.6em"'
 
 def to_notebook_html(explanation: Explanation) -> str:
     """Return an HTML fragment that shows the explanation; all names in it are escaped."""
-    parts = [_paragraph(summarise(explanation)), *_effects(explanation)]
+    parts = [*map(_paragraph, reason_lines(explanation)), *_effects(explanation)]
     parts += [_paragraph(said) for said in network_words(explanation)]
     if explanation.network is not None:
+        parts.append(_paragraph(describe_kept(explanation)))
         known = "".join([_dependence(explanation), *_facts(explanation)])
         parts.append(_side_by_side([_svg(explanation), known]))
     parts.append(_paragraph(describe_terms(explanation.settings)))
@@ -85,8 +90,20 @@ def _effects(explanation: Explanation) -> Iterator[str]:
         yield _paragraph(said)
     if explanation.effects.pairs:
         yield _table(_text(f"{PAIRS}:"), pair_rows(explanation))
+    if explanation.features is not None:
+        yield from _features(explanation, explanation.features)
     for said in as_texts(explanation, [dependence_sentence(explanation)]):
         yield _paragraph(said, DEPENDS)
+
+
+def _features(explanation: Explanation, features: FeatureEffects) -> Iterator[str]:
+    """Yield which single features change the prediction."""
+    caption, columns = feature_words(explanation, features)
+    if not features.significant.any():
+        yield _paragraph(caption, FEATURES)
+        return
+    rows = feature_rows(features, measure_of(explanation, features))
+    yield _table(f"<b>{FEATURES}:</b> {_text(f'{caption} {columns}')}", rows)
 
 
 def _dependence(explanation: Explanation) -> str:
@@ -95,7 +112,7 @@ def _dependence(explanation: Explanation) -> str:
     words = wording_of(explanation.settings)
     left_out = f"; {more} more {words.plural} are in explanation.ranking" if more else ""
     caption = (
-        f"Probability that the prediction holds according to the network: "
+        f"Probability that the prediction is kept according to the network: "
         f"{explanation.query():.1%} without evidence, and given evidence about one "
         f"{words.noun}{left_out}. {column_words()}"
     )
@@ -123,7 +140,12 @@ def _cells(row: Sequence[str]) -> str:
 def _facts(explanation: Explanation) -> Iterator[str]:
     facts = informative_facts(explanation, most=1)
     if facts:
-        rows = "".join(f"<li>{fact.holds:.1%} if {_text(fact_words(fact))}</li>" for fact in facts)
+        base = explanation.query()
+        rows = "".join(
+            f"<li>{fact.holds:.1%} if {_text(fact_words(fact))} "
+            f"({moved_words(fact.holds, base)})</li>"
+            for fact in facts
+        )
         yield "<p>Most informative evidence:</p>"
         yield f'<ul style="list-style: none; padding: 0">{rows}</ul>'
 

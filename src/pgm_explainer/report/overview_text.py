@@ -63,7 +63,7 @@ def listings(overview: Overview) -> list[Listing]:
         *by_class,
         Listing(other, noun, overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
-        Listing("Features that matter to most predictions", "feature", overview.features, cramer),
+        Listing(f"Features {change}", "feature", overview.features, effect, points),
     ]
     return [each for each in every if each.entries]
 
@@ -92,10 +92,15 @@ def overview_text(overview: Overview) -> str:
 def facts(overview: Overview) -> list[tuple[str, str]]:
     """Return figures about the job, as pairs of a name and a value."""
     done = overview.explained + overview.failed
+    stayed = []
+    if overview.class_stayed is not None:
+        often = f"in {overview.class_stayed:.1%} of perturbed graphs, on average"
+        stayed = [("class stayed the same", often)]
     lines = [
         ("targets", f"{done:,} of {overview.targets:,}"),
         ("explained", f"{overview.explained:,}"),
         ("failed", f"{overview.failed:,}"),
+        *stayed,
         ("never changed", f"{overview.unchanged:,} predictions"),
         ("no significant effect", f"{overview.unaffected:,} predictions"),
         ("changed by the target itself", f"{overview.own:,} predictions"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..variables import VariableId
+from ..variables import is_edge
 from .effects import ShownEffect, shown_effects
 from .names import label_of, printable
 from .wording import wording_of
@@ -45,7 +45,7 @@ def is_strip(explanation: Explanation) -> bool:
     labels, members = explanation.part_labels, explanation.part_members
     candidates = set(explanation.ranking.nodes.tolist())
     return bool(labels) and all(
-        number in labels and number not in members and not _is_edge(labels[number])
+        number in labels and number not in members and not is_edge(labels[number])
         for number in candidates
     )
 
@@ -83,7 +83,3 @@ def _place(explanation: Explanation, number: int) -> tuple[int | None, str]:
     if isinstance(label, tuple) and len(label) == 2 and isinstance(label[0], int):
         return label[0], str(label[1])
     return None, label_of(label)
-
-
-def _is_edge(label: VariableId) -> bool:
-    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)

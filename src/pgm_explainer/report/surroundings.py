@@ -18,7 +18,10 @@ from .layout import Positions, edges_among, place_nodes, visible_nodes
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["DrawnEdge", "DrawnGroup", "Surroundings"]
+__all__ = ["NUM_SHAPES", "DrawnEdge", "DrawnGroup", "Surroundings"]
+
+NUM_SHAPES = 6
+"""How many shapes there are for node types; if there are more types, the last ones share one."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,37 @@ class Surroundings:
     def edges(self) -> IntArray:
         """Edges ``[2, e]`` among the nodes drawn, by their positions, each once."""
         return edges_among(self.nodes, self.explanation)
+
+    @cached_property
+    def heads(self) -> NDArray[np.bool_] | None:
+        """Whether each edge points to its first and to its second end, ``[2, e]``.
+
+        None if the neighbourhood has the opposite of every edge: it is drawn without arrowheads.
+        """
+        part = self.explanation.neighbourhood
+        if part is None:
+            return None
+        proper = part.nodes[part.edge_index[:, part.edge_index[0] != part.edge_index[1]]]
+        every = set(map(tuple, proper.T.tolist()))
+        if all((v, u) in every for u, v in every):
+            return None
+        drawn = self.nodes[self.edges].T.tolist()
+        pointed = [((v, u) in every, (u, v) in every) for u, v in drawn]
+        return np.array(pointed, dtype=bool).reshape(-1, 2).T
+
+    @cached_property
+    def types(self) -> dict[int, str]:
+        """The type of each node drawn, if nodes of several types are drawn."""
+        names: Any = self.explanation.names
+        found = {node: str(names[node][0]) for node in self.nodes.tolist()} if names.typed else {}
+        return found if len(set(found.values())) > 1 else {}
+
+    @cached_property
+    def shapes(self) -> dict[str, int]:
+        """The number of the shape of each node type, the target's type first, then by name."""
+        ends = {self.types[end] for end in self.explanation.ends.tolist() if end in self.types}
+        names = sorted(set(self.types.values()), key=lambda name: (name not in ends, name))
+        return {name: min(at, NUM_SHAPES - 1) for at, name in enumerate(names)}
 
     @cached_property
     def at(self) -> Positions:
@@ -188,6 +222,10 @@ class Surroundings:
             return False  # only the target was predicted
         coloured = sum(number in self.palette for number in self.classes.values())
         return 0 < coloured < len(self.nodes)
+
+    def shape(self, at: int) -> int:
+        """Return the number of the shape of a node: 0, a circle, unless there are node types."""
+        return self.shapes.get(self.types.get(int(self.nodes[at]), ""), 0)
 
     def colour(self, at: int) -> str | None:
         """Return the colour of a node's predicted class, if it has one."""

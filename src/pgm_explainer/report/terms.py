@@ -1,8 +1,10 @@
-"""Sentences that define *held* and *perturbed* for an explanation."""
+"""Sentences that define *kept* and *perturbed* for an explanation."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..sampling import (
     Absolute,
@@ -20,10 +22,14 @@ from ..sampling import (
     TopFraction,
 )
 from ..settings import Settings
-from .names import listed, printable
+from .measure import figures, measure_of, share_of
+from .names import class_label, listed, printable
 from .wording import kind_names
 
-__all__ = ["describe_held", "describe_perturbed", "describe_terms"]
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["describe_held", "describe_kept", "describe_perturbed", "describe_terms"]
 
 _NEW_FEATURES = {
     "mean": "their mean",
@@ -33,12 +39,61 @@ _NEW_FEATURES = {
     "random": "0 or 1 with equal probability",
     "uniform": "their values plus uniform noise of up to half their range",
     "permute": "the features of another node",
+    "substitute": (
+        "the features of another node (three times in four, of one that differs), even if the "
+        "edges do not permit them"
+    ),
 }
 
 
 def describe_terms(settings: Settings) -> str:
     """Define held and perturbed for the settings of an explanation."""
     return f"{describe_held(settings)} {describe_perturbed(settings)}"
+
+
+def describe_kept(explanation: Explanation) -> str:
+    """Say when the prediction counts as kept, in the numbers of its explanation, and how often.
+
+    That is what its network is about: not whether the predicted class stayed the same.
+    """
+    condition = _kept(explanation) or _held(
+        explanation.settings.sampling.change, "the explained class"
+    )
+    samples = explanation.settings.sampling.num_samples
+    often = share_of(explanation.held, samples)
+    others = "; the same rule applies to the predictions of other nodes"
+    has_others = explanation.settings.model.has_own_predictions and not explanation.part_labels
+    return (
+        f"In the network, “kept” means that {condition}. That was so in {often} of {samples:,} "
+        f"samples{others if has_others else ''}."
+    )
+
+
+def _kept(explanation: Explanation) -> str:
+    """Return the condition in numbers; empty if the change has none."""
+    measure, change = measure_of(explanation), explanation.settings.sampling.change
+    if isinstance(change, Flip) and explanation.explained_class is not None:
+        return f"{class_label(explanation, explanation.explained_class)} was the most likely class"
+    if not explanation.thresholds:
+        return ""
+    several = len(explanation.values) > 1 and explanation.probability is None
+    by = explanation.thresholds[0]
+    if several:
+        return f"no predicted value changed by more than {by:.3g}"
+    limits = (0.0, 1.0) if explanation.probability is not None else (-np.inf, np.inf)
+    before = explanation.values[explanation.explained_class or 0]
+    lowest = [before - each for each in explanation.thresholds]
+    if isinstance(change, (LargeMove, Absolute, Deviation, TopDeviation)):
+        low, high = max(lowest[0], limits[0]), min(before + by, limits[1])
+        now, low_text, high_text = figures(before, low, high)
+        return f"{measure.what} stayed between {low_text} and {high_text} ({now} unperturbed)"
+    if lowest[0] <= 0:
+        return f"{measure.what} did not fall by more than {by:.3g}, which it could not"
+    now, *below = figures(before, *lowest)
+    kept = f"{measure.what} did not fall from {now} to below {below[0]}"
+    if len(below) == 1:
+        return kept
+    return f"{kept}, and its level of change is how many of {listed(below)} it fell below"
 
 
 def describe_held(settings: Settings) -> str:
@@ -50,7 +105,7 @@ def describe_held(settings: Settings) -> str:
         A prediction held (kept) if the probability of its class did not fall by more than 0.05.
     """
     model = settings.model
-    subject = "A prediction held (kept)" if model.task == "node" else "The prediction held"
+    subject = "A prediction held (kept)" if model.has_own_predictions else "The prediction held"
     own = model.explained_class is None and model.output is None
     its_class = "its class" if own else "the explained class"
     return f"{subject} if {_held(settings.sampling.change, its_class)}."
@@ -93,7 +148,7 @@ def _done(name: str, kind: Any, sampling: SamplingConfig) -> tuple[str, str]:
     by = f"replaced by {_new(sampling.perturbation)}"
     values = (
         by
-        if sampling.perturbation.describe().name != "permute"
+        if sampling.perturbation.describe().name not in ("permute", "substitute")
         else "replaced by those of another node"
     )
     match name:

@@ -6,15 +6,14 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..sampling import VariableId
 from .effects import (
     Sentence,
     dependence_sentence,
+    direction_sentences,
     effect_sentence,
     effects_caption,
-    lead_sentence,
+    evidence_word,
     left_out_sentences,
     named_parts,
     own_sentences,
@@ -22,10 +21,12 @@ from .effects import (
     shown_effects,
 )
 from .facts import Fact, fact_nodes, informative_facts, single_facts
-from .measure import measure_of
-from .names import aligned, listed, pad, printable, shorten, value_labels, width
+from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
+from .measure import measure_of, p_value
+from .names import aligned, class_label, listed, pad, predicted_values, printable, shorten, width
+from .reason import reason_sentences
 from .roles import idle_nodes
-from .terms import describe_terms
+from .terms import describe_kept, describe_terms
 from .wording import part_mention, wording_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHANGES",
     "DEPENDS",
+    "FEATURES",
     "MOST_EFFECTS",
     "MOST_PAIRS",
     "PAIRS",
@@ -46,12 +48,12 @@ __all__ = [
     "effects_of",
     "fact_words",
     "headline",
+    "moved_words",
     "network_words",
-    "p_value",
     "pair_rows",
     "paragraph",
     "predicted",
-    "summarise",
+    "reason_lines",
     "support_words",
 ]
 
@@ -62,32 +64,30 @@ MOST_EFFECTS, MOST_PAIRS = 8, 3
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
-_SMALLEST_LOG_P = -690.0
-"""A p-value with a smaller logarithm underflows."""
 
 
 def describe(explanation: Explanation) -> str:
     """Describe the prediction, its causes, what else depends on it, and the network."""
-    blocks = [paragraph(summarise(explanation)), _changes(explanation)]
+    reason = "\n".join(map(paragraph, reason_lines(explanation)))
+    blocks = [reason, _changes(explanation)]
     (along,) = as_texts(explanation, [dependence_sentence(explanation)])
-    blocks += [*_pairs(explanation), paragraph(f"{DEPENDS}: {along}")]
+    blocks += [*_pairs(explanation), *_features(explanation), paragraph(f"{DEPENDS}: {along}")]
     blocks += [paragraph(text) for text in network_words(explanation)]
     if explanation.network is not None:
-        blocks += [*_table(explanation), *_facts(explanation)]
+        blocks += [
+            paragraph(describe_kept(explanation)),
+            *_table(explanation),
+            *_facts(explanation),
+        ]
         blocks.append(paragraph(f"Network: {printable(explanation.network.factorisation)}", 3))
     blocks.append(paragraph(describe_terms(explanation.settings)))
     blocks += [paragraph(f"Warning: {warning}.") for warning in explanation.warnings]
     return "\n\n".join(blocks)
 
 
-def summarise(explanation: Explanation) -> str:
-    """Summarise in one paragraph what was predicted and what changes it most."""
-    samples = explanation.settings.sampling.num_samples
-    share = "all" if explanation.held == 1 else f"{explanation.held:.1%} of"
-    held = f"The prediction held in {share} {samples} perturbed graphs."
-    return " ".join(
-        [predicted(explanation), held, *as_texts(explanation, [lead_sentence(explanation)])]
-    )
+def reason_lines(explanation: Explanation) -> list[str]:
+    """Return the sentences of the reason for the prediction, in words for a manager."""
+    return as_texts(explanation, reason_sentences(explanation))
 
 
 def predicted(explanation: Explanation) -> str:
@@ -118,18 +118,19 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     """Yield a table of the strongest significant effects, starting with its header."""
     measure = measure_of(explanation)
     found = shown_effects(explanation, most=MOST_EFFECTS)
-    ways = [""] if any(each.direction == "both" for each in found) else []
     noun = wording_of(explanation.settings).noun
-    yield [noun, "effect", "95% interval", "strength", "p", *ways]
+    is_class = explanation.explained_class is not None
+    way = "evidence" if is_class else "direction"
+    yield [noun, "effect", "95% interval", way, "strength", "p"]
     for each in found:
         effect = each.effect
         yield [
             _name(effect.node) + (" (target)" if each.is_target else ""),
             measure.signed(effect.effect),
             measure.interval(effect.low, effect.high),
+            evidence_word(each.direction, explanation),
             f"{effect.strength:.2f}",
             p_value(effect.log_p),
-            *("both directions" if each.direction == "both" else "" for _ in ways),
         ]
 
 
@@ -140,9 +141,17 @@ def effect_column_words(explanation: Explanation) -> str:
     words = wording_of(explanation.settings)
     perturbed = f"the {words.noun} is {words.perturbed}"
     return (
-        f"effect: mean change when {perturbed}{unit}; strength: size of the change in "
-        f"either direction, relative to the strongest; p: p-value of the test for no effect."
+        f"effect: mean change when {perturbed}{unit}; {_evidence_words(explanation)}strength: size "
+        f"of the change in either direction, relative to the strongest; p: p-value of the test for "
+        f"no effect."
     )
+
+
+def _evidence_words(explanation: Explanation) -> str:
+    if explanation.explained_class is None:
+        return ""
+    explained = class_label(explanation, explanation.explained_class)
+    return f"evidence: for {explained} if the effect is below 0, against it if above; "
 
 
 def pair_rows(
@@ -166,16 +175,6 @@ def pair_rows(
         ]
 
 
-def p_value(log_p: float) -> str:
-    """Return a p-value from its natural logarithm.
-
-    Examples:
-        >>> p_value(-9.0), p_value(-5000.0)
-        ('0.0001', '<1e-299')
-    """
-    return f"{np.exp(log_p):.1g}" if log_p >= _SMALLEST_LOG_P else "<1e-299"
-
-
 def _changes(explanation: Explanation) -> str:
     lines = [paragraph(f"{CHANGES}: {effects_caption(explanation)}")]
     found = int(explanation.effects.significant.sum())
@@ -195,6 +194,20 @@ def _pairs(explanation: Explanation) -> Iterator[str]:
         yield "\n".join([f"{PAIRS}:", *aligned(list(pair_rows(explanation))), *left_out])
 
 
+def _features(explanation: Explanation) -> Iterator[str]:
+    features = explanation.features
+    if features is None:
+        return
+    caption, columns = feature_words(explanation, features)
+    lines, found = [paragraph(f"{FEATURES}: {caption}")], int(features.significant.sum())
+    if found:
+        lines += aligned(list(feature_rows(features, measure_of(explanation, features))))
+        if found > MOST_FEATURES:
+            lines.append(f"… and {found - MOST_FEATURES} more: see explanation.features")
+        lines.append(paragraph(columns))
+    yield "\n".join(lines)
+
+
 def network_words(explanation: Explanation) -> Iterator[str]:
     """Describe the network: its parts, which of them matter, and which strong ones are missing."""
     words = wording_of(explanation.settings)
@@ -211,7 +224,8 @@ def network_words(explanation: Explanation) -> Iterator[str]:
         return
     numbers = [explanation.names.index(node) for node in nodes]
     (contained,) = as_texts(explanation, [named_parts(explanation, numbers)])
-    said = [f"The network contains {contained}."]
+    directions = as_texts(explanation, direction_sentences(explanation, numbers))
+    said = [f"The network contains {contained}.", *directions]
     if not blanket:
         said.append("In it, the prediction depends on none of them.")
     elif len(blanket) < len(nodes):
@@ -222,8 +236,8 @@ def network_words(explanation: Explanation) -> Iterator[str]:
     if idle and blanket:
         one = "" if len(idle) == 1 else "any one of "
         said.append(
-            f"Evidence about {one}{_names(idle)} alone does not change the probability that it "
-            f"holds."
+            f"Evidence about {one}{_names(idle)} alone does not change the probability that "
+            f"it is kept."
         )
     yield " ".join([*said, *as_texts(explanation, left_out_sentences(explanation))])
 
@@ -236,11 +250,12 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
         target: the name of the target.
         chance: text about the probability of the explained class, placed after it.
     """
-    named = {"graph": "The graph", "edge": f"The pair {target}", "node": f"Node {target}"}
+    graph = "The graph" if explanation.position is None else f"Graph {explanation.position}"
+    named = {"graph": graph, "edge": f"The pair {target}", "node": f"Node {target}"}
     subject = named[explanation.task]
     explained, predicted = explanation.explained_class, explanation.predicted_class
     if explained is None or predicted is None:
-        return f"{subject} has {_values(explanation)}"
+        return f"{subject} has {predicted_values(explanation)}"
     negation, quality = _quality(explanation, predicted)
     is_predicted = f"is predicted {negation}to {quality}"
     if explained == predicted:
@@ -255,15 +270,6 @@ def _quality(explanation: Explanation, number: int) -> tuple[str, str]:
     if explanation.settings.model.output is None:
         return "", f"be of class {printable(explanation.class_name(number))}"
     return "" if number == 1 else "not ", f"have label {printable(explanation.class_name(1))}"
-
-
-def _values(explanation: Explanation) -> str:
-    names, output = explanation.settings.model.class_names, explanation.settings.model.output
-    values = [f"{value:.4g}" for value in explanation.values]
-    if names is None:
-        return f"the value {', '.join(values)}{'' if output is None else f' of output {output}'}"
-    called = zip(value_labels(explanation), values, strict=True)
-    return listed([f"{name} {value}" for name, value in called])
 
 
 def chances(explanation: Explanation) -> Iterator[list[str]]:
@@ -306,7 +312,7 @@ def _table(explanation: Explanation) -> Iterator[str]:
     if not explanation.nodes:
         return
     title = (
-        f"Probability that the prediction holds according to the network "
+        f"Probability that the prediction is kept according to the network "
         f"({explanation.query():.1%} without evidence), given evidence about {_about(explanation)}:"
     )
     left_out = len(explanation.nodes) - len(fact_nodes(explanation))
@@ -325,14 +331,18 @@ def _about(explanation: Explanation) -> str:
     """Return what evidence is about."""
     if explanation.part_labels:
         return f"one {wording_of(explanation.settings).noun}"
-    features = "features or own prediction" if explanation.task == "node" else "features"
-    return f"one node's {features}"
+    own = explanation.settings.model.has_own_predictions
+    return "one node's features or own prediction" if own else "one node's features"
 
 
 def _facts(explanation: Explanation) -> Iterator[str]:
     facts = informative_facts(explanation, most=1)
     if facts:
-        rows = [[f"{fact.holds:.1%}", fact_words(fact)] for fact in facts]
+        base = explanation.query()
+        rows = [
+            [f"{fact.holds:.1%}", f"{fact_words(fact)} ({moved_words(fact.holds, base)})"]
+            for fact in facts
+        ]
         columns = max(width(row[0]) for row in rows)
         lines = [f"{pad(chance, columns + 2)}  if {words}" for chance, words in rows]
         pairs = any(len(fact.known) > 1 for fact in facts)
@@ -351,6 +361,16 @@ def fact_words(fact: Fact) -> str:
     for node, word in fact.known:
         known.setdefault(node, []).append(word)
     return " and ".join(f"{_name(node)} is {' and '.join(words)}" for node, words in known.items())
+
+
+def moved_words(holds: float, base: float) -> str:
+    """Return how evidence moves the probability that the prediction is kept.
+
+    Examples:
+        >>> moved_words(0.91, 0.853), moved_words(0.4, 0.853)
+        ('raises it by 5.7 points', 'lowers it by 45.3 points')
+    """
+    return f"{'raises' if holds > base else 'lowers'} it by {100 * abs(holds - base):.1f} points"
 
 
 def support_words(support: float, num_samples: int) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..feature_names import feature_titles
 from ..printing import label_of, printable
-from ..variables import VariableId
+from ..variables import VariableId, is_edge
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -89,11 +90,13 @@ def wording_for(explanation: Explanation, number: int) -> Wording:
     if len(names) == 1:
         return _wording(names[0], settings)
     groups = [name for name in names if name.startswith("groups")]
-    if isinstance(label, tuple) and all(isinstance(each, int) for each in label):
+    if is_edge(label):
         return _wording("edges", settings)
-    first = str(label[-1] if isinstance(label, tuple) else label).split(" ")[0]
+    last = str(label[-1] if isinstance(label, tuple) else label)
+    if "features" in names and last in feature_titles(explanation.feature_names):
+        return _FEATURE
     for name, word in (("features", "feature"), ("time", "step")):
-        if name in names and first == word:
+        if name in names and last.split(" ")[0] == word:
             return _KINDS[name]
     return _KINDS[groups[0]] if len(groups) == 1 else _GROUP if groups else _PART
 

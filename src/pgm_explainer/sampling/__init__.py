@@ -1,7 +1,6 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples."""
 
 from ..variables import GRAPH, Variable, VariableId
-from .attributes import draw_attribute_samples
 from .change import (
     CHANGE_TYPES,
     CHANGES,
@@ -24,6 +23,7 @@ from .generate import batch_size, draw_samples, perturbed_batch, probe_features
 from .parts import (
     PART_KINDS,
     Edges,
+    FeatureCells,
     Features,
     Groups,
     Mixed,
@@ -47,9 +47,7 @@ from .perturbation import (
 )
 from .population import Population
 from .randomness import Draws
-from .samples import Samples
-from .table import SampleTable
-from .values import Outcome
+from .samples import Outcome, Samples, SampleTable
 
 __all__ = [
     "CHANGES",
@@ -66,6 +64,7 @@ __all__ = [
     "Draws",
     "Edges",
     "Fall",
+    "FeatureCells",
     "Features",
     "Flip",
     "Groups",
@@ -96,7 +95,6 @@ __all__ = [
     "check_changes",
     "check_columns",
     "check_samples",
-    "draw_attribute_samples",
     "draw_samples",
     "new_features",
     "perturbed_batch",

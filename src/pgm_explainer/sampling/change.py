@@ -17,17 +17,15 @@ from numpy.typing import NDArray
 from ..arrays import (
     FloatArray,
     IntArray,
-    as_array,
-    call_own,
     check_fraction,
     has_attributes,
     is_number,
     own_name,
     resolve,
 )
-from ..choices import Choice, Described, UserDefined
+from ..choices import Choice, Described
 from ..errors import InputError
-from .indicators import CheckedChange, check_levels
+from .indicators import CheckedChange, CustomChange
 
 __all__ = [
     "CHANGES",
@@ -82,11 +80,29 @@ class Change(Choice, Protocol):
         """Return the levels ``[n, V]`` of severities ``[n, V]``."""
         ...
 
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        """Return how much each prediction must change to count as changed, ``[V, levels - 1]``.
+
+        The unit is that of the model's probabilities or values. An indicator that does not compare
+        a change with a threshold returns none, ``[V, 0]``.
+
+        Args:
+            severity: the severities of all samples ``[n, V]``; without rows if the indicator does
+                not need them.
+            before: as in :meth:`severity`.
+        """
+        ...
+
 
 def _fall(before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
     """Return by how much the probability of the explained class fell."""
     at = np.arange(len(classes))
     return np.asarray(before[at, classes] - after[..., at, classes])
+
+
+def _each(severity: FloatArray, *thresholds: float) -> FloatArray:
+    """Return the same thresholds for each prediction."""
+    return np.tile(np.array(thresholds, dtype=np.float64), (severity.shape[1], 1))
 
 
 def _check_positive(value: float, what: str) -> None:
@@ -137,6 +153,9 @@ class Levels(Described):
             grades += severity > threshold
         return grades
 
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return _each(severity, *self.thresholds)
+
 
 @dataclass(frozen=True)
 class Fall(Described):
@@ -155,6 +174,9 @@ class Fall(Described):
 
     def grade(self, severity: FloatArray) -> Grades:
         return (severity > self.threshold).astype(np.uint8)
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return _each(severity, self.threshold)
 
 
 @dataclass(frozen=True)
@@ -181,6 +203,14 @@ class Flip(Described):
     def grade(self, severity: FloatArray) -> Grades:
         return severity.astype(np.uint8)
 
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return _each(severity)
+
+
+def _rounded(severity: FloatArray, noise: float) -> FloatArray:
+    """Return severities as multiples of ``noise``, so that rounding errors of a model are ties."""
+    return np.round(severity.astype(np.float64) / float(noise)) * float(noise)
+
 
 @dataclass(frozen=True)
 class TopFraction(Described):
@@ -204,15 +234,26 @@ class TopFraction(Described):
         return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
-        noise = float(self.noise)
-        falls = np.round(severity.astype(np.float64) / noise) * noise
-        wanted = max(1, round(self.fraction * len(falls)))
+        falls = _rounded(severity, self.noise)
+        return (falls > self._threshold(falls)).astype(np.uint8)
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        # Halfway between the largest fall that was kept and the smallest that was not.
+        falls = _rounded(severity, self.noise)
+        threshold = self._threshold(falls)
+        below = np.where(falls > threshold, -np.inf, falls).max(axis=0)
+        above = np.where(falls > threshold, falls, np.inf).min(axis=0)
+        between = np.isfinite(below) & np.isfinite(above)
+        return np.where(between, (below + above) / 2, threshold)[:, None]
+
+    def _threshold(self, falls: FloatArray) -> FloatArray:
+        """Return the threshold ``[V]`` of rounded falls."""
+        wanted, noise = max(1, round(self.fraction * len(falls))), float(self.noise)
         border = np.sort(falls, axis=0)[-wanted]
-        tied_in, tied_out = falls >= border, falls > border
-        miss_in = abs(tied_in.mean(axis=0) - self.fraction)
-        miss_out = abs(tied_out.mean(axis=0) - self.fraction)
-        chosen = np.where(miss_in <= miss_out, tied_in, tied_out)
-        return (chosen & (falls > noise)).astype(np.uint8)
+        below = np.minimum(border - noise / 2, np.nextafter(border, -np.inf))
+        miss_in = abs((falls >= border).mean(axis=0) - self.fraction)
+        miss_out = abs((falls > border).mean(axis=0) - self.fraction)
+        return np.maximum(np.where(miss_in <= miss_out, below, border), noise)
 
 
 @dataclass(frozen=True)
@@ -240,11 +281,15 @@ class LargeFall(Described):
         return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
-        noise, share, most = float(self.noise), float(self.share), float(self.most)
-        falls = np.round(severity.astype(np.float64) / noise) * noise
+        falls = _rounded(severity, self.noise)
+        return (falls > self._threshold(falls)).astype(np.uint8)
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return self._threshold(_rounded(severity, self.noise))[:, None]
+
+    def _threshold(self, falls: FloatArray) -> FloatArray:
         large = np.quantile(falls, _LARGE, axis=0)
-        threshold = np.clip(share * large, noise, most)
-        return (falls > threshold).astype(np.uint8)
+        return np.clip(float(self.share) * large, float(self.noise), float(self.most))
 
 
 @dataclass(frozen=True)
@@ -278,6 +323,9 @@ class Deviation(Described):
     def grade(self, severity: FloatArray) -> Grades:
         return (severity > self.tolerance).astype(np.uint8)
 
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return _each(severity, self.tolerance)
+
 
 @dataclass(frozen=True)
 class TopDeviation(TopFraction):
@@ -288,51 +336,25 @@ class TopDeviation(TopFraction):
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         # Deviations are divided by the size of the value, so that the noise threshold is relative.
-        size = abs(before).max(axis=-1)
-        return abs(after - before).max(axis=-1) / np.where(size > 0, size, 1)
+        return abs(after - before).max(axis=-1) / _size(before)
 
     def grade(self, severity: FloatArray) -> Grades:
-        # If the value was close to 0, the noise threshold is relative to the largest deviation.
-        return super().grade(severity / np.maximum(1, severity.max(axis=0)))
+        return super().grade(severity / _largest(severity))
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        scale = _largest(severity)
+        return super().thresholds_of(severity / scale, before) * (scale * _size(before))[:, None]
 
 
-@dataclass(frozen=True)
-class CustomChange(UserDefined):
-    """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
+def _size(before: FloatArray) -> FloatArray:
+    """Return the size ``[V]`` of predicted values; 1 for 0."""
+    size = abs(before).max(axis=-1)
+    return np.where(size > 0, size, 1)
 
-    function: Callable[[FloatArray, FloatArray], Any]
-    levels: int = 2
-    name: str = "custom"
-    needs_all_samples: bool = field(default=False, init=False)
 
-    def __post_init__(self) -> None:
-        check_levels(self.levels)
-        if not callable(self.function):
-            raise InputError(
-                f"a custom change must be a function (before, after) -> levels, "
-                f"not {self.function!r}"
-            )
-
-    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        called = f"the change {self.name!r}"
-        usage = "(before [V, C], after [B, V, C]) -> levels [B, V]"
-        levels = call_own(self.function, before, after, what=called, usage=usage)
-        answer = as_array(levels, f"the output of {called}")
-        if answer.shape != after.shape[:2]:
-            raise InputError(
-                f"the change {self.name!r} returned an array of shape {answer.shape}; "
-                f"it must return one level per sample and node, {after.shape[:2]}"
-            )
-        whole = bool((answer == np.floor(answer)).all())
-        if not (whole and answer.min() >= 0 and answer.max() < self.levels):
-            raise InputError(
-                f"the change {self.name!r} returned levels from {answer.min()} to {answer.max()}; "
-                f"with levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
-            )
-        return answer.astype(np.float64)
-
-    def grade(self, severity: FloatArray) -> Grades:
-        return severity.astype(np.uint8)
+def _largest(severity: FloatArray) -> FloatArray:
+    """Return the largest relative deviation, which noise is relative to if the value was near 0."""
+    return np.maximum(1, severity.max(axis=0))
 
 
 CHANGES: dict[str, Change] = {

@@ -15,7 +15,7 @@ from ..graph import Subgraph
 from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
-from ..scratch import Scratch
+from ..scratch import Record, Scratch
 from ..variables import Variable
 from .config import SamplingConfig
 from .distinct import predict, samples_together
@@ -23,10 +23,7 @@ from .parts import Batch, Parts
 from .parts.cells import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
-from .record import Record
-from .samples import Samples
-from .table import SampleTable
-from .values import TargetValues
+from .samples import Samples, SampleTable, TargetValues
 
 __all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features"]
 
@@ -44,12 +41,22 @@ _LARGE_SCORES = 1 << 20
 _RELEASED_AFTER = 8
 """After so many calls with large outputs, freed memory is returned to the system."""
 _PROBES = 4
+_WIDE = 256
+"""From this number of features on, it is worth to multiply equal rows by weights only once."""
 
 
 def batch_size(
-    model: SubgraphModel, x: FloatArray, num_samples: int, execution: ExecutionConfig
+    model: SubgraphModel,
+    x: FloatArray,
+    num_samples: int,
+    execution: ExecutionConfig,
+    shares_rows: bool = False,
 ) -> int:
-    """Return the number of samples per call of the model; larger for a remote model."""
+    """Return the number of samples per call of the model; larger for a remote model.
+
+    Args:
+        shares_rows: whether equal rows of features are stored only once.
+    """
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
     nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
@@ -58,7 +65,9 @@ def batch_size(
     # hidden layer, with a row per node, and with a row per edge for the messages.
     rows = _COPIES * nodes + _MESSAGES * edges
     answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
-    floats = rows * max(x.shape[1], classes, _ASSUMED_WIDTH) + answers
+    width = classes if shares_rows else max(x.shape[1], classes)
+    floats = rows * max(width, _ASSUMED_WIDTH) + answers
+    floats += nodes * x.shape[1] if shares_rows else 0  # if no two rows are equal
     wanted = execution.memory // 2 // (floats * x.itemsize)
     if wanted == 0:
         _logger.info(
@@ -67,10 +76,10 @@ def batch_size(
             *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
         )
     if not model.predictor.latency_bound:
-        width = max(x.shape[1], classes, _COMFORTABLE_WIDTH)
+        comfortable = _ASSUMED_WIDTH if shares_rows else _COMFORTABLE_WIDTH
         of_graphs = model.outputs.graphs(nodes) is not None
         most = _COMFORTABLE_FLOATS_OF_GRAPHS if of_graphs else _COMFORTABLE_FLOATS
-        wanted = min(wanted, most // ((nodes + edges) * width))
+        wanted = min(wanted, most // ((nodes + edges) * max(width, comfortable)))
     # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
     return min(wanted, num_samples)
@@ -101,8 +110,9 @@ def draw_samples(
     recorder = _Recorder(query, parts, every, recorded, config, scratch)
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
-    size = batch_size(model, population.x, config.num_samples, execution)
-    together = samples_together(model, population.x, size, execution.memory)
+    shares = _shares_rows(model, parts, every, config)
+    size = batch_size(model, population.x, config.num_samples, execution, shares)
+    together = size if shares else samples_together(model, population.x, size, execution.memory)
     original = population.x[model.subgraph.nodes]
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
@@ -114,14 +124,34 @@ def draw_samples(
             perturbed = Draws.grid(seed, samples, every).coins(
                 "perturbed", config.perturb_probability
             )
-            batch_of = partial(
-                _batch_of, model.subgraph, population, parts, samples, every, perturbed
-            )
-            after = predict(model, original, batch_of, len(samples), size, progress.advance)
+            rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
+            if rows is None:
+                batch_of = partial(
+                    _batch_of, model.subgraph, population, parts, samples, every, perturbed
+                )
+                after = predict(model, original, batch_of, len(samples), size, progress.advance)
+            else:
+                after = model(rows)
+                progress.advance(len(samples))
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
     share = parts.changed_share(recorded)
-    return Samples(recorder.finish(), model.before, classes, share, values, recorder.separate)
+    thresholds = recorder.thresholds(values.positions, model.before)
+    table = recorder.finish()
+    return Samples(table, model.before, classes, share, values, thresholds, recorder.separate)
+
+
+def _shares_rows(
+    model: SubgraphModel, parts: Parts, every: IntArray, config: SamplingConfig
+) -> bool:
+    """Return whether features are wide, and the model needs each distinct row only once."""
+    samples = np.arange(min(2, config.num_samples))
+    rows = parts.rows(
+        model.subgraph, samples, every, np.ones((len(samples), len(every)), dtype=bool)
+    )
+    if rows is None or rows.shape[-1] < _WIDE:
+        return False
+    return model.predictor.saves_on_rows(rows, model.subgraph, *model.outputs.arguments)
 
 
 def _batch_of(
@@ -221,6 +251,23 @@ class _Recorder:
             record.write(start, perturbed[:, at])
         graded = not self._change.needs_all_samples
         self._changed.write(start, self._change.grade(severity) if graded else severity)
+
+    def thresholds(self, positions: IntArray, before: FloatArray) -> FloatArray:
+        """Return the thresholds of change of some predictions, ``[positions, levels - 1]``."""
+        found = np.empty((len(positions), 0))
+        for block in self._changed.blocks():
+            inside = np.flatnonzero((block.start <= positions) & (positions < block.stop))
+            if not len(inside):
+                continue
+            chosen = positions[inside]
+            severity = np.empty((0, len(chosen)), np.float32)
+            if self._change.needs_all_samples:
+                severity = self._changed.read(block)[:, chosen - block.start]
+            its = self._change.thresholds_of(severity, before[chosen])
+            if not found.size:
+                found = np.empty((len(positions), its.shape[1]))
+            found[inside] = its
+        return found
 
     def finish(self) -> SampleTable:
         joined, others = self._perturbed

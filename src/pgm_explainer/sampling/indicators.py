@@ -1,8 +1,9 @@
-"""Validation of custom change indicators and their outputs."""
+"""Custom change indicators, and the validation of their outputs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_numbe
 from ..choices import UserDefined
 from ..errors import InputError
 
-__all__ = ["CheckedChange", "check_levels"]
+__all__ = ["CheckedChange", "CustomChange"]
 
 _MOST_LEVELS = 100
 """A state, which combines the level with whether the node was perturbed, must fit into a byte."""
 
 
-def check_levels(levels: Any) -> int:
+def _check_levels(levels: Any) -> int:
     """Return a valid number of levels."""
     number = check_whole_number(levels, "the number of levels of a change", at_least=2)
     if number > _MOST_LEVELS:
@@ -45,7 +46,7 @@ class CheckedChange(UserDefined):
                 f"a custom change needs the attributes {', '.join(wanted)}; "
                 f"{self.indicator!r} has no {', '.join(missing)}"
             )
-        check_levels(self.indicator.levels)
+        _check_levels(self.indicator.levels)
         if not isinstance(self.indicator.needs_all_samples, bool):
             raise InputError(
                 f"needs_all_samples of the change {self.name!r} must be True or False, "
@@ -81,6 +82,51 @@ class CheckedChange(UserDefined):
                 f"levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return levels.astype(np.uint8)
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return np.empty((severity.shape[1], 0))
+
+
+@dataclass(frozen=True)
+class CustomChange(UserDefined):
+    """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
+
+    function: Callable[[FloatArray, FloatArray], Any]
+    levels: int = 2
+    name: str = "custom"
+    needs_all_samples: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        _check_levels(self.levels)
+        if not callable(self.function):
+            raise InputError(
+                f"a custom change must be a function (before, after) -> levels, "
+                f"not {self.function!r}"
+            )
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        called = f"the change {self.name!r}"
+        usage = "(before [V, C], after [B, V, C]) -> levels [B, V]"
+        levels = call_own(self.function, before, after, what=called, usage=usage)
+        answer = as_array(levels, f"the output of {called}")
+        if answer.shape != after.shape[:2]:
+            raise InputError(
+                f"the change {self.name!r} returned an array of shape {answer.shape}; "
+                f"it must return one level per sample and node, {after.shape[:2]}"
+            )
+        whole = bool((answer == np.floor(answer)).all())
+        if not (whole and answer.min() >= 0 and answer.max() < self.levels):
+            raise InputError(
+                f"the change {self.name!r} returned levels from {answer.min()} to {answer.max()}; "
+                f"with levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
+            )
+        return answer.astype(np.float64)
+
+    def grade(self, severity: FloatArray) -> NDArray[np.uint8]:
+        return severity.astype(np.uint8)
+
+    def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
+        return np.empty((severity.shape[1], 0))
 
 
 def _numbers(answer: Any, shape: tuple[int, ...], called: str) -> FloatArray:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
+from .donors import Permute, Substitute
 from .population import Population
 from .randomness import Draws
 
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 AND_RANDOM = " and random"
+_FRACTIONS = ("mean", "uniform")
+"""Perturbations that do not keep integers."""
 
 _PROBES = 16
 _FLOATS_AT_ONCE = 1 << 19
@@ -117,21 +120,6 @@ class _Uniform(Described):
 
 
 @dataclass(frozen=True)
-class _Permute(Described):
-    """The features of another node, drawn at random, as in permutation importance.
-
-    The new features occur in the data, and rare values stay rare. The other node may have the same
-    features; then nothing changes.
-    """
-
-    name: str = "permute"
-
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        donors = population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
-        return np.asarray(population.x[donors])
-
-
-@dataclass(frozen=True)
 class RandomWhereConstant:
     """``random`` for node types with constant features, and another perturbation for the rest.
 
@@ -192,7 +180,9 @@ class CustomPerturbation(UserDefined):
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
         samples, nodes = np.broadcast_arrays(draws.samples, draws.nodes)
-        new = np.empty((*draws.shape, population.x.shape[1]), dtype=population.x.dtype)
+        floats = population.x.dtype.kind == "f"
+        dtype = population.x.dtype if floats else np.float64
+        new = np.empty((*draws.shape, population.x.shape[1]), dtype=dtype)
         for sample, rng in draws.generators("custom").items():
             here = samples == sample
             new[here] = self._one(population, rng)[nodes[here]]
@@ -214,16 +204,22 @@ class CustomPerturbation(UserDefined):
                 f"the perturbation {self.name!r} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
-        return new.reshape(population.x.shape).astype(original.dtype)
+        floats = original.dtype if original.dtype.kind == "f" else new.dtype
+        return new.reshape(population.x.shape).astype(floats)
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), _Permute())
+    for scheme in (
+        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform()),
+        *(Permute(), Substitute()),
+    )
 }
 
 
-WITH_RANDOM = {f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute")}
+WITH_RANDOM = {
+    f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
+}
 """The names that ``auto`` gets if some node types have constant features; the perturbation for the
 other node types by name."""
 
@@ -237,20 +233,33 @@ def as_perturbation(
     """Return the perturbation for a name, an instance or a custom function.
 
     ``auto`` is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, as in the
-    paper, or ``permute`` if the features are categories, such as one-hot encoded atoms: the mean
-    of categories is not a valid category. Neither would change constant features, for which
+    paper, or ``substitute`` if the features are categories, such as one-hot encoded atoms: the mean
+    of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
     """
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
-        return check_perturbation(choice)
-    averaged = task == "graph" and not population.is_categorical(columns)
-    usual = WITH_RANDOM.get(choice, PERTURBATIONS["mean" if averaged else "permute"])
+        chosen = check_perturbation(choice)
+        if population.has_integers and chosen.name in _FRACTIONS:
+            raise InputError(
+                f"perturbation={chosen.name!r} would make fractions of x, which holds integers, "
+                f"such as categories or the indices of an embedding; use 'permute', or pass x as "
+                f"floats, for example x.astype(float), if they are quantities"
+            )
+        return chosen
+    usual = WITH_RANDOM.get(choice, _usual(population, columns, task))
     varies = population.varies(np.arange(len(population.x)), columns)
     if not varies.any():
         return PERTURBATIONS["random"]
     every = len(columns) == population.x.shape[1]
     features = None if every else tuple(columns.tolist())
     return usual if varies.all() else RandomWhereConstant(usual, features)
+
+
+def _usual(population: Population, columns: IntArray, task: str) -> Perturbation:
+    """Return what ``auto`` is for features that vary."""
+    if task != "graph":
+        return PERTURBATIONS["permute"]
+    return PERTURBATIONS["substitute" if population.is_categorical(columns) else "mean"]
 
 
 def check_perturbation(choice: Any) -> Perturbation:
@@ -292,6 +301,11 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
             f"[..., features] = {list(shape)}"
         ) from None
     own = isinstance(perturbation, (CustomPerturbation, CheckedPerturbation))
+    if own and population.x.dtype.kind == "i" and (new != np.rint(new)).any():
+        raise PerturbationError(
+            f"{called} returned {new[new != np.rint(new)].flat[0]:.4g}, but x holds integers; "
+            f"return whole numbers, or pass x as floats"
+        )
     if own and not np.isfinite(new).all():
         raise PerturbationError(f"{called} returned NaN or infinity; features must be finite")
     return new
@@ -316,6 +330,7 @@ def changed_shares(
     nodes: IntArray,
     block_of: IntArray,
     seed: int,
+    probes: int = _PROBES,
 ) -> NDArray[np.float64]:
     """Return how often a perturbation changes any feature in a block of columns.
 
@@ -323,16 +338,17 @@ def changed_shares(
 
     Args:
         block_of: the block of each column, as a number; -1 for columns in no block.
+        probes: the number of random perturbations that are tried.
     """
     columns = np.flatnonzero(block_of >= 0)
     columns = columns[np.argsort(block_of[columns], kind="stable")]
     first = np.searchsorted(block_of[columns], np.arange(block_of.max() + 1))
     width = max(population.x.shape[1], _LEAST_WIDTH)
-    at_once = max(1, _FLOATS_AT_ONCE // (_PROBES * width))
+    at_once = max(1, _FLOATS_AT_ONCE // (probes * width))
     shares = [np.empty((0, len(first)))]
     for start in range(0, len(nodes), at_once):
         block = nodes[start : start + at_once]
-        new = new_features(perturbation, population, Draws.grid(seed, np.arange(_PROBES), block))
+        new = new_features(perturbation, population, Draws.grid(seed, np.arange(probes), block))
         differs = new[..., columns] != population.x[block][:, columns]
         shares.append(np.logical_or.reduceat(differs, first, axis=-1).mean(axis=0))
     return np.concatenate(shares)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, as_list
+from ..errors import InputError
+from ..feature_names import FeatureNames
+from ..node_names import NodeNames
 
 __all__ = ["Population"]
 
@@ -25,12 +30,19 @@ class Population:
         steps: the number of time steps T of features ``[N, T, F]``, which are stored as
             ``[N, T * F]``; None for features ``[N, F]``.
         widths: the name and the number of features of each type; empty if there is only one type.
+        names: the names of nodes, if they have names other than their indices.
+        feature_names: the names of features, if they have any.
+        has_integers: whether some features are integers, such as the indices of an embedding. They
+            must stay integers, so their mean is not a valid feature.
     """
 
     x: FloatArray
     kinds: IntArray | None = None
     steps: int | None = None
     widths: tuple[tuple[str, int], ...] = ()
+    names: NodeNames = field(default_factory=NodeNames)
+    feature_names: FeatureNames = ()
+    has_integers: bool = False
 
     @property
     def width(self) -> int:
@@ -42,10 +54,51 @@ class Population:
         """The shape of the features as they were given: ``[N, F]`` or ``[N, T, F]``."""
         return self.x.shape if self.steps is None else (len(self.x), self.steps, self.width)
 
+    def widths_of(self, nodes: IntArray) -> IntArray:
+        """Return the number of features of each node, which depends on its type."""
+        if not self.widths:
+            return np.full(len(nodes), self.width)
+        return np.array([width for _, width in self.widths])[self._kind_of(nodes)]
+
     def at_every_step(self, features: IntArray) -> IntArray:
         """Return the columns of ``x`` with these features, ascending."""
         first = np.arange(self.steps or 1) * self.width
         return (first[:, None] + features).ravel()
+
+    def node_number(self, node: Any) -> int:
+        """Return the index of a node, which may be given by name.
+
+        Raises:
+            InputError: no node has this name.
+        """
+        number = self.names.number(node)
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+            raise InputError(
+                f"{node!r:.60} is no node: nodes have no names, so they are given by whole numbers"
+            )
+        return int(number)
+
+    def feature_numbers(self, features: Any) -> Any:
+        """Return feature columns with names replaced by numbers; other values are unchanged."""
+        listed = as_list(features) if isinstance(features, (list, tuple)) else None
+        if isinstance(features, str):
+            listed = [features]
+        if not any(isinstance(each, str) for each in listed or ()):
+            return features
+        names = self.feature_names
+        if not names or isinstance(names, Mapping):
+            why = "nodes of different types have different features" if names else "they have none"
+            raise InputError(
+                f"features {features!r:.60} are given by name, but {why}; pass "
+                + ("numbers" if names else "feature_names=, or numbers")
+            )
+        unknown = [each for each in listed or () if isinstance(each, str) and each not in names]
+        if unknown:
+            raise InputError(
+                f"no feature is called {unknown[0]!r}; the features are {', '.join(names[:20])}"
+            )
+        at = {name: number for number, name in enumerate(names)}
+        return [at[each] if isinstance(each, str) else each for each in listed or ()]
 
     def mean(self, nodes: IntArray) -> FloatArray:
         """Return for each node the mean features of the nodes of its type."""
@@ -68,9 +121,11 @@ class Population:
     def is_categorical(self, columns: IntArray) -> bool:
         """Return whether features encode categories, so that their mean is not a valid row.
 
-        That is so if one of the columns has only zeros and ones, and both of them, or if all
-        columns have whole numbers and rows repeat.
+        That is so if features are integers, if one of the columns has only zeros and ones, and
+        both of them, or if all columns have whole numbers and rows repeat.
         """
+        if self.has_integers:
+            return True
         x = self.x[:, columns]
         binary = ((x == 0) | (x == 1)).all(axis=0) & (x != x[:1]).any(axis=0)
         if binary.any():
@@ -83,6 +138,16 @@ class Population:
         kind = self._kind_of(nodes)
         steps = 1 + (uniforms * (count[kind] - 1)).astype(np.int64)
         return order[first[kind] + (rank[nodes] + steps) % count[kind]]
+
+    def unlike(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
+        """Return a random node of the same type with other features, as :meth:`another` does.
+
+        If all nodes of a type have the same features, any of them is returned.
+        """
+        order, end, size = self._alike
+        first, count = (each[self._kind_of(nodes)] for each in self._groups[1:3])
+        steps = (uniforms * (count - size[nodes])).astype(np.int64)
+        return order[first + (end[nodes] + steps) % count]
 
     def _kind_of(self, nodes: IntArray) -> IntArray:
         return np.zeros(len(nodes), dtype=np.int64) if self.kinds is None else self.kinds[nodes]
@@ -101,6 +166,23 @@ class Population:
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.concatenate([np.arange(size) for size in count])
         return order, np.cumsum(count) - count, count, rank
+
+    @cached_property
+    def _alike(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Nodes by type and features; for each node, where those like it end, and their number.
+
+        Ends are counted from the first node of the type.
+        """
+        order = np.empty(len(self.x), dtype=np.int64)
+        end, size = np.empty_like(order), np.empty_like(order)
+        for members, first in zip(self._members, self._groups[1], strict=True):
+            _, row, count = np.unique(
+                self.x[members], axis=0, return_inverse=True, return_counts=True
+            )
+            row = row.ravel()
+            order[first : first + len(members)] = members[np.argsort(row, kind="stable")]
+            end[members], size[members] = np.cumsum(count)[row], count[row]
+        return order, end, size
 
     @cached_property
     def _mean(self) -> FloatArray:

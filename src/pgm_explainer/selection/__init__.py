@@ -1,10 +1,8 @@
 """Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
 
-from .attributes import FeatureEffects, feature_effects
-from .choice import STRONG, causes, choose_nodes
 from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
-from .nodes import SelectionResult, select_nodes
+from .nodes import STRONG, SelectionResult, causes, choose_nodes, select_nodes
 from .ranking import RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
 from .select import Dependents, Neighbourhood, select_variables
 from .shrink import shrink_many
@@ -15,7 +13,6 @@ __all__ = [
     "TESTS",
     "ChiSquareTest",
     "Dependents",
-    "FeatureEffects",
     "GTest",
     "IndependenceTest",
     "Neighbourhood",
@@ -27,7 +24,6 @@ __all__ = [
     "causes",
     "choose_nodes",
     "critical_log_p",
-    "feature_effects",
     "select_nodes",
     "select_variables",
     "shrink_many",

@@ -14,17 +14,19 @@ from ..effects import EffectProblem, Effects, are_precise, estimate_effects
 from ..memory import in_blocks
 from ..sampling import Outcome, Samples
 from ..significance import SignificanceConfig
-from .choice import causes, choose_nodes
 from .config import SelectionConfig
 from .ranking import Ranking
 from .select import Dependents, Neighbourhood, select_variables
 
-__all__ = ["SelectionResult", "select_nodes"]
+__all__ = ["STRONG", "SelectionResult", "causes", "choose_nodes", "select_nodes"]
 
 _EFFECT_CANDIDATES = 1 << 14
-_EFFECT_TARGETS = 32
+_EFFECT_TARGETS = 128
 _EFFECT_VALUES = 1 << 18
 """The maximum number of predictions (targets times samples) that are processed at once."""
+
+STRONG = 0.01
+"""A cause is strong if it has at least this fraction of the strength of the strongest node."""
 
 
 @dataclass(frozen=True)
@@ -110,3 +112,27 @@ def _select(
     precise = are_precise(effects, samples.values.are_probabilities)
     selected = ranking.with_selected(chosen)
     return SelectionResult(neighbourhood, selected, effects, chosen, levels, outcome, precise)
+
+
+def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConfig) -> IntArray:
+    """Return the nodes of the network, most important first.
+
+    A cause is a node with a significant effect. It is strong if it has at least a hundredth of the
+    strength of the strongest node. Strong causes come first, then nodes that depend on the target
+    (in the order of the ranking), then weak causes.
+    """
+    ranked = dependents.ranking.nodes
+    candidates = frozenset(ranked.tolist())
+    found = [node for node in causes(effects).tolist() if node in candidates]
+    strong = frozenset(causes(effects, STRONG).tolist())
+    ordered = [node for node in found if node in strong]
+    ordered += [*dependents.related.tolist(), *found]
+    if not config.only_significant:
+        ordered += ranked.tolist()
+    return np.array(list(dict.fromkeys(ordered))[: config.max_nodes], dtype=np.int64)
+
+
+def causes(effects: Effects, at_least: float = 0.0) -> IntArray:
+    """Return the nodes with a significant effect of at least this strength, strongest first."""
+    chosen: NDArray[np.bool_] = effects.significant & (effects.strength >= at_least)
+    return effects.nodes[chosen]

@@ -12,8 +12,7 @@ from ..arrays import IntArray
 from ..sampling import SampleTable, VariableId
 from ..significance import SignificanceConfig
 from .config import SelectionConfig
-from .counting import pair_counts
-from .independence import IndependenceTest, PairwiseTests, pairwise_tests
+from .independence import IndependenceTest, PairwiseTests, pair_counts, pairwise_tests
 from .ranking import Ranking, rank
 
 __all__ = ["Dependents", "Neighbourhood", "results_of_pairs", "select_variables"]
@@ -105,9 +104,10 @@ class _Selection:
         related = passed = self.significance.passed(tests.log_p)
         if not self.config.no_child:
             related = passed | self._dependents_of(columns, passed)
-        ranking = rank(neighbourhood.candidates, tests, passed)
-        chosen = neighbourhood.candidates[related]
-        return Dependents(ranking, ranking.nodes[np.isin(ranking.nodes, chosen)])
+        candidates = neighbourhood.candidates
+        ranking = rank(candidates, tests, passed)
+        in_order = related[np.searchsorted(candidates, ranking.nodes)]
+        return Dependents(ranking, ranking.nodes[in_order])
 
     def _dependents_of(self, columns: IntArray, dependent: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the candidates that depend on any variable that depends on the target."""

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joint_states import joint_states
-from .counting import Counts, stratified_counts
-from .independence import LEAST_PER_STRATUM, IndependenceTest, conditional_tests
+from ..variables import joint_states
+from .independence import (
+    LEAST_PER_STRATUM,
+    Counts,
+    IndependenceTest,
+    conditional_tests,
+    stratified_counts,
+)
 
 __all__ = ["shrink_many"]
 

@@ -1,7 +1,8 @@
-"""Validation of plain values from files, with errors that name the location."""
+"""JSON values from files: parsed strictly, and validated with errors that name the location."""
 
 from __future__ import annotations
 
+import json
 import reprlib
 from collections.abc import Callable, Collection, Iterator
 from math import isfinite
@@ -14,12 +15,37 @@ from ..errors import FileError, InputError
 from ..limits import NESTING, SHOWN
 from ..variables import VariableId
 
-__all__ = ["Checked", "plain_name"]
+__all__ = ["Checked", "parse_json", "plain_name"]
 
 Read = TypeVar("Read")
-
 _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
+
+
+def parse_json(text: str, way_out: str) -> Any:
+    """Parse a JSON text; duplicate fields, NaN and Infinity are refused.
+
+    Raises:
+        FileError: it is not JSON; the message gives the reason and the way out.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)
+    except RecursionError:
+        reason = "nested too deeply"
+    except ValueError as error:
+        reason = str(error)
+    raise FileError(f"this is not JSON, or is truncated: {reason}; {way_out}")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("an object has a duplicate field")
+    return fields
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 class Checked:

@@ -179,7 +179,11 @@ def write_bytes(path: PathLike, data: bytes) -> None:
             raise
         _sync_folder(whole.parent)
     except (OSError, ValueError) as error:
-        raise FileError(f"{place} cannot be written: {error}") from error
+        # Not the whole error of the system, which names the temporary file.
+        reason = getattr(error, "strerror", None) or error
+        if isinstance(error, FileNotFoundError):
+            reason = f"there is no folder {place.parent}"
+        raise FileError(f"{place} cannot be written: {reason}") from error
 
 
 def _replaced(whole: Path) -> os.stat_result | None:

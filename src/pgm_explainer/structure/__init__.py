@@ -1,10 +1,9 @@
 """Step 3, structure learning: scores, hill climbing, exact search, the no-child construction."""
 
-from .dag import DAG
+from .dag import DAG, add_leaf
 from .exact import MAX_EXACT_VARIABLES, exact_search
 from .families import bic_score, network_score
 from .hill_climb import hill_climb
-from .no_child import add_leaf
 from .scores import (
     SCORES,
     BDeuScore,

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .constraints import Constraints
-from .dag import DAG
+from .dag import DAG, Constraints
 from .families import FamilyScores, VariableSet, family_scores, score_all_families
 from .scores import Score
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..joint_states import joint_states
+from ..variables import joint_states
 from .dag import DAG
 from .scores import Counts, Score, as_score, check_data
 

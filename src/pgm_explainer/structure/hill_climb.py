@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_whole_number
-from .constraints import Constraints
-from .dag import DAG
+from .dag import DAG, Constraints
 from .families import FamilyScores, family_scores
 
 __all__ = ["hill_climb"]

@@ -175,7 +175,9 @@ def test_sentences_equal_those_of_the_text_with_node_keys(kinds):
         plain = "".join(part if isinstance(part, str) else part[1] for part in along)
         assert f"What else depends on it: {plain}" in words
         assert payload["effects"]["caption"] in words
-        for key, name in (part for part in along + payload["lead"] if not isinstance(part, str)):
+        for key, name in (
+            part for part in sum(payload["lead"], along) if not isinstance(part, str)
+        ):
             assert key == f"n{name}"
 
 

@@ -219,7 +219,8 @@ def test_a_failure_of_the_model_names_the_shape_that_it_got():
         explainer(model).explain(0)
 
 
-def test_features_of_nodes_are_explained_by_parts_instead():
+def test_features_of_nodes_are_perturbed_at_all_steps():
     made = explainer()
-    with pytest.raises(InputError, match="parts=Time"):
-        made.explain_features(made.explain(3))
+    found = made.explain_features(made.explain(3))
+    assert set(found.features.tolist()) <= set(range(made.population.width))
+    assert len(found) == len(np.unique(found.nodes)) * made.population.width - found.untested

@@ -99,7 +99,7 @@ def _query(explanation: Explanation) -> None:
         {first: "original, kept", second: "kept"},
         {second: "perturbed"},
     ]
-    print("Probability that the prediction holds:")
+    print("Probability that the prediction is kept:")
     for evidence in queries:
         facts = "; ".join(f"{node} is {what}" for node, what in evidence.items())
         given = f"if {facts}" if facts else "without evidence"

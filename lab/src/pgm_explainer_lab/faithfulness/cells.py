@@ -16,7 +16,7 @@ from ..reproduce.jobs import Job, Place
 from ..rivals import Rival
 from ..rivals.case import Case
 from .community import community_moves, moves_followed
-from .explainers import OURS, Finding, our_findings, rival_findings, rivals_by_name
+from .explainers import EFFECTS, OURS, Finding, our_findings, rival_findings, rivals_by_name
 from .measures import (
     TOP,
     against_truth,
@@ -31,9 +31,11 @@ from .subjects import Subject
 from .truth import Truth, TruthPlan, checked_effects, true_effects
 
 __all__ = [
+    "COVERAGE_SETS",
     "NULL_SETS",
     "TRUTH",
     "community_job",
+    "coverage_job",
     "explainer_jobs",
     "null_job",
     "truth_job",
@@ -42,6 +44,8 @@ __all__ = [
 TRUTH = "the truth"
 NULL_SETS = ("marked", *(data for data in REAL if data.startswith("syn")), "alpha")
 _MORE_NULLS = 5
+COVERAGE_SETS = {"negative": 6, "syn4": 8, "syn5": 6, "cora": 6, "mutagenicity": 4}
+"""Sets with few intervals per target, and how many times as many targets the coverage needs."""
 Row = dict[str, Any]
 
 
@@ -62,6 +66,13 @@ def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool)
             inputs = {**where, "rival": rival}
             jobs.append(Job(_called(data, seed, rival.name), measure_rival, inputs))
     return jobs
+
+
+def coverage_job(where: dict[str, Any], options: dict[str, Any]) -> Job:
+    """Return a job that checks the intervals of more targets than the other explainers explain."""
+    name = _called("coverage", where["data"], where["seed"])
+    inputs = {**where, "most": COVERAGE_SETS[where["data"]] * where["most"], "options": options}
+    return Job(name, measure_coverage, inputs)
 
 
 def null_job(where: dict[str, Any], options: dict[str, Any]) -> Job:
@@ -179,12 +190,33 @@ def _measured(
         if target in judged:
             truth = kept_truth(place, subject, target)
             row |= against_truth(finding, truth, target)
-            if finding.effects is not None:
-                checked, contexts = checked_effects(subject.case, target, TruthPlan(), truth)
-                strongest = truth.strongest(TOP, target)
-                row |= interval_counts(finding.effects, checked, contexts, strongest)
+            row |= _intervals(subject, target, finding, truth)
             row |= fidelities(subject.case, target, finding)
         yield row
+
+
+def measure_coverage(
+    place: Place, data: str, seed: int, most: int, epochs: int, options: dict[str, Any]
+) -> Row:
+    """Count the intervals of PGM-Explainer that contain the true effect."""
+    rows = []
+    started = time.process_time()
+    for subject in make_subjects(place, data, seed, most, epochs):
+        targets = subject.judged
+        findings = our_findings(subject.case, targets, **{**options, "seed": seed})[EFFECTS]
+        for target, finding in zip(targets, findings, strict=True):
+            truth = kept_truth(place, subject, target)
+            rows.append(_key(subject, target) | _intervals(subject, target, finding, truth))
+    key = {"data": data, "seed": seed, "explainer": EFFECTS}
+    return {**key, "rows": rows, "seconds": time.process_time() - started}
+
+
+def _intervals(subject: Subject, target: int | None, finding: Finding, truth: Truth) -> Row:
+    if finding.effects is None:
+        return {}
+    checked, contexts = checked_effects(subject.case, target, TruthPlan(), truth)
+    strongest = truth.strongest(TOP, target)
+    return interval_counts(finding.effects, checked, contexts, strongest)
 
 
 def _key(subject: Subject, target: int | None) -> Row:

@@ -9,7 +9,15 @@ from pgm_explainer import InputError
 from ..reproduce.cells import default_options
 from ..reproduce.jobs import Job
 from ..reproduce.plan import Plan, Section
-from .cells import NULL_SETS, community_job, explainer_jobs, null_job, truth_job
+from .cells import (
+    COVERAGE_SETS,
+    NULL_SETS,
+    community_job,
+    coverage_job,
+    explainer_jobs,
+    null_job,
+    truth_job,
+)
 from .explainers import OURS, rivals_by_name
 from .plots import draw_figures
 from .sets import COMMUNITY, SETS, is_available
@@ -42,10 +50,12 @@ def faithfulness_section(plan: Plan) -> Section:
     truths = plan.compute([truth_job(each) for each in where], "finding the truth")
     jobs = [job for each in where for job in explainer_jobs(each, options, plan.rivals)]
     cells = [cell for found in plan.compute(jobs, "explaining") for cell in found]
+    coverage = [coverage_job(each, options) for each in where if each["data"] in COVERAGE_SETS]
     nulls = [null_job(each, options) for each in where if each["data"] in NULL_SETS]
     results = {
         "truths": truths,
         "cells": cells,
+        "coverage": plan.compute(coverage, "checking intervals"),
         "nulls": plan.compute(nulls, "counting false discoveries"),
         "community": plan.compute(
             _community_jobs(plan, options) if COMMUNITY in wanted else [], "moving edges"

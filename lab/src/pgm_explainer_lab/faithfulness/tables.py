@@ -65,7 +65,7 @@ def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str
         *cause_blocks(truths, cells, figures),
         *faber_blocks(truths, cells, results["community"]),
         *_captured_blocks(cells, figures),
-        *_interval_blocks(cells, results["nulls"]),
+        *_interval_blocks(_checked(cells, results["coverage"]), results["nulls"]),
         *_fidelity_blocks(cells),
         *_cost_blocks(truths, cells, figures),
     ]
@@ -117,6 +117,13 @@ def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
             yield table(list(lead_rows(cells, measure)))
 
 
+def _checked(cells: Cells, coverage: Cells) -> Cells:
+    """Return the cells with intervals; a set with a cell of its own for them has only that one."""
+    own = {(cell["data"], cell["seed"]): cell for cell in coverage}
+    effects = [cell for cell in cells if cell["explainer"] == EFFECTS]
+    return [own.get((cell["data"], cell["seed"]), cell) for cell in effects]
+
+
 def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
     """Yield the coverage of the intervals and the rates of false discoveries."""
     yield "### Coverage of the intervals and false discoveries"
@@ -125,13 +132,13 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
         " the target, or over 200 of them drawn at random; *of the strongest*: the same for the "
         "five nodes with the largest true effect. The true effect is itself a mean over at least "
         "30 contexts, so the intervals are widened by its margin of error. ± is the standard "
-        "error of the share, with targets as clusters. Predictions that change in no sample have "
-        "no intervals. This excludes half of the targets of Negative evidence; for the other "
-        "half, the true effects are based on the few contexts in which anything changes, so a "
-        "miss may be due to an error in the true effect."
+        "error of the share, with targets as clusters. Sets with few intervals have more targets "
+        "here than in the other tables. Predictions that change in no sample have no intervals. "
+        "The true effects of Negative evidence are based on the few contexts in which anything "
+        "changes, so a miss may be due to an error in the true effect."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals", "targets"]]
-    for data, of in _by_set([cell for cell in cells if cell["explainer"] == EFFECTS]):
+    for data, of in _by_set(cells):
         measured = [row for cell in of for row in cell["rows"] if "intervals" in row]
         if measured:
             shares = [

@@ -7,6 +7,7 @@ with the share of changes among the samples as a base rate.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from pgm_explainer import Explanation, QueryError
+from pgm_explainer import Explanation, PGMExplainerWarning, QueryError
 from pgm_explainer.sampling import SampleTable, VariableId
 
 __all__ = ["ForecastQuality", "forecast_quality", "mean_quality"]
@@ -98,12 +99,14 @@ def _by_network(
     """Query the network once for every pattern of perturbed nodes that occurs."""
     patterns, which = np.unique(perturbed, axis=0, return_inverse=True)
     answers = np.empty(len(patterns))
-    for at, pattern in enumerate(patterns):
-        words = ("perturbed" if bit else "original" for bit in pattern)
-        try:
-            answers[at] = 1 - explanation.query(dict(zip(nodes, words, strict=True)))
-        except QueryError:  # a pattern with probability 0 in the network
-            answers[at] = base_rate
+    with warnings.catch_warnings():  # rare patterns count as well
+        warnings.simplefilter("ignore", PGMExplainerWarning)
+        for at, pattern in enumerate(patterns):
+            words = ("perturbed" if bit else "original" for bit in pattern)
+            try:
+                answers[at] = 1 - explanation.query(dict(zip(nodes, words, strict=True)))
+            except QueryError:  # a pattern with probability 0 in the network
+                answers[at] = base_rate
     return answers[which.ravel()]
 
 

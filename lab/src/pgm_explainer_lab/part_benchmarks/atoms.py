@@ -23,7 +23,7 @@ from .molecules import LabelledMolecule, MoleculeSet, molecule_set
 
 __all__ = ["COLUMNS", "EXPLAINERS", "auc", "measure_atoms", "recall"]
 
-PERTURBED_BY = ("mean", "zero", "uniform", "permute", "distinct")
+PERTURBED_BY = ("substitute", "permute", "distinct", "mean", "uniform", "zero")
 COLUMNS = ("strength", "effect", "log p")
 _SWAPS = 30
 
@@ -93,7 +93,12 @@ def _ours(
     seed: int,
 ) -> dict[str, list[FloatArray]]:
     """Return the scores of the atoms by each column of the effects."""
-    options = {"num_samples": samples, "seed": seed, "structure": None, "progress": False}
+    options: dict[str, Any] = {
+        "num_samples": samples,
+        "seed": seed,
+        "structure": None,
+        "progress": False,
+    }
     graphs = [each.as_data() for each in molecules]
     scheme = Distinct() if perturbation == "distinct" else perturbation
     explained = explain_graphs(chosen.model, graphs, perturbation=scheme, **options)

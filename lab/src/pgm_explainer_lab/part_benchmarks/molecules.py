@@ -19,6 +19,7 @@ from ..reproduce.jobs import Place
 
 __all__ = [
     "CHOSEN_ON",
+    "GENERATED",
     "REPORTED_ON",
     "LabelledMolecule",
     "MoleculeSet",
@@ -27,14 +28,18 @@ __all__ = [
     "probabilities",
 ]
 
-CHOSEN_ON = {
+GENERATED = {
     "fluoride and carbonyl": (("fluoride", "carbonyl"), ("amine", "hydroxyl")),
     "nitro": (("nitro",), ("amine", "hydroxyl", "carbonyl")),
     "amine and chloride": (("amine", "chloride"), ("nitro", "thiol")),
+    "thiol and fluoride": (("thiol", "fluoride"), ("amine", "carbonyl")),
+    "nitro and hydroxyl": (("nitro", "hydroxyl"), ("amine", "carbonyl")),
 }
-"""Generated sets, on which defaults are chosen: the groups of the rule, and other groups."""
-REPORTED_ON = ("NO2 or NH2", "C=O", "mutagenic")
-"""Rules on the molecules of Mutagenicity; the last one is the class of the data set."""
+"""Sets of generated molecules: the groups of the rule, and other groups. The other sets are rules
+on the molecules of Mutagenicity; *mutagenic* is the class of the data set."""
+CHOSEN_ON = ("fluoride and carbonyl", "nitro", "amine and chloride", "NO2 or NH2", "C=O")
+REPORTED_ON = ("thiol and fluoride", "nitro and hydroxyl", "OH", "CH3", "mutagenic")
+"""Sets on which defaults were not chosen."""
 
 _GROUPS = {
     "carbonyl": "O",
@@ -87,8 +92,8 @@ class MoleculeSet:
 def molecule_set(place: Place, name: str, seed: int) -> MoleculeSet:
     """Return one of the sets, with a GIN that is trained on its first molecules."""
     rng = np.random.default_rng([seed, len(name)])
-    if name in CHOSEN_ON:
-        molecules = [_generated(rng, *CHOSEN_ON[name]) for _ in range(_TRAINED + _HELD_OUT)]
+    if name in GENERATED:
+        molecules = [_generated(rng, *GENERATED[name]) for _ in range(_TRAINED + _HELD_OUT)]
     else:
         known = load_mutagenicity(place.data)
         order = rng.permutation(len(known))[: _TRAINED + _HELD_OUT]
@@ -176,7 +181,7 @@ def functional_groups(molecule: Molecule) -> dict[str, set[int]]:
     near: list[list[int]] = [[] for _ in kinds]
     for u, v in molecule.edge_index.T.tolist():
         near[u].append(v)
-    found: dict[str, set[int]] = {"NO2 or NH2": set(), "C=O": set()}
+    found: dict[str, set[int]] = {name: set() for name in ("NO2 or NH2", "C=O", "OH", "CH3")}
     for atom, kind in enumerate(kinds):
         ends = [other for other in near[atom] if len(near[other]) == 1]
         oxygens = [other for other in ends if kinds[other] == "O"]
@@ -185,4 +190,8 @@ def functional_groups(molecule: Molecule) -> dict[str, set[int]]:
             found["NO2 or NH2"] |= {atom, *(oxygens if len(oxygens) == 2 else hydrogens)}
         if kind == "C" and len(oxygens) == 1:
             found["C=O"] |= {atom, *oxygens}
+        if kind == "O" and hydrogens:
+            found["OH"] |= {atom, *hydrogens}
+        if kind == "C" and len(hydrogens) == 3:
+            found["CH3"] |= {atom, *hydrogens}
     return found

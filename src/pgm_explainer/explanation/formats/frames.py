@@ -1,4 +1,4 @@
-"""Effects and rankings as pandas data frames."""
+"""Effects, rankings and features as pandas data frames."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ import numpy as np
 from ...effects import Effects
 from ...errors import PGMExplainerError
 from ...selection import Ranking
+from ..feature_effects import FeatureEffects
 
 try:
     import pandas as pd
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise PGMExplainerError(f"data frames need pandas: pip install pandas ({error})") from error
 
-__all__ = ["nodes_to_pandas"]
+__all__ = ["features_to_pandas", "nodes_to_pandas"]
 
 _DEPENDENCE = ("statistic", "dof", "log_p", "effect_size", "significant")
 _MISSING_IN = {"rank": "Int64", "dof": "Int64", "significant": "boolean"}
 """Types that can hold a missing value, as numbers with a point can."""
+
+
+def features_to_pandas(features: FeatureEffects) -> pd.DataFrame:
+    """Return a row for each feature of each node, the strongest effect first."""
+    return pd.DataFrame(features.columns)
 
 
 def nodes_to_pandas(effects: Effects, ranking: Ranking) -> pd.DataFrame:

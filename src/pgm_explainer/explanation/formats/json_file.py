@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 
 from ...errors import FileError, InputError
+from ...storage.checked import parse_json
 from ...storage.files import PathLike, as_text, read_file, write_text
-from ...storage.json_text import parse_json
 from ..explanation import Explanation
 from .schema import explanation_to_dict
 from .schema_reader import explanation_from_dict

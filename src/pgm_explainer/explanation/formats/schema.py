@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from ...effects import EFFECT_COLUMNS, Effects
 from ...errors import InputError
+from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
 from ..explanation import Explanation
+from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
-VERSION = 6
+VERSION = 7
 NOISY_OR_FIELDS = (
     "perturbed",
     "leak",
@@ -46,13 +49,20 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "made_with": dict(explanation.versions),
         "target": plain_name(explanation.target),
         "ends": explanation.ends.tolist(),
+        "position": explanation.position,
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],
         "held": explanation.held,
+        "class_stayed": explanation.class_stayed,
+        "sample_mean": _plain_number(explanation.sample_mean),
+        "thresholds": list(explanation.thresholds),
         "effects": _plain_effects(explanation.effects),
         "ranking": _plain_ranking(explanation.ranking),
+        "features": None if explanation.features is None else _plain_features(explanation.features),
         "names": _plain_names(explanation),
+        "node_types": explanation.names.typed,
+        "feature_names": _plain_feature_names(explanation.feature_names),
         "parts": _plain_parts(explanation),
         "node_classes": explanation.node_classes.tolist(),
         "network": None if network is None else _plain_network(network),
@@ -80,11 +90,23 @@ def _plain_effects(effects: Effects) -> dict[str, Any]:
     return {**columns, "pairs": pairs, "left_out": effects.left_out}
 
 
+def _plain_features(features: FeatureEffects) -> dict[str, Any]:
+    columns = {name: getattr(features, name).tolist() for name in FEATURE_COLUMNS}
+    columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
+    return {**columns, "untested": features.untested, "left_out": features.left_out}
+
+
 def _plain_names(explanation: Explanation) -> list[list[Any]] | None:
     if not explanation.names:
         return None
     numbers = (*explanation.around.tolist(), *explanation.part_labels)
     return [[number, plain_name(explanation.names[number])] for number in sorted(numbers)]
+
+
+def _plain_feature_names(names: FeatureNames) -> list[str] | dict[str, list[str]]:
+    if isinstance(names, Mapping):
+        return {kind: list(its) for kind, its in names.items()}
+    return list(names)
 
 
 def _plain_parts(explanation: Explanation) -> dict[str, Any] | None:

@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from ...arrays import IntArray
 from ...effects import EFFECT_COLUMNS, Effects, PairEffect
 from ...errors import FileError, InputError
+from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
 from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
-from ...settings import Settings
 from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId
 from ...versions import current_versions
 from ..explanation import Explanation, target_of
+from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
-from .version4 import settings_from_version4
 
 __all__ = ["explanation_from_dict"]
 
@@ -35,13 +35,20 @@ _FIELDS = (
     "made_with",
     "target",
     "ends",
+    "position",
     "explained_class",
     "probability",
     "values",
     "held",
+    "class_stayed",
+    "sample_mean",
+    "thresholds",
     "effects",
     "ranking",
+    "features",
     "names",
+    "node_types",
+    "feature_names",
     "parts",
     "node_classes",
     "network",
@@ -51,8 +58,6 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_OLD_VERSIONS = (4, 5)
-"""Older versions: without parts other than nodes, and the first with other settings."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -63,11 +68,11 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         place: the name of the document in errors.
 
     Raises:
-        FileError: the values have another format or a newer version, or a field is missing,
+        FileError: the values have another format or version, or a field is missing,
             unknown, or inconsistent with the others.
     """
     fields = _checked_fields(Checked(document, place))
-    settings = _read_settings(fields["settings"], fields["version"].value)
+    settings = settings_from_dict(fields["settings"])
     ranking = _read_ranking(fields["ranking"])
     ends = fields["ends"].array((_ENDS[settings.model.task],), Checked.whole_number, np.int64)
     found = fields["parts"].or_none(lambda parts: _read_parts(parts, ends))
@@ -75,17 +80,23 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     nodes = np.union1d(area if labels else ranking.nodes, ends)
     numbers = np.union1d(nodes, sorted(labels)).astype(np.int64)
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
+    if fields["node_types"].flag():
+        names = _typed(names, nodes, fields["names"].place)
     own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
     by_nodes = settings.sampling.parts.name == "nodes"
     about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
     effects = _read_effects(fields["effects"], np.sort(about))
     values = tuple(value.number() for value in fields["values"].items())
+    known = _read_feature_names(fields["feature_names"])
     explanation = Explanation(
         target=fields["target"].name(),
         explained_class=fields["explained_class"].or_none(Checked.whole_number),
         probability=fields["probability"].or_none(Checked.fraction),
         values=values,
         held=fields["held"].fraction(),
+        class_stayed=fields["class_stayed"].or_none(Checked.fraction),
+        sample_mean=fields["sample_mean"].number(),
+        thresholds=tuple(each.finite() for each in fields["thresholds"].items()),
         effects=replace(effects, names=names),
         ranking=replace(ranking, names=names),
         network=fields["network"].or_none(_read_network),
@@ -99,6 +110,11 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         part_labels=labels,
         area=area,
         part_members=members,
+        position=fields["position"].or_none(Checked.whole_number),
+        feature_names=known,
+        features=fields["features"].or_none(
+            lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
+        ),
     )
     _check_whole(explanation, place)
     return explanation
@@ -114,14 +130,12 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
-        if version not in (*_OLD_VERSIONS, VERSION):
+        if version != VERSION:
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} has version {version}, and this pgm-explainer reads versions "
-                f"{_OLD_VERSIONS[0]} to {VERSION}: {way_out}"
+                f"{document.place} has version {version}, and this pgm-explainer reads version "
+                f"{VERSION}: {way_out}"
             )
-        if version in _OLD_VERSIONS and "parts" not in known:
-            document = Checked({**document.value, "parts": None}, document.place)
     return document.fields(*_FIELDS)
 
 
@@ -129,12 +143,6 @@ def _has_nodes(effects: Checked, nodes: IntArray) -> bool:
     """Return whether effects include those of some nodes."""
     listed = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")["nodes"].items()
     return bool(np.isin(nodes, [each.whole_number() for each in listed]).any())
-
-
-def _read_settings(settings: Checked, version: int) -> Settings:
-    if version == _OLD_VERSIONS[0]:
-        return settings_from_version4(settings)
-    return settings_from_dict(settings)
 
 
 def _read_parts(
@@ -194,18 +202,48 @@ def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
         )
     read = Effects(
         own,
-        effect=fields["effect"].array(shape, Checked.finite, np.float64),
-        low=fields["low"].array(shape, Checked.finite, np.float64),
-        high=fields["high"].array(shape, Checked.finite, np.float64),
-        strength=fields["strength"].array(shape, Checked.fraction, np.float64),
-        log_p=fields["log_p"].array(shape, Checked.log_probability, np.float64),
-        significant=fields["significant"].array(shape, Checked.flag, np.bool_),
+        **_read_numbers(fields, shape),
         pairs=tuple(_read_pair(pair, own) for pair in fields["pairs"].items()),
         left_out=fields["left_out"].whole_number(),
     )
-    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
-        raise FileError(f"{effects.place}.effect must be from low to high for every node")
+    _check_intervals(read, effects)
     return read
+
+
+def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureEffects:
+    fields = features.fields(*FEATURE_COLUMNS, "untested", "left_out")
+    shape = (len(fields["nodes"].items()),)
+    its: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
+    column: IntArray = fields["features"].array(shape, Checked.whole_number, np.int64)
+    if not np.isin(its, nodes).all() or len(set(zip(its, column, strict=True))) < len(its):
+        raise FileError(f"{features.place} must list features of nodes in the ranking, each once")
+    read = FeatureEffects(
+        its,
+        column,
+        **_read_numbers(fields, shape),
+        untested=fields["untested"].whole_number(),
+        left_out=fields["left_out"].whole_number(),
+        **about,
+    )
+    _check_intervals(read, features)
+    return read
+
+
+def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return the columns of a table of effects that are not indices."""
+    return {
+        "effect": fields["effect"].array(shape, Checked.finite, np.float64),
+        "low": fields["low"].array(shape, Checked.finite, np.float64),
+        "high": fields["high"].array(shape, Checked.finite, np.float64),
+        "strength": fields["strength"].array(shape, Checked.fraction, np.float64),
+        "log_p": fields["log_p"].array(shape, Checked.log_probability, np.float64),
+        "significant": fields["significant"].array(shape, Checked.flag, np.bool_),
+    }
+
+
+def _check_intervals(read: Effects | FeatureEffects, place: Checked) -> None:
+    if not ((read.low <= read.effect) & (read.effect <= read.high)).all():
+        raise FileError(f"{place.place}.effect must be from low to high in every row")
 
 
 def _read_pair(pair: Checked, nodes: IntArray) -> PairEffect:
@@ -238,6 +276,20 @@ def _read_ranking(ranking: Checked) -> Ranking:
     )
 
 
+def _read_feature_names(names: Checked) -> FeatureNames:
+    """Return a list of names, or one for each node type."""
+    if isinstance(names.value, Mapping):
+        return {kind: _read_titles(its) for kind, its in names.entries()}
+    return _read_titles(names)
+
+
+def _read_titles(names: Checked) -> tuple[str, ...]:
+    titles = tuple(names.texts())
+    if len(set(titles)) < len(titles) or "" in titles:
+        raise FileError(f"{names.place} must give every feature a different name")
+    return titles
+
+
 def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     pairs = [pair.items(2) for pair in names.items(len(nodes))]
     read = {number.whole_number(): name.name() for number, name in pairs}
@@ -246,6 +298,14 @@ def _read_names(names: Checked, nodes: IntArray) -> NodeNames:
     if sorted(read) != nodes.tolist():
         raise FileError(f"{names.place} must give every node of the ranking and the target a name")
     return NodeNames(read, nodes.tolist())
+
+
+def _typed(names: NodeNames, nodes: IntArray, place: str) -> NodeNames:
+    """Return the names of nodes that have types: pairs of a type and a name."""
+    for name in names.of(nodes.tolist()):
+        if not isinstance(name, tuple) or len(name) != 2 or not isinstance(name[0], str):
+            raise FileError(f"{place} must give every node a type and a name, not {name!r:.60}")
+    return replace(names, typed=True)
 
 
 def _read_network(network: Checked) -> BayesianNetwork:
@@ -344,6 +404,8 @@ def _check_whole(explanation: Explanation, place: str) -> None:
             f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
             f"which does not fit its {len(values)} values"
         )
+    if (chosen is None) != (explanation.class_stayed is None):
+        raise FileError(f"{place}.class_stayed must be null for a regression, and only then")
     _check_class_names(explanation, place)
     if explanation.network is not None:
         _check_network(explanation, explanation.network, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from math import isfinite
 from numbers import Integral
@@ -28,7 +28,7 @@ from ...significance import SignificanceConfig
 from ...storage.checked import Checked
 from ...structure import SEARCHES, BDeuScore, NamedSearch, PenalisedLikelihood
 
-__all__ = ["make_settings", "settings_from_dict", "settings_to_dict"]
+__all__ = ["settings_from_dict", "settings_to_dict"]
 
 _MODEL = tuple(ModelConfig.__dataclass_fields__)
 _SAMPLING = tuple(SamplingConfig.__dataclass_fields__)
@@ -78,8 +78,6 @@ def settings_from_dict(settings: Checked) -> Settings:
     """
     has_network = dict(settings.entries()).get("structure", settings).value is not None
     network = _NETWORK if has_network else ("structure",)
-    if "parts" not in dict(settings.entries()):  # before version 6, parts were nodes
-        settings = Checked({**settings.value, "parts": {"name": "nodes"}}, settings.place)
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
@@ -88,15 +86,6 @@ def settings_from_dict(settings: Checked) -> Settings:
             options[name] = _read_parts(fields[name])
         elif name in CHOICES:
             options[name] = fields[name].or_none(partial(_read, make=makers[name]))
-    return make_settings(options, settings)
-
-
-def make_settings(options: Mapping[str, Any], place: Checked) -> Settings:
-    """Return the settings with these options.
-
-    Raises:
-        FileError: they cannot be used; the message names the location.
-    """
 
     def some(names: tuple[str, ...]) -> dict[str, Any]:
         return {name: options[name] for name in names if name in options}
@@ -110,7 +99,7 @@ def make_settings(options: Mapping[str, Any], place: Checked) -> Settings:
             network=NetworkConfig(**some(_NETWORK)) if options.get("structure") else None,
         )
     except InputError as error:
-        raise FileError(f"{place.place} cannot be used: {error}") from None
+        raise FileError(f"{settings.place} cannot be used: {error}") from None
 
 
 def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> Any:

@@ -12,37 +12,88 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...variables import VariableId
 from ..effects import (
     Mention,
     Sentence,
     ShownEffect,
     dependence_sentence,
     effects_caption,
-    lead_sentence,
+    evidence_note,
     left_out_sentences,
     own_effects,
     shown_effects,
 )
-from ..measure import Measure, measure_of
-from ..names import variable_label
-from ..text import MOST_PAIRS, PAIRS, effect_column_words, p_value, pair_rows
+from ..features import (
+    FEATURES,
+    MOST_FEATURES,
+    ShownFeature,
+    feature_words,
+    shown_features,
+)
+from ..measure import Measure, measure_of, p_value, percent, share_of
+from ..names import label_of, variable_label
+from ..reason import reason_sentences
+from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
-    from ...explanation import Explanation
+    from ...effects import Effect
+    from ...explanation import Explanation, FeatureEffect
 
-__all__ = ["dependence_part", "effects_part", "lead_part", "node_key", "number"]
+__all__ = [
+    "dependence_part",
+    "effects_part",
+    "features_part",
+    "figures_part",
+    "lead_part",
+    "network_effect",
+    "node_key",
+    "number",
+]
 
 _MOST_BARS = 12
 _MOST_ROWS = 200
 
 
-def lead_part(explanation: Explanation) -> list[Any]:
-    """Return the paragraph under the headline: probability, stability and strongest effect."""
-    samples, likely = explanation.settings.sampling.num_samples, explanation.probability
-    sure = "" if likely is None else f"The model gives this a probability of {likely:.1%}. "
-    held = f"The prediction held in {explanation.held:.1%} of {samples} perturbed graphs. "
-    return _sentence([sure + held, *lead_sentence(explanation)], explanation)
+def lead_part(explanation: Explanation) -> list[list[Any]]:
+    """Return the sentences under the headline: the reason, in words for a manager."""
+    return _sentences(reason_sentences(explanation), explanation)
+
+
+def figures_part(explanation: Explanation) -> list[list[str]]:
+    """Return the key figures, each with its caption."""
+    likely, stayed = explanation.probability, explanation.class_stayed
+    mean, samples = explanation.sample_mean, explanation.settings.sampling.num_samples
+    shown, what = [], measure_of(explanation).what
+    if likely is not None:
+        shown.append([percent(likely), f"is {what}"])
+    if stayed is not None:
+        shown.append([share_of(stayed, samples), f"of {samples:,} perturbed graphs keep the class"])
+    if likely is not None:
+        shown.append([percent(mean), "is its mean probability in them"])
+    elif len(explanation.values) == 1:
+        shown.append([f"{explanation.values[0]:.4g}", f"is {what}"])
+        shown.append([f"{mean:.4g}", f"is its mean in {samples:,} perturbed graphs"])
+    return shown
+
+
+def network_effect(explanation: Explanation, name: VariableId) -> dict[str, str]:
+    """Return the direction of the effect of a variable of the network, and the effect in words."""
+    if name == explanation.target and explanation.task != "node":
+        return {}
+    number = explanation.names.index(name)
+    found = [each for each in shown_effects(explanation) if each.number == number]
+    if not found:
+        return {}
+    (each,) = found
+    measure = measure_of(explanation)
+    return {
+        "direction": each.direction,
+        "evidence": evidence_note(each.direction, explanation),
+        "effect": _typeset(measure.signed(each.effect.effect))
+        + (" points" if measure.unit else ""),
+    }
 
 
 def effects_part(explanation: Explanation) -> dict[str, Any]:
@@ -55,9 +106,11 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     unlisted = len(effects) + effects.left_out - len(listed)
     return {
         "caption": effects_caption(explanation),
-        "column": f"effect in {measure.unit}" if measure.unit else "effect",
+        "column": _column(measure),
         "directions": {"falls": measure.falls, "rises": measure.rises},
-        "bars": [_bar(each, measure, explanation) for each in bars],
+        "bars": [
+            _bar(each, measure, part_label(explanation, each.number), explanation) for each in bars
+        ],
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
         "along": _sentence(dependence_sentence(explanation), explanation),
@@ -68,23 +121,72 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def features_part(explanation: Explanation) -> dict[str, Any] | None:
+    """Return the effects of single features as bars and a table; None if there are none."""
+    features = explanation.features
+    if features is None:
+        return None
+    measure = measure_of(explanation, features)
+    caption, about = feature_words(explanation, features)
+    found = shown_features(features, most=MOST_FEATURES)
+    more = int(features.significant.sum()) - len(found)
+    listed = shown_features(features, significant=False, most=_MOST_ROWS)
+    unlisted = len(features) + features.left_out - len(listed)
+    return {
+        "title": FEATURES,
+        "caption": caption,
+        "column": _column(measure),
+        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "bars": [_bar(each, measure, each.label, explanation) for each in found],
+        "more": f"… and {more} more: see all features below." if more else "",
+        "about": about,
+        "rows": [_feature_row(each, measure) for each in listed],
+        "unlisted": f"{unlisted:,} more features are not listed." if unlisted else "",
+    }
+
+
+def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
+    effect = shown.effect
+    return [
+        node_key(shown.number),
+        shown.feature,
+        label_of(effect.node) + (" (target)" if shown.is_target else ""),
+        *_numbers(effect, measure),
+        f"{effect.strength:.2f}",
+        p_value(effect.log_p),
+        "yes" if effect.significant else "",
+    ]
+
+
+def _column(measure: Measure) -> str:
+    return f"effect in {measure.unit}" if measure.unit else "effect"
+
+
 def _unlisted(count: int) -> str:
     return f"{count} more candidates are not listed." if count else ""
 
 
-def _bar(shown: ShownEffect, measure: Measure, explanation: Explanation) -> dict[str, Any]:
+def _bar(
+    shown: ShownEffect | ShownFeature, measure: Measure, name: str, explanation: Explanation
+) -> dict[str, Any]:
     effect = shown.effect
-    notes = {"both": "both directions", "": "not significant"}
+    size, interval = _numbers(effect, measure)
     return {
         "key": node_key(shown.number),
-        "name": part_label(explanation, shown.number),
+        "name": name,
         "target": shown.is_target,
         "direction": shown.direction,
-        "note": notes.get(shown.direction, ""),
+        "note": evidence_note(shown.direction, explanation),
         "numbers": [number(each) for each in (effect.effect, effect.low, effect.high)],
-        "effect": _typeset(measure.signed(effect.effect)),
-        "interval": _typeset(measure.interval(effect.low, effect.high)),
+        "effect": size,
+        "interval": interval,
     }
+
+
+def _numbers(effect: Effect | FeatureEffect, measure: Measure) -> tuple[str, str]:
+    """Return an effect and its interval as text."""
+    interval = measure.interval(effect.low, effect.high)
+    return _typeset(measure.signed(effect.effect)), _typeset(interval)
 
 
 def _pairs(explanation: Explanation) -> dict[str, Any] | None:
@@ -107,8 +209,7 @@ def _row(shown: ShownEffect, measure: Measure, explanation: Explanation) -> list
     return [
         node_key(shown.number),
         part_label(explanation, shown.number) + target,
-        _typeset(measure.signed(effect.effect)),
-        _typeset(measure.interval(effect.low, effect.high)),
+        *_numbers(effect, measure),
         f"{effect.strength:.2f}",
         p_value(effect.log_p),
         "yes" if effect.significant else "",

@@ -1,5 +1,7 @@
 /* The effects of parts on the prediction, as a table with bars. */
 
+const FITS_A_NAME = 18;
+
 /** The panel of effects; every text comes from answers.py. */
 function effectsContent({ caption, column, directions, bars, more, pairs }, noun) {
   const parts = [element("p", { class: "fine" }, caption)];
@@ -30,7 +32,8 @@ function barTable(noun, column, bars) {
         bar.name, ...marks.flatMap((mark) => [" ", mark])),
       element("td", { role: "cell" }, ...effectCell(bar, scale)));
   });
-  return element("table", { class: "bars", role: "table" },
+  const long = bars.some(({ name }) => name.length > FITS_A_NAME);
+  return element("table", { class: long ? "bars long" : "bars", role: "table" },
     element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...head)),
     element("tbody", { role: "rowgroup" }, ...rows));
 }
@@ -69,12 +72,22 @@ function directionLegend(directions, bars) {
   return element("ul", { class: "directions", "aria-hidden": "true" }, ...items);
 }
 
-function effectsDetails({ noun, effects: { about, column, rows, unlisted } }) {
-  const head = [noun, column, "95% interval", "strength", "p", "significant"];
-  const parts = [paragraph(about), table({
-    title: "All effects", head, rows: rows.map(([, ...cells]) => cells),
-    keys: rows.map(([key]) => key),
-  })];
+function effectsDetails({ noun, effects }) {
+  const head = [noun, effects.column, "95% interval", "strength", "p", "significant"];
+  return rowsWith("All effects", head, effects);
+}
+
+function featuresDetails({ features }) {
+  if (!features) return [];
+  const numbers = [features.column, "95% interval", "strength", "p", "significant"];
+  const head = ["feature", "node", ...numbers];
+  return rowsWith("All features", head, features);
+}
+
+/** The table of all effects, between what its columns mean and how many are not listed. */
+function rowsWith(title, head, { about, rows, unlisted }) {
+  const keys = rows.map(([key]) => key);
+  const parts = [paragraph(about), table({ title, head, rows: rows.map(([, ...cells]) => cells), keys })];
   if (unlisted) parts.push(paragraph(unlisted));
   return parts;
 }

@@ -5,14 +5,14 @@ const ORDERS = {
   target: (a, b) => a.target.localeCompare(b.target, undefined, { numeric: true }),
   class: (a, b) => (a.class ?? "").localeCompare(b.class ?? "", undefined, { numeric: true }),
   probability: (a, b) => (b.probability ?? 0) - (a.probability ?? 0),
-  held: (a, b) => b.held - a.held,
+  held: (a, b) => b.stability - a.stability,
   found: (a, b) => b.found - a.found,
 };
 
 function entry(explanation, at) {
   const bar = element("i");
-  const { probability, held, found, noun, warnings } = explanation;
-  bar.style.width = `${100 * held}%`;
+  const { probability, stability, stable, found, noun, warnings } = explanation;
+  bar.style.width = `${100 * stability}%`;
   const chance = probability === null ? "" : `p ${percent(probability)} · `;
   const nodes = `${found} ${found === 1 ? noun : `${noun}s`}`;
   // Every number that the list can be sorted by is shown in full.
@@ -20,7 +20,7 @@ function entry(explanation, at) {
     element("b", {}, explanation.target),
     element("small", {}, ...(warnings.length ? [warningMark(warnings)] : []), nodes),
     element("small", {}, explanation.class ?? ""),
-    element("small", {}, `${chance}held ${percent(held)}`),
+    element("small", {}, `${chance}${stable} ${percent(stability)}`),
     element("span", { class: "track" }, bar));
   button.onclick = () => pick(at);
   const searched = `${explanation.target} ${explanation.class ?? ""}`.toLowerCase();

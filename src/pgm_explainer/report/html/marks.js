@@ -41,19 +41,13 @@ function bendPoint([x1, y1], [x2, y2], directed) {
 
 /** The arrow head of a directed edge, at some distance from the node it points to. */
 function arrowTip([from, to], direction, width) {
-  const [cx, cy] = bendPoint(from, to, true);
-  const [dx, dy] = [to[0] - cx, to[1] - cy];
-  const length = Math.hypot(dx, dy);
-  if (!length) return shape("g");
-  const size = 6 + width;
-  const [ux, uy] = [dx / length, dy / length];
-  const [x, y] = [to[0] - 14 * ux, to[1] - 14 * uy];
-  const corner = (side) => `${x - size * ux + (side * size * uy) / 2} ${y - size * uy - (side * size * ux) / 2}`;
-  return shape("path", { d: `M${x} ${y}L${corner(1)}L${corner(-1)}Z`, class: `head ${direction || "none"}` });
+  if (from[0] === to[0] && from[1] === to[1]) return shape("g");
+  const d = headPath(bendPoint(from, to, true), to, 14, 6 + width);
+  return shape("path", { d, class: `head ${direction || "none"}` });
 }
 
 /** The outline around the nodes of a group: wide lines below slightly narrower ones. */
-function drawGroup(part, places, edges, variable) {
+function drawGroup(part, places, edges, variable, name) {
   const inside = new Set(part.nodes);
   const dots = part.nodes.map((at) => `M${places[at][0]} ${places[at][1]}h0.01`);
   const lines = edges.filter(([u, v]) => inside.has(u) && inside.has(v))
@@ -70,21 +64,14 @@ function drawGroup(part, places, edges, variable) {
   group.append(layer("part-halo", BLOB + border + 2 * EDGE.casing));
   if (part.explaining) group.append(layer("casing", BLOB + border + EDGE.casing));
   group.append(layer(`by-effect ${part.direction || "none"}`, BLOB + border), layer("inside", BLOB));
-  const top = part.nodes.reduce((best, at) => (places[at][1] < places[best][1] ? at : best));
-  const label = { x: places[top][0], y: places[top][1] - BLOB / 2 - 8, class: "name" };
-  group.append(shape("text", label, shortened(part.name, FITS_BELOW)));
+  group.append(shape("g", { transform: `translate(${topOf(part, places).join(" ")})` }, name));
   if (variable >= 0) makeButton(group, variable);
   return { group };
 }
 
-/** The names of groups of edges, each beside one of its edges. */
-function edgeGroupNames(partEdges, places) {
-  const last = new Map(partEdges.filter(({ grouped }) => grouped).map((edge) => [edge.key, edge]));
-  return [...last.values()].map(({ key, name, ends }) => {
-    const [[x1, y1], [x2, y2]] = ends.map((end) => places[end]);
-    const label = { class: "name", x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
-    return shape("g", { class: "node", "data-key": key }, shape("text", label, shortened(name, FITS_BELOW)));
-  });
+/** The place of the topmost node of a group. */
+function topOf({ nodes }, places) {
+  return nodes.map((at) => places[at]).reduce((best, each) => (each[1] < best[1] ? each : best));
 }
 
 /**

@@ -1,6 +1,6 @@
 /* The drawing of the Bayesian network: drawn once; `paint` then updates the probabilities. */
 
-const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8 };
+const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8, effect: 15 };
 const BAR = { left: 80, width: 58 };
 const LAYER_GAP = 48;
 const PORT_GAP = 16;
@@ -39,9 +39,9 @@ function bendPlaces(network) {
 }
 
 function placeCards(network, kinds) {
-  const heights = network.variables.map(({ kind }) => {
+  const heights = network.variables.map(({ kind, effect }) => {
     const rows = kinds[kind].facts.filter((fact) => fact.part).length;
-    return CARD.head + CARD.row * rows + CARD.foot;
+    return CARD.head + (effect ? CARD.effect : 0) + CARD.row * rows + CARD.foot;
   });
   const depth = Math.max(...network.variables.map(({ layer }) => layer)) + 1;
   const tops = [];
@@ -138,7 +138,13 @@ function drawCard(variable, at, box, parts, isTarget) {
     shape("rect", { ...frame, class: "frame" }),
     shape("text", { x: 12, y: 18, class: "title" }, title),
   );
-  const rows = parts.map((fact, row) => drawRow(fact, CARD.head + row * CARD.row));
+  const { effect, evidence, direction } = variable;
+  if (effect) {
+    const about = { x: 12, y: CARD.head + 5, class: `about ${direction}` };
+    group.append(shape("text", about, `${evidence}: ${effect}`));
+  }
+  const first = CARD.head + (effect ? CARD.effect : 0);
+  const rows = parts.map((fact, row) => drawRow(fact, first + row * CARD.row));
   group.append(...rows.map((row) => row.group));
   return { group, rows, variable: at, name: variable.name };
 }

@@ -1,41 +1,164 @@
-"""The overview of a data set as a page: self-contained HTML without scripts."""
+"""The overview of a data set as a page, with a table of targets that opens their explanations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..names import printable
 from ..overview_text import Listing, facts, listings, shown
-from .parts import policy, read_part
+from .page import page_script
+from .parts import as_data, policy, read_part
 
 if TYPE_CHECKING:
     from ...dataset.overview import Overview
+    from ...dataset.targets_table import Pages, TargetRow
 
 __all__ = ["overview_page"]
 
 
-def overview_page(overview: Overview) -> str:
-    """Return the page as HTML; every text in it is escaped."""
+_FILTERS = {
+    "class": ("class", {"": "any class"}),
+    "effect": (
+        "direction of the strongest effect",
+        {"": "any effect", "falls": "lowers it", "rises": "raises it", "none": "no effect"},
+    ),
+    "warning": (
+        "warnings",
+        {
+            "": "with or without warnings",
+            "warned": "with warnings",
+            "fine": "without",
+            "failed": "failed",
+        },
+    ),
+}
+
+
+def overview_page(
+    overview: Overview, targets: Sequence[TargetRow] = (), pages: Pages | None = None
+) -> str:
+    """Return the page as HTML; every text in it is escaped.
+
+    Args:
+        overview: the overview.
+        targets: the rows of the table; without any, the page has no table and no script.
+        pages: where the explanations of the targets are shown.
+    """
     title = f"Explanations in {overview.folder}"
     done = _table(("", ""), (map(escape, each) for each in facts(overview)))
     style = read_part("theme.css") + read_part("overview.css")
+    script = read_part("overview.js") if targets else None
+    # A page that is part of this one has the policy of both.
+    inner = page_script() if pages is not None and pages.embedded else None
+    allowed = policy(style, script, *([] if inner is None else inner))
     parts = [
         f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview)}\n</header>",
+        _targets(overview, len(targets)) if targets else "",
         _section("Summary", done),
         *map(_listing, listings(overview)),
         _shared(overview),
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(filter(None, parts))
-        + "\n</main>\n</body>\n</html>\n"
+        + "\n</main>\n"
+        + _scripts(overview, targets, pages, script)
+        + "</body>\n</html>\n"
     )
+
+
+def _targets(overview: Overview, listed: int) -> str:
+    """Return the table of targets without rows, which the script adds."""
+    selects = "".join(
+        f'<select id="{name}" aria-label="Filter by {label}">'
+        + "".join(f'<option value="{value}">{text}</option>' for value, text in options.items())
+        + "</select>"
+        for name, (label, options) in _FILTERS.items()
+    )
+    effect = "strongest effect" + (", in percentage points" if overview.in_points else "")
+    columns = {
+        "target": "target",
+        "class": "class",
+        "probability": "probability",
+        "kept": _kept(overview),
+        "effect": effect,
+        "significant": "effects",
+        "warnings": "warnings",
+    }
+    head = "".join(
+        f'<th scope="col" data-column="{name}"><button type="button">{text}</button></th>'
+        for name, text in columns.items()
+    )
+    done = overview.explained + overview.failed
+    note = f"<p>Only the first {listed:,} of {done:,} are listed.</p>" if listed < done else ""
+    return _section(
+        "Targets",
+        '<div class="search"><input id="search" type="search" placeholder="Search" '
+        f'aria-label="Search targets, classes and causes">{selects}</div>'
+        f'<p id="count" role="status"></p>{note}'
+        f'<table id="targets"><thead><tr>{head}</tr></thead><tbody id="rows"></tbody></table>'
+        '<button id="more" type="button" hidden>Show more</button>',
+    )
+
+
+def _kept(overview: Overview) -> str:
+    return "kept" if overview.class_stayed is None else "class kept"
+
+
+def _scripts(
+    overview: Overview, targets: Sequence[TargetRow], pages: Pages | None, script: str | None
+) -> str:
+    if script is None:
+        return ""
+    data = as_data(_payload(overview, targets, pages))
+    return (
+        "<noscript><p>The table of targets needs JavaScript.</p></noscript>\n"
+        f'<script id="data" type="application/json">{data}</script>\n<script>{script}</script>\n'
+    )
+
+
+def _payload(
+    overview: Overview, targets: Sequence[TargetRow], pages: Pages | None
+) -> dict[str, Any]:
+    """Return the data of the table; classes and warnings, which recur, are stored once."""
+    classes = sorted({row.explained_class for row in targets if row.explained_class is not None})
+    warnings = sorted({text for row in targets for text in row.warnings})
+    of_class = {name: at for at, name in enumerate(classes)}
+    of_warning = {text: at for at, text in enumerate(warnings)}
+
+    def short(number: float | None) -> float | None:
+        return None if number is None else float(f"{number:.4g}")
+
+    return {
+        "rows": [
+            [
+                row.target,
+                None if row.explained_class is None else of_class[row.explained_class],
+                short(row.probability),
+                short(row.kept),
+                row.cause,
+                short(row.effect),
+                row.significant,
+                [of_warning[text] for text in row.warnings],
+                row.error,
+            ]
+            for row in targets
+        ],
+        "classes": classes,
+        "warnings": warnings,
+        "inPoints": overview.in_points,
+        "kept": _kept(overview),
+        "pages": 0 if pages is None else pages.count,
+        "perFile": 1 if pages is None else pages.per_file,
+        "folder": "" if pages is None else pages.folder,
+        "embedded": "" if pages is None else pages.embedded,
+    }
 
 
 def _lead(overview: Overview) -> str:
@@ -55,14 +178,22 @@ def _section(title: str, content: str) -> str:
 def _listing(listing: Listing) -> str:
     most = listing.entries[0].predictions
     rows = (
-        [
-            escape(printable(each.what)),
-            f'{each.predictions:,} <meter max="{most}" value="{each.predictions}"></meter>',
-            escape(listing.size(each)),
-        ]
+        f"<tr><td>{escape(printable(each.what))}</td>"
+        f'<td class="number">{each.predictions:,}</td>'
+        f'<td class="bar"><meter max="{most}" value="{each.predictions}"></meter></td>'
+        f'<td class="number">{escape(listing.size(each))}</td></tr>'
         for each in listing.entries
     )
-    return _section(listing.title, _table((listing.what, "predictions", listing.measure), rows))
+    # The number and its bar are two columns, so that all bars start at the same place.
+    head = (
+        f'<th scope="col">{escape(listing.what)}</th><th scope="col" colspan="2">predictions</th>'
+        f'<th scope="col" class="number">{escape(listing.measure)}</th>'
+    )
+    body = "\n".join(rows)
+    return _section(
+        listing.title,
+        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>",
+    )
 
 
 def _shared(overview: Overview) -> str:

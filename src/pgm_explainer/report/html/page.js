@@ -17,12 +17,19 @@ function show(at) {
   shown.prior = network && beliefsNow().holds;
   document.title = explanation.headline;
   $("headline").textContent = explanation.headline;
-  $("lead").replaceChildren(...sentence(explanation.lead));
+  $("figures").replaceChildren(...explanation.figures.map(([value, caption]) =>
+    element("li", {}, element("strong", {}, value), ` ${caption}`)));
+  $("kept").textContent = explanation.kept;
+  $("lead").replaceChildren(...explanation.lead.map((each) =>
+    element("p", {}, ...sentence(each))));
   $("meaning").textContent = data.makings[explanation.making].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
   $("changes").replaceChildren(...effectsContent(explanation.effects, explanation.noun));
+  for (const id of ["features-panel", "all-features"]) $(id).hidden = !explanation.features;
+  $("features").replaceChildren(
+    ...(explanation.features ? effectsContent(explanation.features, "feature") : []));
   $("along").replaceChildren(...sentence(explanation.effects.along));
   $("left-out").replaceChildren(...explanation.effects.leftOut.flatMap(sentence));
   drawAll(explanation);
@@ -36,7 +43,7 @@ function drawAll(explanation) {
   const around = drawPicture(picture, network);
   $("picture").replaceChildren(around.svg);
   $("around-title").textContent = picture.title;
-  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects));
+  $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects, around.unnamed));
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   if (network) {
@@ -55,7 +62,8 @@ function drawAll(explanation) {
 
 function renewDetails(explanation) {
   const makers = {
-    effects: effectsDetails, ranking: rankingDetails, tables: tablesDetails, words: wordsDetails, making: makingDetails,
+    effects: effectsDetails, "all-features": featuresDetails, ranking: rankingDetails,
+    tables: tablesDetails, words: wordsDetails, making: makingDetails,
   };
   for (const [id, make] of Object.entries(makers)) {
     const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));
@@ -141,4 +149,11 @@ if (entries.length) {
   document.body.classList.add("many");
   arrange();
 }
-pick(0);
+/** The explanation that the address names, such as `page.html#3`; else the first. */
+function pickFromAddress() {
+  const wanted = Number(location.hash.slice(1));
+  pick(data.explanations[wanted] ? wanted : 0);
+}
+
+addEventListener("hashchange", pickFromAddress);
+pickFromAddress();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from string import Template
@@ -12,18 +11,19 @@ from ...arrays import as_list
 from ...errors import InputError
 from ...storage.files import PathLike, write_text
 from ..shown import is_explanation
-from ..text import CHANGES, DEPENDS
-from .parts import policy, read_part
+from ..text import CHANGES, DEPENDS, FEATURES
+from .parts import as_data, policy, read_part
 
 if TYPE_CHECKING:
     from ...explanation import Explanation
 
-__all__ = ["to_html"]
+__all__ = ["page_script", "to_html"]
 
 _SCRIPTS = (
     "inference.js",
     "knowledge.js",
     "draw.js",
+    "labels.js",
     "marks.js",
     "picture.js",
     "network.js",
@@ -74,20 +74,20 @@ def to_html(
     return Path(path)
 
 
-def _assemble(payload: object) -> str:
+def page_script() -> tuple[str, str]:
+    """Return the style and the script of the page, which are the same for all explanations."""
     style = read_part("theme.css") + read_part("page.css")
-    script = '"use strict";\n' + "\n".join(map(read_part, _SCRIPTS))
+    return style, '"use strict";\n' + "\n".join(map(read_part, _SCRIPTS))
+
+
+def _assemble(payload: object) -> str:
+    style, script = page_script()
     return Template(read_part("page.html")).substitute(
         policy=policy(style, script),
         style=style,
         script=script,
-        data=_as_data(payload),
+        data=as_data(payload),
         changes=CHANGES,
         depends=DEPENDS,
+        features=FEATURES,
     )
-
-
-def _as_data(payload: object) -> str:
-    """Return JSON that cannot close its script element, whatever names it contains."""
-    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")

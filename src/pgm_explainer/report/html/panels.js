@@ -31,7 +31,7 @@ function paintHero({ possible, likelihood, holds }) {
   $("undo").disabled = !shown.history.length;
   $("reset").disabled = !something;
   $("spoken").textContent = possible
-    ? `The prediction holds with probability ${percent(holds)}, ${$("against").textContent}. ` +
+    ? `The prediction is kept with probability ${percent(holds)}, ${$("against").textContent}. ` +
       basis.text
     : "";
 }
@@ -108,10 +108,12 @@ function informativeRow({ variable, word, holdsIf }, network, holds) {
   span.style.width = `${100 * (high - low)}%`;
   const dot = element("i", { class: holdsIf > holds ? "dot up" : "dot down" });
   dot.style.left = `${100 * holdsIf}%`;
+  const points = Math.abs(100 * (holdsIf - holds)).toFixed(1);
+  const moved = data.phrases[holdsIf > holds ? "raises" : "lowers"].replace("{}", points);
   const row = element("button", { type: "button", title: `Add evidence: ${name} is ${word}` },
     element("span", { class: "fact" }, element("b", {}, name), element("span", {}, word)),
     element("span", { class: "line" }, span, dot),
-    element("span", { class: "number" }, percent(holdsIf)));
+    element("span", { class: "number" }, percent(holdsIf), element("small", {}, moved)));
   row.onclick = () => {
     toggle(variable, word);
     $("informative").querySelector("button")?.focus();

@@ -97,6 +97,8 @@ def strip_part(explanation: Explanation) -> dict[str, Any]:
         "title": strip.title,
         "nodes": [],
         "edges": [],
+        "heads": None,
+        "types": [],
         "classes": [],
         "grey": "",
         "legend": legend.rstrip(),

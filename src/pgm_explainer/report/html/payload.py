@@ -13,14 +13,23 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...sampling import Variable
 from ..colours import ink_on
 from ..layers import layer_dag
-from ..names import class_label, label_of, value_labels, variable_label
+from ..names import class_label, label_of, printable, value_labels, variable_label
 from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..strip import is_strip
 from ..surroundings import Surroundings
-from ..terms import describe_terms
+from ..terms import describe_held, describe_kept, describe_perturbed
 from ..text import describe, headline
 from ..wording import wording_of
-from .answers import dependence_part, effects_part, lead_part, node_key, number
+from .answers import (
+    dependence_part,
+    effects_part,
+    features_part,
+    figures_part,
+    lead_part,
+    network_effect,
+    node_key,
+    number,
+)
 from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
@@ -45,6 +54,7 @@ def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
         "explanations": shown,
         "kinds": [_kind(each) for each in shared.kinds],
         "makings": shared.makings,
+        "phrases": {"raises": "raises it by {} points", "lowers": "lowers it by {} points"},
     }
 
 
@@ -70,17 +80,23 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
     network = explanation.network
     explained = explanation.explained_class
     target = variable_label(explanation, explanation.target)
+    stayed = explanation.class_stayed
     return {
         "target": target,
         "headline": headline(explanation, target),
         "class": None if explained is None else class_label(explanation, explained),
         "probability": explanation.probability,
         "answer": _answer(explanation),
-        "held": explanation.held,
+        "figures": figures_part(explanation),
+        "kept": describe_kept(explanation),
+        # Of a regression, which predicts no class, how often it is kept.
+        "stability": explanation.held if stayed is None else stayed,
+        "stable": "kept" if stayed is None else "stays",
         "found": len(explanation.nodes),
         "noun": wording_of(explanation.settings).noun,
         "lead": lead_part(explanation),
         "effects": effects_part(explanation),
+        "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
         "making": _position(_making(explanation), shared.makings),
@@ -110,7 +126,8 @@ def _making(explanation: Explanation) -> dict[str, Any]:
     chosen = explanation.settings.options().items()
     return {
         "settings": {name: _setting(value) for name, value in chosen if value is not None},
-        "meaning": describe_terms(explanation.settings),
+        "meaning": describe_perturbed(explanation.settings),
+        "rule": describe_held(explanation.settings),
         "versions": dict(explanation.versions),
     }
 
@@ -147,6 +164,8 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
             _drawn(view, place, classes) | {"at": xy} for place, xy in enumerate(at.tolist())
         ],
         "edges": view.edges.T.tolist(),
+        "heads": None if view.heads is None else view.heads.T.astype(int).tolist(),
+        "types": [{"name": printable(name), "shape": shape} for name, shape in view.shapes.items()],
         "classes": [
             {
                 "name": class_label(explanation, number),
@@ -165,16 +184,25 @@ def _legend(view: Surroundings) -> str:
     """Return what the marks of the picture mean, as far as they occur in it."""
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
-    state = "kept" if view.explanation.task == "node" else "original"
+    state = "kept" if view.explanation.settings.model.has_own_predictions else "original"
     has_ring = network is not None and (
         explaining or view.explanation.task == "node" or not view.explanation.part_labels
     )
     ringed = "the target" if view.explanation.part_labels and not explaining else "a node"
+    discs = "Large nodes" if view.types else "Discs"
+    coloured = any(
+        each.direction in ("falls", "rises") and node in view.nodes
+        for node, each in view.effects.items()
+    )
+    filled = coloured and explaining and not view.classes
     sentences = (
         ("Squares are the ends of the pair.", ends > 1),
         ("The square is the target.", ends == 1),
-        ("Discs are the nodes of the network.", explaining),
+        (f"{discs} are the nodes of the network.", explaining),
         (f"The ring around {ringed} shows the probability that it is {state}.", has_ring),
+        ("The colour of the ring shows the direction of its effect.", has_ring and coloured),
+        ("The colour of a large node shows the direction of its effect.", filled),
+        ("Arrowheads show the directions of edges.", view.heads is not None),
         *parts_legend(view),
         (f"{hidden} more {'node is' if hidden == 1 else 'nodes are'} not drawn.", hidden > 0),
     )
@@ -185,7 +213,7 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     """Return a node: its keys, name and role, and the position of its class in the legend."""
     node = int(view.nodes[at])
     is_end = bool(view.is_target[at])
-    number = view.classes.get(node)
+    number, effect = view.classes.get(node), view.effects.get(node)
     # The prediction of a pair is a separate variable, highlighted together with both of its ends.
     about = [_TARGET_KEY] if is_end and view.explanation.task == "edge" else []
     return {
@@ -193,6 +221,8 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
         "name": label_of(view.explanation.names[node]),
         "named": bool(view.is_touched[at] or (view.groups and len(view.nodes) <= _MOST_NAMED)),
         "role": "end" if is_end else "explaining" if view.is_explaining[at] else "other",
+        "shape": view.shape(at),
+        "direction": effect.direction if effect is not None and view.is_marked[at] else "",
         "class": classes.index(number) if number in classes else None,
     }
 
@@ -209,6 +239,7 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
                 "key": node_key(explanation.names.index(variable.id)) if own else _TARGET_KEY,
                 "name": variable_label(explanation, variable.id),
                 **evidence_words(explanation, variable.id),
+                **network_effect(explanation, variable.id),
                 "kind": shared.kind(variable),
                 "parents": list(network.dag.parents(at)),
                 **_table(network.cpt(variable.id), explanation),

@@ -85,13 +85,14 @@ function wordsDetails({ words }) {
 }
 
 function makingDetails(explanation, { makings }) {
-  const { settings, versions } = makings[explanation.making];
+  const { settings, versions, rule } = makings[explanation.making];
   const answer = explanation.answer.map(([name, score]) => [name, fixed(score, 4)]);
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     element("h3", {}, "Model output on the unperturbed features"),
     table({ title: "Model output", head: ["output", "score"], rows: answer }),
     element("h3", {}, "Settings"),
+    paragraph(rule),
     table({ title: "Settings", head: ["option", "value"], rows: Object.entries(settings) }),
     paragraph(`Made with ${made.join(", ")}. The same settings give the same explanation.`),
   ];

@@ -1,15 +1,19 @@
-"""Plots of an explanation: effects, neighbourhood, network and ranking."""
+"""Plots of an explanation: effects, features, neighbourhood, network and ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...arrays import check_whole_number, resolve
+from ...arrays import as_list, check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
 
 try:
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise PGMExplainerError(
         f"plots need matplotlib: pip install 'pgm-explainer[plot]' ({error})"
@@ -17,7 +21,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from ..shown import is_explanation
 from ..strip import is_strip
-from .effects import draw_effects, effects_size
+from .effects import draw_effects, draw_features, effects_size, features_size
 from .molecule import draw_molecule, read_atoms, read_molecule
 from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
@@ -26,19 +30,20 @@ from .strip import draw_strip, strip_size
 from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ...explanation import Explanation
+    from ...explanation import Explanation, FeatureEffects
 
 __all__ = [
     "draw_effects",
+    "draw_features",
     "draw_neighbourhood",
     "draw_network",
     "draw_ranking",
     "draw_strip",
     "draw_superpixels",
     "plot_explanation",
+    "plot_features",
     "plot_superpixels",
 ]
 
@@ -48,6 +53,8 @@ _COLOUR_BAR = 1.6
 """The height of a colour bar and its text, which the network beside it does not use."""
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
+_LARGEST = 1000
+"""The largest side of a figure, in inches, and size of its text, in points."""
 
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
@@ -57,23 +64,75 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
         raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+    with _styled(kind, options):
+        return draw(explanation, **options)
+
+
+def plot_features(
+    features: FeatureEffects, *, explanation: Explanation | None = None, **options: Any
+) -> Figure:
+    """Draw the effects of single features, with the options of a plot of this kind."""
+    with _styled("features", options):
+        return _draw_features(features, explanation=explanation, **options)
+
+
+@contextmanager
+def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
+    """Check the options of a plot, and draw with the font size among them."""
     unknown = [name for name in options if kind not in _OPTIONS.get(name, ())]
     if unknown:
-        known = "; ".join(f"{name}, for {', '.join(of)}" for name, of in _OPTIONS.items())
-        raise InputError(f"a plot of kind {kind!r} takes no {', '.join(unknown)}; there is {known}")
+        known = [name for name, of in _OPTIONS.items() if kind in of]
+        raise InputError(
+            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; its options are "
+            f"{', '.join(known)}{_hint(unknown)}"
+        )
     if "max_shown" in options:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
-    return draw(explanation, **options)
+    _check_place(options.get("figsize"), options.get("ax"))
+    size = options.pop("font_size", None)
+    with mpl.rc_context({} if size is None else {"font.size": _checked_size(size, "font_size")}):
+        yield
 
 
-def _both(explanation: Explanation, **options: Any) -> Figure:
+def _hint(unknown: list[str]) -> str:
+    """Return which kinds of plots have the options that this kind does not have."""
+    if "ax" in unknown:
+        return "; it has two axes, so draw 'neighbourhood' and 'network' into one each"
+    elsewhere = [name for name in unknown if name in _OPTIONS]
+    return "".join(f"; {name} is for {', '.join(_OPTIONS[name])}" for name in elsewhere)
+
+
+def _check_place(figsize: Any, ax: Any) -> None:
+    """Raise an InputError unless a plot can be drawn there."""
+    if ax is not None and not isinstance(ax, Axes):
+        raise InputError(f"ax must be the axes of matplotlib to draw into, not {ax!r:.60}")
+    if figsize is None:
+        return
+    if ax is not None:
+        raise InputError("figsize is the size of a new figure; axes given as ax have their own")
+    sides = as_list(figsize)
+    if sides is None or len(sides) != 2:
+        raise InputError(f"figsize must be width and height in inches, not {figsize!r:.60}")
+    for side in sides:
+        _checked_size(side, "figsize")
+
+
+def _checked_size(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < _LARGEST:
+        raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {value!r:.60}")
+    return float(value)
+
+
+def _both(
+    explanation: Explanation, *, figsize: tuple[float, float] | None = None, **options: Any
+) -> Figure:
     width, height = network_size(explanation)
     side, least = _around_size(explanation, **options)
     height += _COLOUR_BAR if is_strip(explanation) else 0.0
     figure, (left, right) = plt.subplots(
         1,
         2,
-        figsize=(side + width, max(least, height)),
+        figsize=(side + width, max(least, height)) if figsize is None else figsize,
         width_ratios=(side, width),
         layout="constrained",
     )
@@ -85,12 +144,32 @@ def _both(explanation: Explanation, **options: Any) -> Figure:
 def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -> _Plot:
     """Return a function that draws one plot in a figure of its own size."""
 
-    def plot(explanation: Explanation, **options: Any) -> Figure:
-        figure, axes = plt.subplots(figsize=size(explanation, **options), layout="constrained")
-        draw(explanation, axes, **options)
-        return figure
+    def plot(
+        shown: Any,
+        *,
+        figsize: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Figure:
+        if ax is None:
+            inches = size(shown, **options) if figsize is None else figsize
+            _, ax = plt.subplots(figsize=inches, layout="constrained")
+        draw(shown, ax, **options)
+        whole: Figure = ax.figure.canvas.figure  # not a part of the figure that ax may be in
+        return whole
 
     return plot
+
+
+_draw_features = _alone(draw_features, features_size)
+
+
+def _features(explanation: Explanation, **options: Any) -> Figure:
+    if explanation.features is None:
+        raise InputError(
+            "the explanation has no effects of features; explain with with_features=True"
+        )
+    return _draw_features(explanation.features, explanation=explanation, **options)
 
 
 def _around_size(
@@ -119,12 +198,16 @@ def _draw_around(
 _KINDS: dict[str, _Plot] = {
     "both": _both,
     "effects": _alone(draw_effects, effects_size),
+    "features": _features,
     "neighbourhood": _alone(_draw_around, _around_size),
     "network": _alone(draw_network, network_size),
     "ranking": _alone(draw_ranking, ranking_size),
 }
 
 _OPTIONS = {
+    "figsize": list(_KINDS),
+    "font_size": list(_KINDS),
+    "ax": [kind for kind in _KINDS if kind != "both"],
     "max_shown": [kind for kind in _KINDS if kind != "network"],
     "molecule": ["both", "neighbourhood"],
     "atoms": ["both", "neighbourhood"],

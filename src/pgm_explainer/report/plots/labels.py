@@ -1,8 +1,9 @@
-"""Placement of names beside their marks, with little overlap."""
+"""Placement of names beside their marks: no name covers another or a marked node."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,61 +15,133 @@ from ..colours import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
-__all__ = ["write_beside"]
+__all__ = ["Labels"]
 
 _SIDES = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1))
 _GAP = 2.0
-_SMALL_MARK = 0.3
+_AWAY = (0.0, 10.0, 24.0)
+"""How far from a mark its name is tried, in points."""
+_ALONG = 60
+"""The number of points of a line that are looked at."""
 
 
-def write_beside(
-    axes: Axes, names: Mapping[int, str], at: NDArray[np.float64], mark: float, **style: Any
-) -> None:
-    """Write names beside some of the marks at ``at [n, 2]``.
+class Labels:
+    """The names of a plot, placed one after the other where there is space.
 
-    Each goes below its mark if there is space, otherwise to the side with the least overlap with
-    other names, marks (``mark`` points wide if named, smaller if not) and the outside.
+    A name goes to the first side of its mark, beginning below, where it lies inside the axes and
+    covers no name, no mark and no line; if there is none, to the first where it covers lines only,
+    or lines and small marks. If there is none either, it is tried further away, with a line to the
+    mark, then in a shorter form, and then it is left out.
+
+    Args:
+        axes: where to write.
+        at: the places ``[n, 2]`` of all marks.
+        sizes: how wide they are, in points.
+        is_small: which of them names may cover, if there is no other place.
+        lines: the two ends of each line ``[m, 2, 2]`` that names should not cover.
     """
-    figure: Any = axes.figure.canvas.figure  # the outermost, in any version of matplotlib
-    figure.draw_without_rendering()  # sizes are known only after this
-    pixels = figure.dpi / 72
-    centres = axes.transData.transform(at)
-    taken = [
-        _box(centre, np.full(2, mark * pixels * (1 if number in names else _SMALL_MARK)))
-        for number, centre in enumerate(centres)
-    ]
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    for number, name in names.items():
-        label = axes.annotate(
-            name,
-            at[number],
+
+    def __init__(
+        self,
+        axes: Axes,
+        at: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+        is_small: NDArray[np.bool_],
+        lines: NDArray[np.float64],
+    ) -> None:
+        figure: Any = axes.figure.canvas.figure  # the outermost, in any version of matplotlib
+        figure.draw_without_rendering()  # sizes are known only after this
+        self._axes, self._pixels = axes, figure.dpi / 72
+        boxes = [
+            _box(centre, np.full(2, size * self._pixels))
+            for centre, size in zip(axes.transData.transform(at), sizes, strict=True)
+        ]
+        self._taken = [box for box, small in zip(boxes, is_small, strict=True) if not small]
+        self._small = [box for box, small in zip(boxes, is_small, strict=True) if small]
+        ends = axes.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 1, 2)
+        share = np.linspace(0, 1, _ALONG)[:, None]
+        self._lines = (ends[:, 0] * (1 - share) + ends[:, 1] * share).reshape(-1, 2)
+        self._written: list[Annotation] = []
+        self.left_out = 0
+
+    def write(
+        self,
+        forms: Sequence[str],
+        place: NDArray[np.float64],
+        mark: float,
+        *,
+        upwards: bool = False,
+        **style: Any,
+    ) -> None:
+        """Write a name beside a mark, if there is space.
+
+        Args:
+            forms: the name, and shorter forms of it.
+            place: the centre of its mark.
+            mark: the width of its mark in points.
+            upwards: whether to try the place above the mark first.
+            style: of the text.
+        """
+        sides = [_SIDES[1], _SIDES[0], *_SIDES[2:]] if upwards else _SIDES
+        label = self._axes.annotate(
+            forms[0],
+            place,
             xytext=(0, 0),
             textcoords="offset points",
             ha="center",
             va="center",
             color=INK,
             parse_math=False,
-            path_effects=halo,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6, "shrinkA": 0},
             **style,
         )
+        label.set_in_layout(False)
+        for form, away in product(forms, _AWAY):
+            label.set_text(form)
+            box, offset = self._free(label, place, mark + 2 * away, sides)
+            if box is not None:
+                label.set_position(offset / self._pixels)
+                if label.arrow_patch is not None:
+                    label.arrow_patch.set_visible(away > 0)
+                    label.arrow_patch.shrinkB = mark / 2
+                self._taken.append(box)
+                self._written.append(label)
+                return
+        label.remove()
+        self.left_out += 1
+
+    def remove(self) -> None:
+        """Remove all names, to place them again."""
+        for label in self._written:
+            label.remove()
+
+    def _free(
+        self, label: Annotation, place: Any, mark: float, sides: Sequence[tuple[int, int]]
+    ) -> tuple[Bbox | None, Any]:
+        """Return the first free box beside a mark, and its offset in pixels."""
+        centre = self._axes.transData.transform(place)
         size = np.array(label.get_window_extent().size)
-        offsets = [np.array(side) * (size / 2 + (mark / 2 + _GAP) * pixels) for side in _SIDES]
-        boxes = [_box(centres[number] + offset, size) for offset in offsets]
-        best = int(np.argmin([_covered(box, taken, axes.bbox) for box in boxes]))
-        label.set_position(offsets[best] / pixels)
-        taken.append(boxes[best])
+        offsets = [np.array(side) * (size / 2 + (mark / 2 + _GAP) * self._pixels) for side in sides]
+        boxes = [_box(centre + offset, size) for offset in offsets]
+        every = [*self._taken, *self._small]
+        for taken, lines in ((every, True), (every, False), (self._taken, False)):
+            for box, offset in zip(boxes, offsets, strict=True):
+                if box.count_overlaps(taken) or not _within(box, self._axes.bbox):
+                    continue
+                if not (lines and self._covers_line(box)):
+                    return box, offset
+        return None, None
+
+    def _covers_line(self, box: Bbox) -> bool:
+        return bool(((self._lines > box.min) & (self._lines < box.max)).all(axis=1).any())
+
+
+def _within(box: Bbox, outer: Any) -> bool:
+    return bool((box.min >= outer.min).all() and (box.max <= outer.max).all())
 
 
 def _box(centre: NDArray[np.float64], size: NDArray[np.float64]) -> Bbox:
     return Bbox([centre - size / 2, centre + size / 2])
-
-
-def _covered(box: Bbox, taken: Sequence[Bbox], inside: Bbox) -> float:
-    """Return the area of a box that overlaps others or lies outside."""
-    area = float(box.width * box.height)
-    within = Bbox.intersection(box, inside)
-    outside = area - (0.0 if within is None else within.width * within.height)
-    common = (Bbox.intersection(box, other) for other in taken)
-    # Outside is worse than overlap: a name may not be visible there at all.
-    return 2 * outside + sum(each.width * each.height for each in common if each is not None)

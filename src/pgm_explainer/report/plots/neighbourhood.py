@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+from numpy.typing import NDArray
 
 from ..colours import FALLS, GREY, INK, RISES, ink_on
 from ..effects import ShownEffect
 from ..measure import measure_of
-from ..names import class_label, label_of, width
-from ..surroundings import Surroundings
+from ..names import class_label, label_of, printable, shorten, width
+from ..surroundings import NUM_SHAPES, Surroundings
 from ..wording import wording_of
-from .labels import write_beside
-from .part_marks import draw_groups, draw_part_edges, part_entries
-from .style import finish, legend, wrapped, write
+from .labels import Labels
+from .part_marks import draw_groups, draw_part_edges, name_groups, part_entries
+from .style import finish, fits, inches, legend, points, wrapped, write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -34,6 +36,19 @@ _TOUCHED = 13.0
 """The least size of a node at the end of an edge with an effect."""
 _MOST_NAMED = 40
 _DIRECTIONS = {"falls": FALLS, "rises": RISES}
+_FULL, _LEAST = 4.8, 0.45
+"""Marks shrink in plots whose shorter side is less than this many inches, down to this share."""
+_OUTLINE = 3.4
+"""The widest outline of a mark, in points."""
+_THIN = 0.6
+"""The thinnest outlines of small plots, as a share of the full ones."""
+_NAME = 0.3
+"""The share of the width that a line of a name takes at most."""
+_FAINT_HEAD = "#A0A0A0"
+SHAPES = ("o", "^", "D", "v", "p", "h")
+"""The marks of node types; a square is the target."""
+assert len(SHAPES) == NUM_SHAPES
+Sizes = NDArray[np.float64]
 _BOLD: dict[str, Any] = {"weight": "bold", "zorder": 4}
 
 
@@ -58,21 +73,28 @@ def draw_neighbourhood(
     if not len(view.nodes):
         finish(axes, "Around the prediction")
         return
-    axes.set_aspect("equal", adjustable="datalim")
+    scale = float(np.clip(min(inches(axes)) / _FULL, _LEAST, 1.0))
+    if scale == 1:  # a small plot needs all of its width and height
+        axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.2 if view.groups else 0.12)
-    draw_groups(axes, view)
-    _draw_edges(axes, view)
-    draw_part_edges(axes, view)
+    sizes = _sizes(view, scale)
+    draw_groups(axes, view, scale)
+    _draw_edges(axes, view, sizes)
+    draw_part_edges(axes, view, scale)
     found = view.effects
-    _draw_nodes(axes, view, found)
+    _draw_nodes(axes, view, found, sizes, scale)
     entries = _legend_entries(view, found)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
-    legend(axes, entries, ncols=min(len(entries), 3), frameon=False, **place)
+    legend(axes, entries, ncols=3, frameon=False, **place)
     finish(axes, _title(view))
-    _label_nodes(axes, view, found, atoms)
+    written = _label_nodes(axes, view, sizes, scale, atoms)
+    if written.left_out:
+        written.remove()
+        finish(axes, _title(view, written.left_out))  # which may need another line
+        _label_nodes(axes, view, sizes, scale, atoms)
 
 
-def _title(view: Surroundings) -> str:
+def _title(view: Surroundings, unnamed: int = 0) -> str:
     ranking = view.explanation.ranking
     missing = f"; not drawn: {view.hidden}" if view.hidden else ""
     explaining = int(np.count_nonzero(ranking.selected))
@@ -80,6 +102,7 @@ def _title(view: Surroundings) -> str:
     if view.explanation.part_labels:
         nodes = f"; nodes not drawn: {view.hidden}" if view.hidden else ""
         missing = nodes + (f"; effects not drawn: {view.undrawn}" if view.undrawn else "")
+    missing += f"; names left out for lack of space: {unnamed}" if unnamed else ""
     parts = f"{explaining} of {of} {words.plural}"
     return f"Around the prediction (in the network: {parts}{missing})"
 
@@ -100,36 +123,58 @@ def _fill(view: Surroundings, at: int, found: Found) -> str:
     return (_direction(view, at, found) or "white") if view.is_marked[at] else GREY
 
 
-def _draw_edges(axes: Axes, view: Surroundings) -> None:
+def _draw_edges(axes: Axes, view: Surroundings, sizes: Sizes) -> None:
+    """Draw edges; of a directed graph with a head at each end that they point to."""
     marked = view.is_marked[view.edges].all(axis=0) & (not view.part_edges)
     for chosen, colour, line in ((~marked, GREY, 0.7), (marked, INK, 1.6)):
         ends = view.at[view.edges[:, chosen]].transpose(1, 0, 2)
         axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=line, zorder=1))
+    if view.heads is None or view.explanation.has_directed_edges:
+        return
+    for (u, v), heads, dark in zip(view.edges.T, view.heads.T, marked, strict=True):
+        for start, end, points_there in ((v, u, heads[0]), (u, v, heads[1])):
+            if points_there and start != end:
+                _draw_head(axes, view.at[start], view.at[end], sizes[end], bool(dark))
 
 
-def _draw_nodes(axes: Axes, view: Surroundings, found: Found) -> None:
-    small = np.clip(60.0 / np.sqrt(len(view.nodes)), 3.5, 9.0)
+def _draw_head(axes: Axes, start: Any, end: Any, size: float, dark: bool) -> None:
+    """Draw the head of an arrow where it meets a node of a size in points."""
+    style: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "shrinkA": 0,
+        "shrinkB": size / 2 + 1.5,
+        "mutation_scale": 11 if dark else 7,
+        "linewidth": 0,
+        "color": INK if dark else _FAINT_HEAD,
+    }
+    axes.add_patch(FancyArrowPatch(tuple(start), tuple(end), zorder=1.5, **style))
+
+
+def _draw_nodes(axes: Axes, view: Surroundings, found: Found, sizes: Sizes, scale: float) -> None:
+    line = max(scale, _THIN)
     for at, ((x, y), marked) in enumerate(zip(view.at, view.is_marked, strict=True)):
-        effect = found.get(int(view.nodes[at]))
-        strength = 0.0 if effect is None else effect.effect.strength
         outline = _direction(view, at, found) if marked and view.classes else None
         axes.scatter(
             x,
             y,
-            s=_size(view, at, strength, small) ** 2,
+            s=sizes[at] ** 2,
             color=_fill(view, at, found),
-            marker="s" if view.is_target[at] else "o",
+            marker="s" if view.is_target[at] else SHAPES[view.shape(at)],
             edgecolors=outline or INK,
-            linewidths=(3.4 if outline else 2.0) if marked else 0.4,
+            linewidths=(line * (_OUTLINE if outline else 2.0)) if marked else 0.4,
+            clip_on=False,
             zorder=3 if marked else 2,
         )
 
 
-def _size(view: Surroundings, at: int, strength: float, small: float) -> float:
-    """The width of a node in points."""
-    if view.is_marked[at]:
-        return _MARK + (_STRONGEST - _MARK) * strength
-    return max(small, _TOUCHED) if view.is_touched[at] else small
+def _sizes(view: Surroundings, scale: float) -> Sizes:
+    """Return the width of each node in points."""
+    found = [view.effects.get(node) for node in view.nodes.tolist()]
+    strength = np.array([0.0 if each is None else each.effect.strength for each in found])
+    small = np.clip(60.0 / np.sqrt(len(view.nodes)), 3.5, 9.0)
+    others = np.where(view.is_touched, max(small, _TOUCHED), small)
+    marked = _MARK + (_STRONGEST - _MARK) * strength
+    return np.asarray(np.where(view.is_marked, marked, others) * scale)
 
 
 def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]]:
@@ -137,9 +182,16 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     measure = measure_of(view.explanation)
     colours = {_direction(view, at, found) for at in np.flatnonzero(view.is_marked).tolist()}
     entries: list[tuple[Artist, str]] = []
+    ends = view.explanation.ends.tolist()
     if view.is_target.any():
-        entries.append((_mark("white", "s", 9, 2), "target"))
-    if view.is_explaining.any():
+        kind = f" ({view.types[ends[0]]})" if len(ends) == 1 and view.types else ""
+        entries.append((_mark("white", "s", 9, 2), f"target{kind}"))
+    for kind, shape in view.shapes.items():
+        if any(view.types[node] == kind for node in view.types if node not in ends):
+            entries.append((_mark("white", SHAPES[shape], 8, 0.8), printable(kind)))
+    if view.shapes and view.is_explaining.any():
+        entries.append((_mark("white", "o", 9, 2), "large: in the network"))
+    elif view.is_explaining.any():
         entries.append((_mark("white", "o", 9, 2), "node of the network"))
     entries += part_entries(view, measure)
     for colour, text in ((FALLS, measure.falls), (RISES, measure.rises)):
@@ -156,24 +208,39 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     return entries
 
 
-def _label_nodes(axes: Axes, view: Surroundings, found: Found, atoms: Sequence[str] | None) -> None:
-    """Write names into the marks or, if any is too long, beside all of them."""
+def _label_nodes(
+    axes: Axes, view: Surroundings, sizes: Sizes, scale: float, atoms: Sequence[str] | None
+) -> Labels:
+    """Write names into the marks or, if any is too long, beside all of them.
+
+    The target and then the nodes with the strongest effects get a place first.
+    """
     marked = np.flatnonzero(view.is_marked | view.is_touched).tolist()
     if atoms is not None or (view.explanation.part_members and len(view.nodes) <= _MOST_NAMED):
         marked = list(range(len(view.nodes)))
     names = {at: label_of(view.explanation.names[int(view.nodes[at])]) for at in marked}
     if atoms is not None:
         names = {at: f"{atoms[int(view.nodes[at])]}{name}" for at, name in names.items()}
-    if all(width(name) <= _FITS_A_MARK for name in names.values()):
-        for at, name in names.items():
+    inside = all(width(name) <= _FITS_A_MARK * scale / points(1) for name in names.values())
+    is_small = np.ones(len(view.nodes), dtype=bool)
+    is_small[list(names)] = False
+    dark = view.is_marked[view.edges].all(axis=0) | bool(view.part_edges)
+    lines = view.at[view.edges[:, dark]].transpose(1, 0, 2)
+    labels = Labels(axes, view.at, sizes + _OUTLINE, is_small, lines)
+    order = sorted(names, key=lambda at: (not view.is_target[at], -sizes[at]))
+    for at in order:
+        if inside:
             x, y = view.at[at]
-            fill = _fill(view, at, found)
+            fill = _fill(view, at, view.effects)
             ink = "black" if fill == "white" else ink_on(fill)
-            size = 8 if view.is_marked[at] else 6.5
-            write(axes, x, y, name, size=size, color=ink, **_BOLD)
-    else:
-        beside = {at: wrapped(name, 16) for at, name in names.items()}
-        write_beside(axes, beside, view.at, _STRONGEST, size=7, **_BOLD)
+            size = points(8 if view.is_marked[at] else 6.5)
+            write(axes, x, y, names[at], size=size, color=ink, **_BOLD)
+        else:
+            letters = min(16, fits(_NAME * inches(axes)[0], points(7)))
+            forms = [wrapped(names[at], letters), shorten(names[at], max(6, letters // 2))]
+            labels.write(forms, view.at[at], sizes[at] + _OUTLINE, size=points(7), **_BOLD)
+    name_groups(labels, view, scale)
+    return labels
 
 
 def _mark(colour: str, shape: str, size: float, line: float, outline: str = INK) -> Line2D:
@@ -182,8 +249,8 @@ def _mark(colour: str, shape: str, size: float, line: float, outline: str = INK)
         [],
         linestyle="none",
         marker=shape,
-        markersize=size,
+        markersize=points(size),
         markerfacecolor=colour,
         markeredgecolor=outline,
-        markeredgewidth=line,
+        markeredgewidth=points(line),
     )

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..colours import CHANGED, INK, KEPT, VERMILLION
 from ..facts import own_chance
 from ..layers import Point, place_network
-from ..names import variable_label
-from .style import finish, say, wrapped, write
+from ..names import shorten, variable_label
+from .style import finish, fits, inches, points, say, wrapped, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,10 @@ _ACROSS, _DOWN = 1.5, 1.1
 """Inches from one variable to the next, and from one layer to the next."""
 _WIDTH, _HEIGHT = 0.84, 0.56
 """A variable's box, in those units."""
+_BOLD = 1.15
+"""How much wider bold letters are."""
+_LOW = 0.6
+"""The height, as a share of the full one, below which a box has space for the name and bar only."""
 _LEAST = (3, 2)
 """The minimal size of the drawing, in variables and layers."""
 
@@ -55,16 +59,20 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
         finish(axes, "Bayesian network")
         return
     at, routes = place_network(network)
-    for route in routes:
-        axes.add_patch(_arrow(route))
-    for node, centre in at.items():
-        _draw_variable(axes, explanation, node, centre)
     low, high = _extent(at, routes)
+    width, height = inches(axes)
+    across, down = high - low
+    scale = min(1.0, width / (_ACROSS * across)), min(1.0, height / (_DOWN * down + 0.5))
+    for route in routes:
+        axes.add_patch(_arrow(route, min(scale)))
+    for node, centre in at.items():
+        _draw_variable(axes, explanation, node, centre, scale)
     chance = f"{explanation.query():.1%}"
     axes.update_datalim([low, high])
     axes.margins(0)
-    axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
-    finish(axes, f"Bayesian network: the prediction holds with probability {chance}")
+    if min(scale) == 1:
+        axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
+    finish(axes, f"Bayesian network: the prediction is kept with probability {chance}")
 
 
 def _extent(
@@ -77,7 +85,7 @@ def _extent(
     return low - missing, high + missing
 
 
-def _arrow(route: Sequence[Point]) -> FancyArrowPatch:
+def _arrow(route: Sequence[Point], scale: float) -> FancyArrowPatch:
     """Draw an arrow from the parent straight down through the layers between to the child."""
     half = _HEIGHT / 2
     stops = [(x, y + side) for x, y in route for side in (half, -half)][1:-1]
@@ -93,15 +101,26 @@ def _arrow(route: Sequence[Point]) -> FancyArrowPatch:
     return FancyArrowPatch(
         path=Path(vertices, codes),
         arrowstyle="-|>",
-        mutation_scale=13,
+        mutation_scale=max(7, 13 * scale),
         color=INK,
-        linewidth=1.2,
+        linewidth=max(0.8, 1.2 * scale),
         zorder=1,
     )
 
 
-def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centre: Point) -> None:
-    """Draw a box with the name, and a bar split by the probability of the word beside it."""
+def _draw_variable(
+    axes: Axes,
+    explanation: Explanation,
+    node: VariableId,
+    centre: Point,
+    scale: tuple[float, float],
+) -> None:
+    """Draw a box with the name, and a bar split by the probability of the word beside it.
+
+    Args:
+        scale: the width and height of the box, as shares of its full size. In a small box, text is
+            smaller, names are cut, and the word or the number are left out if they do not fit.
+    """
     x, y = centre
     left, bottom = x - _WIDTH / 2, y - _HEIGHT / 2
     is_target = node == explanation.target
@@ -114,14 +133,22 @@ def _draw_variable(axes: Axes, explanation: Explanation, node: VariableId, centr
             mutation_aspect=_ACROSS / _DOWN,
             facecolor="#FFF6EC" if is_target else "white",
             edgecolor=VERMILLION if is_target else INK,
-            linewidth=3.2 if is_target else 1.2,
+            linewidth=(3.2 if is_target else 1.2) * max(min(scale), 0.5),
             zorder=2,
         )
     )
-    name = wrapped(variable_label(explanation, node), 14)
-    share, word = own_chance(explanation, node)
-    write(axes, x, y + 0.12, name, size=8, weight="bold", linespacing=0.95, zorder=4)
-    write(axes, x, bottom + 0.2, f"{word} {share:.0%}", size=7.5, zorder=4)
+    is_low = scale[1] < _LOW
+    size = min(points(8), (14 if is_low else 8) * scale[1])
+    letters = min(14, fits(_WIDTH * _ACROSS * scale[0], _BOLD * size))
+    name, (share, word) = variable_label(explanation, node), own_chance(explanation, node)
+    style: dict[str, Any] = {"weight": "bold", "linespacing": 0.95, "zorder": 4}
+    if is_low:
+        write(axes, x, y + 0.06, shorten(name, letters), size=size, **style)
+    else:
+        said = f"{word} {share:.0%}"
+        said = said if len(said) <= letters + 1 else f"{share:.0%}"
+        write(axes, x, y + 0.12, wrapped(name, letters), size=size, **style)
+        write(axes, x, bottom + 0.2, said, size=0.94 * size, zorder=4)
     inset = 0.05
     _bar(axes, left + inset, bottom + 0.05, _WIDTH - 2 * inset, share)
 

@@ -8,21 +8,22 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
 from ..colours import FALLS, GREY, INK, RISES
 from ..effects import ShownEffect
 from ..measure import Measure
+from ..names import shorten
 from ..surroundings import DrawnEdge, Surroundings
 from ..wording import part_label
-from .style import wrapped, write
+from .labels import Labels
+from .style import points, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["draw_groups", "draw_part_edges", "part_entries"]
+__all__ = ["draw_groups", "draw_part_edges", "name_groups", "part_entries"]
 
 _THINNEST, _WIDEST, _WEAK = 1.2, 8.0, 0.8
 """The widths of edges with an effect, from the weakest to the strongest, and of others."""
@@ -33,38 +34,38 @@ _BLOB = 34.0
 _LOOP = 11.0
 
 
-def draw_part_edges(axes: Axes, view: Surroundings) -> None:
+def draw_part_edges(axes: Axes, view: Surroundings, scale: float) -> None:
     """Draw edges: colour for the direction of the effect, width for its strength.
 
     Edges of the network are on a dark line. Edges whose effect rises are dashed, so that directions
     differ in greyscale print too.
     """
-    directed = view.explanation.has_directed_edges
+    directed = scale if view.explanation.has_directed_edges else 0.0
     for order, edge in enumerate(view.part_edges):
-        colour, dashes, width = _line(edge.effect)
+        colour, dashes, width = _line(edge.effect, scale)
         style = {"zorder": 1.1 + 0.5 * order / len(view.part_edges)}
         if edge.is_explaining:
-            _draw_line(axes, view, edge, directed, INK, "-", width + _CASING, **style)
+            _draw_line(axes, view, edge, directed, INK, "-", width + _CASING * scale, **style)
             if dashes != "-":
                 _draw_line(axes, view, edge, directed, "white", "-", width, **style)
         _draw_line(axes, view, edge, directed, colour, dashes, width, **style)
-    _name_edge_groups(axes, view)
 
 
-def _line(effect: ShownEffect | None) -> tuple[str, Any, float]:
+def _line(effect: ShownEffect | None, scale: float = 1.0) -> tuple[str, Any, float]:
     """Return the colour, dashes and width of an edge."""
     if effect is None:
         return GREY, "-", _WEAK
     colour = {"falls": FALLS, "rises": RISES}.get(effect.direction, INK)
     dashes = (0, (1.6, 0.7)) if effect.direction == "rises" else "-"
-    return colour, dashes, _THINNEST + (_WIDEST - _THINNEST) * effect.effect.strength
+    widest = max(2.5, _WIDEST * scale**2)
+    return colour, dashes, _THINNEST + (widest - _THINNEST) * effect.effect.strength
 
 
 def _draw_line(
     axes: Axes,
     view: Surroundings,
     edge: DrawnEdge,
-    directed: bool,
+    directed: float,
     colour: str,
     dashes: Any,
     width: float,
@@ -94,9 +95,9 @@ def _draw_line(
                 tuple(end),
                 arrowstyle="-|>",
                 connectionstyle="arc3,rad=0.12",
-                shrinkA=9,
-                shrinkB=9,
-                mutation_scale=8 + 1.5 * width,
+                shrinkA=9 * directed,
+                shrinkB=9 * directed,
+                mutation_scale=8 * directed + 1.5 * width,
                 color=colour,
                 linewidth=width,
                 linestyle=dashes,
@@ -113,40 +114,41 @@ def _draw_line(
         axes.add_collection(LineCollection([np.array([start, end])], **line, **style))
 
 
-def draw_groups(axes: Axes, view: Surroundings) -> None:
-    """Draw an outline around the nodes of each group, and its name."""
-    halo = [withStroke(linewidth=3, foreground="white")]
+def draw_groups(axes: Axes, view: Surroundings, scale: float) -> None:
+    """Draw an outline around the nodes of each group."""
+    blob = _BLOB * scale
     for group in view.groups:
         colour, _, width = _line(group.effect)
         lines = [view.at[ends] for ends in view.edges.T if np.isin(ends, group.nodes).all()]
         tint = "#F4F4F4" if group.effect is None else "#FBF3EC" if colour == FALLS else "#EDF4FA"
         # A wide line below a slightly narrower one leaves an outline of their union.
         for paint, line, order in (
-            (INK if group.is_explaining else colour, _BLOB + 2 * min(width, 4) + 2, 0.1),
-            (colour, _BLOB + 2 * min(width, 4), 0.2),
-            (tint, _BLOB, 0.3),
+            (INK if group.is_explaining else colour, blob + 2 * min(width, 4) + 2, 0.1),
+            (colour, blob + 2 * min(width, 4), 0.2),
+            (tint, blob, 0.3),
         ):
             joined = {"linewidths": line, "colors": paint, "capstyle": "round"}
             axes.add_collection(LineCollection(lines, zorder=order, clip_on=False, **joined))
             x, y = view.at[list(group.nodes)].T
             axes.scatter(x, y, s=line**2, color=paint, lw=0, zorder=order, clip_on=False)
+
+
+def name_groups(labels: Labels, view: Surroundings, scale: float) -> None:
+    """Write the names of groups: of nodes above the topmost, of edges beside one of them."""
+    style: dict[str, Any] = {"size": points(8.5), "weight": "bold", "zorder": 5}
+    for group in view.groups:
         top = max(group.nodes, key=lambda at: float(view.at[at][1]))
-        above = ScaledTranslation(0, (_BLOB / 2 + 8) / 72, axes.figure.dpi_scale_trans)
-        name = wrapped(part_label(view.explanation, group.number), 18)
-        style: dict[str, Any] = {"size": 8.5, "weight": "bold", "zorder": 5, "path_effects": halo}
-        left, upper = view.at[top].tolist()
-        write(axes, left, upper, name, va="bottom", transform=axes.transData + above, **style)
-
-
-def _name_edge_groups(axes: Axes, view: Surroundings) -> None:
-    """Write the name of each group of edges beside one of its edges."""
-    halo = [withStroke(linewidth=3, foreground="white")]
+        forms = _forms(part_label(view.explanation, group.number))
+        labels.write(forms, view.at[top], _BLOB * scale, upwards=True, **style)
     edges = {edge.number: edge for edge in view.part_edges}
     for number, edge in edges.items():
         if number in view.explanation.part_members:
-            x, y = view.at[list(edge.ends)].mean(axis=0).tolist()
-            name = wrapped(part_label(view.explanation, number), 18)
-            write(axes, x, y, name, size=8.5, weight="bold", zorder=5, path_effects=halo)
+            middle = view.at[list(edge.ends)].mean(axis=0)
+            labels.write(_forms(part_label(view.explanation, number)), middle, 0.0, **style)
+
+
+def _forms(name: str) -> list[str]:
+    return [wrapped(name, 18), shorten(name, 10)]
 
 
 def part_entries(view: Surroundings, measure: Measure) -> list[tuple[Artist, str]]:

@@ -11,10 +11,21 @@ from matplotlib.patheffects import withStroke
 
 from ...selection import critical_log_p
 from ..colours import BLUE, GREY, INK, SKY, VERMILLION
-from ..effects import CORRECTIONS
+from ..effects import level_words
 from ..names import shorten, variable_label
 from ..wording import part_label, wording_of
-from .style import finish, legend_below, name_rows, rows_size, say, title_rows, write
+from .style import (
+    finish,
+    label_values,
+    legend_below,
+    name_rows,
+    points,
+    rows_size,
+    rows_that_fit,
+    say,
+    title_rows,
+    write,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -41,14 +52,14 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
         say(axes, f"There are no {words.plural} to rank:\n{other} can influence the target.")
         finish(axes, f"How strongly the prediction depends on each {words.noun}")
         return
-    shown = range(min(max_shown, len(ranking)))
+    shown = range(min(max_shown, rows_that_fit(axes), len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for at in shown:
         fill, hatch = _fill(bool(ranking.selected[at]), bool(ranking.significant[at]))
         axes.barh(at, digits[at], color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
         beside = f" {ranking.effect_size[at]:.2f}"
-        write(axes, digits[at], at, beside, ha="left", size=8, path_effects=halo, zorder=3)
+        write(axes, digits[at], at, beside, ha="left", size=points(8), path_effects=halo, zorder=3)
     _draw_line(axes, explanation)
     _scale(axes, float(digits.max()))
     name_rows(
@@ -92,12 +103,12 @@ def _scale(axes: Axes, largest: float) -> None:
     axes.set_xscale("symlog", linthresh=1, linscale=0.5)
     axes.set_xlim(0, max(10.0, largest * 2))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("evidence, -log10 p (Cramér's V beside the bar)", size=9, color=INK)
+    label_values(axes, "evidence, -log10 p (Cramér's V beside the bar)")
 
 
 def _explain_marks(axes: Axes, explanation: Explanation) -> None:
     """Add a legend of the fills that occur and of the threshold, if there is one."""
-    ranking, judged = explanation.ranking, explanation.settings.significance
+    ranking = explanation.ranking
     kinds = {
         "chosen for the network": (True, True),
         "significant, not chosen": (False, True),
@@ -114,6 +125,6 @@ def _explain_marks(axes: Axes, explanation: Explanation) -> None:
         if found.any():
             entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
     if _has_line(explanation):
-        level = f"level {judged.significance:g}{CORRECTIONS[judged.correction]}"
+        level = level_words(explanation.settings)
         entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
     legend_below(axes, entries)

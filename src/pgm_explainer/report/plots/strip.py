@@ -13,7 +13,16 @@ from ..measure import Measure, measure_of
 from ..names import shorten
 from ..strip import Strip, strip_of
 from ..wording import wording_of
-from .style import name_rows, title_rows, write
+from .style import (
+    fits,
+    inches,
+    label_values,
+    name_rows,
+    points,
+    rows_that_fit,
+    title_rows,
+    write,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +35,9 @@ _MOST_ROWS, _MOST_COLUMNS = 20, 40
 _MOST_NUMBERS = 60
 """Up to so many cells, each shows its effect; beyond, only whether it falls or rises."""
 _MOST_NAMES, _MOST_LETTERS = 24, 60
+_CELLS, _CELL, _NUMBER = 0.6, 9.0, 6
+"""The share of the width that cells take, the least width of one in points, and of one with a
+number in letters."""
 _EFFECTS = LinearSegmentedColormap.from_list("effects", [FALLS, "white", RISES])
 
 
@@ -41,7 +53,9 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
     Parts of the network have a thick outline. Of many nodes, steps or features, those with the
     strongest effects are drawn, at most ``max_shown`` columns.
     """
-    strip, measure = _strip(explanation, max_shown), measure_of(explanation)
+    width, _ = inches(axes)
+    columns = min(max_shown, int(_CELLS * width / (points(_CELL) / 72)))
+    strip, measure = _strip(explanation, columns, rows_that_fit(axes)), measure_of(explanation)
     values = np.full((len(strip.rows), len(strip.columns)), np.nan)
     for at, each in strip.cells.items():
         if each.effect.significant:
@@ -52,21 +66,21 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
     _name_sides(axes, strip, wording_of(explanation.settings).noun)
     bar = axes.figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, shrink=0.8)
     unit = f", in {measure.unit}" if measure.unit else ""
-    text = shorten(f"effect on {measure.what}{unit}", 80) + "\n(white: not significant)"
-    bar.set_label(text, size=9, color=INK)
-    bar.ax.xaxis.label.set_parse_math(False)
+    label_values(bar.ax, f"effect on {measure.what}{unit} (white: not significant)", width)
+    bar.ax.tick_params(labelsize=points(9))
     title_rows(axes, strip.title, strip.hidden)
 
 
-def _strip(explanation: Explanation, max_shown: int) -> Strip:
-    return strip_of(explanation, min(_MOST_ROWS, max_shown), max_shown)
+def _strip(explanation: Explanation, columns: int, rows: int = _MOST_ROWS) -> Strip:
+    return strip_of(explanation, min(_MOST_ROWS, rows, columns), columns)
 
 
 def _draw_cells(
     axes: Axes, explanation: Explanation, strip: Strip, measure: Measure, shades: Any
 ) -> None:
     """Draw outlines, and numbers or signs, so that directions differ in greyscale too."""
-    numbers = len(strip.cells) <= _MOST_NUMBERS
+    letters = _CELLS * fits(inches(axes)[0], points(7)) / len(strip.columns)
+    numbers = len(strip.cells) <= _MOST_NUMBERS and letters >= _NUMBER
     selected = set(explanation.ranking.selected_nodes.tolist())
     for (row, column), each in strip.cells.items():
         thick = each.number in selected
@@ -80,18 +94,20 @@ def _draw_cells(
             sign = "−" if each.effect.effect < 0 else "+"
             text = measure.signed(each.effect.effect).replace("-", "−") if numbers else sign
             colour = "white" if abs(shades[row, column]) > 0.6 else "black"
-            write(axes, column, row, text, size=7, color=colour, zorder=4)
+            write(axes, column, row, text, size=points(7), color=colour, zorder=4)
 
 
 def _name_sides(axes: Axes, strip: Strip, noun: str) -> None:
-    every = -(-len(strip.columns) // _MOST_NAMES)
+    letters = _CELLS * fits(inches(axes)[0], points(8))
+    most = max(1, min(_MOST_NAMES, int(letters / 2)))
+    every = -(-len(strip.columns) // most)
     shown = range(0, len(strip.columns), every)
-    turned = max(len(strip.columns[at]) for at in shown) * len(shown) > _MOST_LETTERS
+    turned = max(len(strip.columns[at]) for at in shown) * len(shown) > min(_MOST_LETTERS, letters)
     names = [shorten(strip.columns[at], 16) for at in shown]
-    axes.set_xticks(list(shown), names, size=8, rotation=45 if turned else 0)
+    axes.set_xticks(list(shown), names, size=points(8), rotation=45 if turned else 0)
     for label in axes.get_xticklabels():
         label.set(parse_math=False, ha="right" if turned else "center")
-    axes.set_xlabel(noun, size=9, color=INK)
+    axes.set_xlabel(noun, size=points(9), color=INK)
     rows = list(strip.rows)
     if strip.target_row is not None:
         rows[strip.target_row] = f"{shorten(rows[strip.target_row], 19)} (target)"

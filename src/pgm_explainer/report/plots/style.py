@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 from matplotlib.transforms import ScaledTranslation
 
 from ..colours import INK
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "finish",
+    "fits",
+    "inches",
+    "label_values",
     "legend",
     "legend_below",
     "name_rows",
+    "points",
     "rows_size",
+    "rows_that_fit",
     "say",
     "title_rows",
     "wrapped",
@@ -30,8 +36,53 @@ __all__ = [
 ]
 
 _FEWEST_ROWS = 5
-_BELOW = 0.45
-_TITLE = 60
+_BELOW, _LINE = 0.45, 0.15
+"""The height of an axis with its label, and of each further line of the label, in inches."""
+_TITLE, _LABEL, _KEY = 60, 40, 6
+"""The most letters of a line of a title and of a label of a legend, and those that its key takes."""
+_ONE_COLUMN = 4
+"""The most entries of a legend in one column, unless only one is wanted."""
+_LEGEND = 1.15
+"""A legend may be a little wider than estimated, as its letters are narrow."""
+_NARROW = 5.0
+"""The width in inches up to which a title beside names of rows has only the rest of the width."""
+_NAMES = 0.33
+"""The share of the width that the names of rows take at most."""
+_LETTER = 0.6
+"""The width of a letter, as a share of the size of the text; a little more than the average."""
+_INSIDE = 0.775
+"""The share of a figure that its axes take before they are laid out."""
+_BESIDE_ROWS = 12.5
+"""The height of title, axis and legend around rows of bars, in lines of text."""
+_ROW = 1.5
+"""The least height of a row, in lines of text."""
+
+
+def points(size: float) -> float:
+    """Return the size of a text that has ``size`` points in a plot with the usual font size, 10."""
+    return size * float(mpl.rcParams["font.size"]) / 10
+
+
+def inches(axes: Axes) -> tuple[float, float]:
+    """Return the width and height that a plot has, with the text around its axes.
+
+    They do not depend on whether the figure was laid out already.
+    """
+    figure, place = axes.figure, axes.get_subplotspec()
+    box = axes.get_position(original=True) if place is None else place.get_position(figure)
+    whole = figure.bbox.size / figure.dpi / _INSIDE
+    return float(box.width * whole[0]), float(box.height * whole[1])
+
+
+def fits(width: float, size: float) -> int:
+    """Return how many letters of a size, in points, fit into a width in inches; at least 4."""
+    return max(4, int(72 * width / (_LETTER * size)))
+
+
+def rows_that_fit(axes: Axes) -> int:
+    """Return how many rows of bars a plot has space for; at least one."""
+    line = points(10) / 72
+    return max(1, round((inches(axes)[1] / line - _BESIDE_ROWS) / _ROW))
 
 
 def write(axes: Axes, x: float, y: float, text: str, **options: Any) -> Text:
@@ -52,16 +103,37 @@ def wrapped(name: str, columns: int) -> str:
 
 
 def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> None:
-    """Add a legend."""
+    """Add a legend, with up to ``ncols`` columns if they fit into the ``share`` of the width."""
+    size = points(8)
+    letters = fits(_LEGEND * place.pop("share", 1.0) * inches(axes)[0], size)
+    labels = [shorten(label, _LABEL) for _, label in entries]
+    columns = min(place.pop("ncols", 1), len(entries))
+    fewest = min(columns, 2 if len(entries) > _ONE_COLUMN else 1)
+    while columns > fewest and _legend_letters(labels, columns) > letters:
+        columns -= 1
+    if _legend_letters(labels, columns) > letters:
+        labels = [wrapped(label, max(8, letters // columns - _KEY)) for label in labels]
     # Labels are set afterwards: given directly, one that starts with "_" would be left out.
     shown = axes.legend(
         [artist for artist, _ in entries],
         [" "] * len(entries),
-        fontsize=8,
+        fontsize=size,
+        ncols=columns,
+        columnspacing=1.2,
         **place,
     )
-    for text, (_, label) in zip(shown.get_texts(), entries, strict=True):
-        text.set(text=shorten(label, 40), parse_math=False)
+    for text, label in zip(shown.get_texts(), labels, strict=True):
+        text.set(text=label, parse_math=False)
+
+
+def _legend_letters(labels: Sequence[str], columns: int) -> int:
+    """Return how many letters a legend is wide, which is filled column by column."""
+    rows = -(-len(labels) // columns)
+    longest = [
+        max(width(label) for label in labels[first : first + rows])
+        for first in range(0, len(labels), rows)
+    ]
+    return sum(longest) + _KEY * len(longest)
 
 
 def rows_size(rows: int) -> tuple[float, float]:
@@ -71,32 +143,55 @@ def rows_size(rows: int) -> tuple[float, float]:
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Name the rows of bars, the first one on top."""
-    axes.set_yticks(range(len(names)), [shorten(name, 28) for name in names], size=9)
+    letters = min(28, fits(_NAMES * inches(axes)[0], points(9)))
+    short = [shorten(name, letters) for name in names]
+    axes.set_yticks(range(len(names)), short, size=points(9))
     for text in axes.get_yticklabels():
         text.set_parse_math(False)
+    axes.tick_params(axis="x", labelsize=points(9))
     axes.set_ylim(max(_FEWEST_ROWS, len(names)) - 0.4, -0.6)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def label_values(axes: Axes, text: str, width: float | None = None) -> None:
+    """Say what the axis of values shows, in up to two lines of a width in inches."""
+    letters = fits((1 - _NAMES) * inches(axes)[0] if width is None else width, points(9))
+    lines = textwrap.fill(shorten(text, min(100, 2 * letters - 4)), letters)
+    axes.set_xlabel(lines, size=points(9), color=INK)
+    axes.xaxis.label.set_parse_math(False)
 
 
 def title_rows(axes: Axes, text: str, hidden: int) -> None:
     """Write a title with the number of rows that are not drawn."""
     more = f"\n({hidden} more are not drawn)" if hidden else ""
-    axes.set_title(textwrap.fill(text, _TITLE) + more, size=10, color=INK, parse_math=False)
+    width, _ = inches(axes)
+    share = 1.0 if width > _NARROW else 0.95 - _NAMES
+    _title(axes, text, min(_TITLE, fits(share * width, points(10))), more)
+
+
+def _title(axes: Axes, text: str, letters: int, more: str = "") -> None:
+    """Write a title in as many lines as it needs."""
+    lines = textwrap.fill(text, letters)
+    axes.set_title(lines + more, size=points(10), color=INK, parse_math=False)
 
 
 def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
     """Add a legend below the axis and its label, where it covers no bar."""
-    below = ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    lines = axes.get_xlabel().count("\n")
+    down = points(10) / 10 * (_BELOW + lines * _LINE)
+    below = ScaledTranslation(0, -down, axes.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "share": 1 - _NAMES}
     legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
 
 
 def say(axes: Axes, text: str) -> None:
     """Write a message in place of a plot."""
-    write(axes, 0.5, 0.5, text, transform=axes.transAxes)
+    letters = fits(inches(axes)[0], points(10))
+    lines = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
+    write(axes, 0.5, 0.5, lines, size=points(10), transform=axes.transAxes)
 
 
 def finish(axes: Axes, title: str) -> None:
     """Add a title and remove the frame."""
-    axes.set_title(title, size=10, color=INK, parse_math=False)
+    _title(axes, title, fits(inches(axes)[0], points(10)))
     axes.set_axis_off()

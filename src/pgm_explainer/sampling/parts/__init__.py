@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import Batch, PartKind, Parts
 from .edges import EDGE_CHANGES, Edges
+from .feature_cells import FeatureCells
 from .features import Features
 from .groups import Groups
 from .mixed import Mixed
@@ -16,6 +17,7 @@ __all__ = [
     "PART_KINDS",
     "Batch",
     "Edges",
+    "FeatureCells",
     "Features",
     "Groups",
     "Mixed",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...arrays import FloatArray, IntArray
 from ...choices import Choice
 from ...graph import Graph, SampledEdges, Subgraph
+from ...predictors import SharedRows
 from ...variables import VariableId
 from ..population import Population
 
@@ -96,6 +97,20 @@ class Parts(ABC):
             parts: some parts, ascending; these must include all parts :meth:`within` the subgraph.
             perturbed: ``[B, parts]``, whether each part is perturbed in each sample.
         """
+
+    def rows(
+        self,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> SharedRows | None:
+        """Return the features in some samples, if all rows are rows of the unperturbed features.
+
+        Args:
+            samples, parts, perturbed: as in :meth:`perturb`.
+        """
+        return None
 
     def nodes_in(self, parts: IntArray) -> IntArray:
         """Return the parts that are nodes; their own predictions are recorded too."""

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from ...arrays import FloatArray, IntArray
 from ...graph import Subgraph
+from ...predictors import SharedRows
 from ...variables import VariableId
+from ..donors import Permute
 from ..perturbation import (
     CustomPerturbation,
     changed_share,
@@ -101,11 +103,27 @@ class NodeParts(Parts):
         parts: IntArray,
         perturbed: NDArray[np.bool_],
     ) -> Batch:
-        if len(parts) > len(subgraph.nodes):
-            perturbed = perturbed[:, np.searchsorted(parts, subgraph.nodes)]
+        perturbed = _of_nodes(subgraph, parts, perturbed)
         draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
         replace_features(batch.x, self._population, draws, perturbed, self._config)
         return batch
+
+    def rows(
+        self,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> SharedRows | None:
+        population, perturbation = self._population, self._config.perturbation
+        some_columns = len(self._config.columns(population)) < population.x.shape[1]
+        if not isinstance(perturbation, Permute) or some_columns or population.steps is not None:
+            return None
+        perturbed = _of_nodes(subgraph, parts, perturbed)
+        index = np.tile(subgraph.nodes, (len(samples), 1))
+        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
+        index[perturbed] = perturbation.donors(population, draws.where(perturbed))
+        return SharedRows(population.x, index)
 
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         population, config = self._population, self._config
@@ -115,6 +133,15 @@ class NodeParts(Parts):
     def check(self) -> None:
         columns = self._config.columns(self._population)
         check_changes(self._config.perturbation, self._population, columns, self._config.seed)
+
+
+def _of_nodes(
+    subgraph: Subgraph, parts: IntArray, perturbed: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which nodes of a subgraph are perturbed, given this for more parts."""
+    if len(parts) > len(subgraph.nodes):
+        return perturbed[:, np.searchsorted(parts, subgraph.nodes)]
+    return perturbed
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import as_array
+from ...arrays import as_array, as_list
 from ...choices import Described
 from ...errors import InputError
+from ...feature_names import feature_title
 from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
 from .cells import CellParts, NodeTitles
+from .feature_cells import feature_blocks
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
@@ -32,15 +34,21 @@ class Features(Described):
     are different parts.
 
     Attributes:
-        nodes: if given, each feature column of each of these nodes is a part, with the label
-            ``(node, column name)``. None makes each column of all nodes together a part.
+        nodes: if given, each feature column of each of these nodes, by index or name, is a part,
+            with the label ``(node, column name)``. None makes each column of all nodes together a
+            part.
     """
 
-    nodes: tuple[int, ...] | None = None
+    nodes: tuple[VariableId, ...] | None = None
     name: str = "features"
 
     def __post_init__(self) -> None:
         if self.nodes is None:
+            return
+        named = as_list(self.nodes) if isinstance(self.nodes, (list, tuple)) else None
+        if any(isinstance(each, (str, list, tuple)) for each in named or ()):
+            names = [tuple(each) if isinstance(each, list) else each for each in named or ()]
+            object.__setattr__(self, "nodes", tuple(names))
             return
         chosen = np.unique(as_array(self.nodes, "the nodes of Features"))
         if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
@@ -50,16 +58,19 @@ class Features(Described):
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
     ) -> Parts:
-        columns = np.full(population.x.shape[1], -1, dtype=np.int64)
-        chosen = config.columns(population)
-        features, columns[chosen] = np.unique(chosen % population.width, return_inverse=True)
-        titles = [f"feature {feature}" for feature in features.tolist()]
+        features, columns = feature_blocks(population, config)
+        known = population.feature_names
+        titles = [feature_title(known, feature) for feature in features.tolist()]
         names: Sequence[VariableId] = titles
         rows = np.zeros(graph.num_nodes, dtype=np.int64)
         exists = None
         if self.nodes is None and population.kinds is not None and population.widths:
             rows = population.kinds
-            names = [f"{kind} {title}" for kind, _ in population.widths for title in titles]
+            names = [
+                f"{kind} {feature_title(known, feature, kind)}"
+                for kind, _ in population.widths
+                for feature in features.tolist()
+            ]
             exists = np.array([features < width for _, width in population.widths]).ravel()
         if self.nodes is not None:
             if graph.num_graphs > 1:
@@ -67,12 +78,20 @@ class Features(Described):
                     f"the nodes of Features are those of one graph, but there are "
                     f"{graph.num_graphs} graphs; leave out nodes"
                 )
-            if self.nodes[-1] >= graph.num_nodes:
+            nodes = sorted({population.node_number(node) for node in self.nodes})
+            if nodes[-1] >= graph.num_nodes:
                 raise InputError(
-                    f"Features has the node {self.nodes[-1]}, but the graph has nodes 0 to "
+                    f"Features has the node {nodes[-1]}, but the graph has nodes 0 to "
                     f"{graph.num_nodes - 1}"
                 )
             rows[:] = -1
-            rows[list(self.nodes)] = np.arange(len(self.nodes))
-            names = NodeTitles(self.nodes, titles)
+            rows[nodes] = np.arange(len(nodes))
+            names = NodeTitles(nodes, titles)
+            if population.kinds is not None and population.widths:
+                types = [population.widths[kind][0] for kind in population.kinds[nodes].tolist()]
+                names = [
+                    (node, feature_title(known, feature, kind))
+                    for node, kind in zip(nodes, types, strict=True)
+                    for feature in features.tolist()
+                ]
         return CellParts(population, config, first, rows, columns, names, exists)

@@ -40,9 +40,9 @@ class Groups(UserDefined):
             node (or edge, or feature), the name of its group, or None if it is in no group. For
             many graphs, a list with one such mapping or list for each graph, or None for a graph
             without groups.
-        of: what the members are: ``nodes`` (indices), ``edges`` (pairs of nodes; in an undirected
-            graph, a pair stands for both directions) or ``features`` (columns). If ``groups`` is a
-            list, edges have the order of ``edge_index``.
+        of: what the members are: ``nodes`` (indices or names), ``edges`` (pairs of nodes; in an
+            undirected graph, a pair stands for both directions) or ``features`` (columns or their
+            names). If ``groups`` is a list, edges have the order of ``edge_index``.
 
     Examples:
         >>> Groups({"ring": [0, 1, 2], "tail": [3]}).members
@@ -91,7 +91,8 @@ class Groups(UserDefined):
                     f"{_in_graph(at, graph)}, but it has {length} items"
                 )
             for name, members in groups:
-                found = self._positions(members, name, graph, offsets, at)
+                numbers = self._numbers(members, name, population)
+                found = self._positions(numbers, name, graph, offsets, at)
                 if (part_of[found] >= 0).any():
                     other = names[int(part_of[found].max())]
                     raise InputError(
@@ -127,6 +128,21 @@ class Groups(UserDefined):
                 f"groups for each graph, Groups([{{...}}, {{...}}])"
             )
         return self.graphs
+
+    def _numbers(
+        self, members: tuple[Any, ...], name: str, population: Population
+    ) -> tuple[Any, ...]:
+        """Return the members of a group with names replaced by numbers."""
+        try:
+            if self.of == "features":
+                return tuple(population.feature_numbers(members))
+            if isinstance(members[0], tuple) and self.of == "edges":
+                return tuple(tuple(map(population.node_number, pair)) for pair in members)
+            if all(isinstance(member, int) for member in members):
+                return members
+            return tuple(map(population.node_number, members))
+        except InputError as error:
+            raise InputError(f"the group {name!r}: {error}") from None
 
     def _positions(
         self, members: tuple[Any, ...], name: str, graph: Graph, offsets: IntArray, at: int
@@ -238,16 +254,33 @@ def _members(name: str, members: list[Any] | None, of: str) -> tuple[Any, ...]:
     if not members:
         raise InputError(f"the group {name!r} has no members; leave it out")
     if of == "edges" and not isinstance(members[0], (int, np.integer)):
-        pairs = [tuple(as_list(member) or ()) for member in members]
-        if any(len(pair) != 2 or not all(map(_is_index, pair)) for pair in pairs):
+        pairs = [() if isinstance(each, str) else tuple(as_list(each) or ()) for each in members]
+        if any(len(pair) != 2 or not all(map(_is_given, pair)) for pair in pairs):
             raise InputError(f"the edges of the group {name!r} must be pairs of nodes (u, v)")
-        return tuple((int(u), int(v)) for u, v in pairs)
-    if not all(map(_is_index, members)):
+        return tuple((_plain(u), _plain(v)) for u, v in pairs)
+    if not all(
+        _is_given(member) and (of == "nodes" or not _is_typed(member)) for member in members
+    ):
         raise InputError(
             f"the members of the group {name!r} must be {of}, given by whole numbers of at least "
-            f"0, not {members!r:.60}"
+            f"0 or by names, not {members!r:.60}"
         )
-    return tuple(sorted({int(member) for member in members}))
+    distinct = list(dict.fromkeys(map(_plain, members)))
+    return tuple(sorted(distinct) if all(map(_is_index, distinct)) else distinct)
+
+
+def _is_given(value: Any) -> bool:
+    """Return whether a member is given by its number or name."""
+    return isinstance(value, str) or _is_typed(value) or _is_index(value)
+
+
+def _is_typed(value: Any) -> bool:
+    """Return whether this is the name of a node that has a type, such as ``("author", 5)``."""
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
+
+
+def _plain(member: Any) -> Any:
+    return int(member) if _is_index(member) else member
 
 
 def _is_index(value: Any) -> bool:

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgm_explainer import scratch
-from pgm_explainer.sampling import record
-from pgm_explainer.sampling.record import Record
-from pgm_explainer.scratch import Scratch
+from pgm_explainer.scratch import Record, Scratch
 
 
 @st.composite
@@ -28,7 +26,7 @@ def batches(draw):
 def test_rows_that_are_written_are_read_by_columns(in_file, written, cells):
     numbers, ranges = written
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record, "_CELLS_AT_ONCE", cells)
+        patch.setattr(scratch, "_CELLS_AT_ONCE", cells)
         if in_file:
             patch.setattr(scratch, "_SMALL", 0)
         made = Record(*numbers.shape, numbers.dtype, Scratch(0, "numbers"))

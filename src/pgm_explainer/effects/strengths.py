@@ -1,0 +1,143 @@
+"""Strengths: how much perturbing a node changes a prediction, in either direction.
+
+The strength of a node is the product of its evidence and its size.
+
+*Evidence* is the coefficient of a fit of the squared ranks of the absolute changes, or the lower
+bound of the absolute effect if that is relatively larger. Ranks use all samples, and a few large
+changes do not dominate them. But they say little about how large changes are: a change of 0.00001
+has a high rank if most samples change nothing.
+
+*Size* is the mean absolute change if the node is perturbed minus that if it is not, over samples in
+which no other strong node is perturbed. In the other samples most of the change is caused by those.
+Sizes within three standard errors of 0 cannot be told apart, so each size is at least that large.
+It is also at least the absolute effect minus twice its margin, because some nodes change the
+prediction only together with a strong one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .designs import CELLS_AT_ONCE, PerturbedSamples
+from .regression import Cells, StackedFits
+
+__all__ = ["strengths"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_LEFT = 0.5
+"""As many strong nodes are kept unperturbed as leave this share of the samples."""
+_TOLD_APART = 3.0
+_SMALLEST = 1e-300
+
+
+class _Strong(NamedTuple):
+    """Strong nodes, sorted by prediction: the cell, the prediction and the column of each."""
+
+    cell: Integers
+    row: Integers
+    column: Integers
+
+
+def strengths(
+    bits: PerturbedSamples,
+    cells: Cells,
+    fits: StackedFits,
+    changes: Vector,
+    movement: Vector,
+    low: Vector,
+    high: Vector,
+    probability: float,
+) -> Vector:
+    """Return the strength of every candidate, from 0 to 1: relative to the strongest one.
+
+    Args:
+        bits: the perturbed samples.
+        cells: the candidates of each prediction.
+        fits: the last of these fits, one for each prediction, are those of the ranks.
+        changes: the absolute change of each prediction in each sample, ``[predictions, n]``.
+        movement: the coefficient of the ranks for every candidate.
+        low, high: the 95 % interval of the effect of every candidate.
+        probability: the probability that a node is perturbed in a sample.
+    """
+    size = _sizes(bits, cells, _strong_nodes(cells, fits, probability), changes, probability)
+    excess = bits.sums(changes - changes.mean(axis=1, keepdims=True))
+    average = excess[cells.column, cells.row] / bits.variance[cells.column]
+    bound = np.maximum(low, -high)
+    size = np.maximum(size, bound - (high - low) / 2)
+    found = np.empty(len(cells.row))
+    for its in cells.slices:
+        largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
+        evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
+        sizes = _relative(size[its])
+        # Without any size, the prediction changes only if several nodes are perturbed at once.
+        found[its] = _relative(evidence * sizes if sizes.any() else evidence)
+    return found
+
+
+def _relative(values: Vector) -> Vector:
+    """Return values from 0 to 1: relative to the largest one, and 0 instead of negative ones."""
+    return np.maximum(values, 0.0) / max(float(values.max(initial=0.0)), _SMALLEST)
+
+
+def _sizes(
+    bits: PerturbedSamples, cells: Cells, strong: _Strong, changes: Vector, probability: float
+) -> Vector:
+    """Return the size of every candidate; at least three standard errors."""
+    undisturbed, of_strong = _only_one(bits, strong, changes)
+    count = np.maximum(undisturbed.sum(axis=1), 1)
+    mean = np.einsum("kn,kn->k", undisturbed, changes) / count
+    changes = undisturbed * (changes - mean[:, None])
+    variance = np.einsum("kn,kn->k", changes, changes) / count
+    sums, counts = np.split(bits.sums([*changes, *undisturbed]), 2, axis=1)
+    within = counts[cells.column, cells.row]
+    spread = within * (1 - within / count[cells.row])
+    size = np.zeros(len(cells.row))
+    np.divide(sums[cells.column, cells.row], spread, out=size, where=spread > 0)
+    size[strong.cell] = of_strong - mean[strong.row]
+    error = np.sqrt(variance / (count * probability * (1 - probability)))
+    return np.maximum(size, _TOLD_APART * error[cells.row])
+
+
+def _strong_nodes(cells: Cells, fits: StackedFits, probability: float) -> _Strong:
+    """Return the nodes of each prediction that clearly have the largest coefficients."""
+    most = max(1, int(np.log(_LEFT) / np.log1p(-probability)))
+    first = len(fits.mean) - len(cells.slices)
+    cell, active = cells.of_fits(fits, first)
+    row, column = fits.row[active] - first, fits.column[active]
+    order = np.lexsort((column, -fits.coefficient[active], row))
+    order = order[fits.coefficient[active][order] > 0]
+    row = row[order]
+    chosen = np.arange(len(row)) - np.searchsorted(row, row) < most
+    order = order[chosen]
+    return _Strong(cell[order], row[chosen], column[order])
+
+
+def _only_one(
+    bits: PerturbedSamples, strong: _Strong, changes: Vector
+) -> tuple[NDArray[np.float64], Vector]:
+    """Separate samples by how many strong nodes of a prediction are perturbed.
+
+    Returns:
+        For each prediction 1 in the samples in which none is perturbed and 0 in others; and for
+        each strong node the mean change in the samples in which it is the only one.
+    """
+    undisturbed = np.ones_like(changes)
+    means = np.empty(len(strong.row))
+    starts = np.flatnonzero(np.diff(strong.row, prepend=-1))
+    ends = np.append(starts, len(strong.row))
+    step = max(1, CELLS_AT_ONCE // (bits.num_samples * max(1, np.diff(ends).max(initial=1))))
+    for at in range(0, len(starts), step):
+        some = slice(ends[at], ends[min(at + step, len(starts))])
+        row = strong.row[some]
+        perturbed = bits.rows(strong.column[some])
+        number = np.add.reduceat(perturbed, starts[at : at + step] - some.start, axis=0)
+        undisturbed[row[starts[at : at + step] - some.start]] = number == 0
+        perturbed *= np.repeat(number == 1, np.diff(ends[at : at + step + 1]), axis=0)
+        count = np.maximum(perturbed.sum(axis=1), 1)
+        means[some] = np.einsum("kn,kn->k", perturbed, changes[row]) / count
+    return undisturbed, means

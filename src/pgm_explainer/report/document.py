@@ -1,0 +1,303 @@
+"""A report on one page: the reason, the effects, and what was tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from ..storage.files import PathLike, as_path, write_bytes
+from .colours import BAR_COLOURS
+from .effects import Sentence, ShownEffect, own_effects, plain, shown_effects
+from .features import ShownFeature, shown_features
+from .html.parts import policy, read_part
+from .measure import Measure, measure_of, p_value
+from .names import printable, variable_label
+from .reason import Writer, reason_sentences
+from .terms import describe_kept, describe_perturbed
+from .text import headline
+from .wording import part_label, part_mention
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["Report", "Row", "check_report", "write_report"]
+
+_MOST_ROWS, _MOST_FEATURES = 8, 4
+_BLOCKS = 10
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table of effects: its cells, and the numbers and direction of its bar."""
+
+    cells: list[str]
+    numbers: tuple[float, float, float]
+    direction: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says, in any format.
+
+    Attributes:
+        explanation: what it is about.
+        title: what is predicted.
+        reason: the sentences of the reason.
+        headings: of the effects, of what was tried, and of the warnings.
+        caption: what the effects are.
+        columns: the header of the table of effects.
+        rows: at most four features, if they were explained, the target's own first; then the
+            effects of parts, strongest first, at most eight and the target's own.
+        tried: what was tried, as pairs of a name and a value.
+    """
+
+    explanation: Explanation
+    title: str
+    reason: list[str]
+    headings: tuple[str, str, str]
+    caption: str
+    columns: list[str]
+    rows: list[Row]
+    tried: list[tuple[str, str]]
+
+    @property
+    def warnings(self) -> list[str]:
+        return [f"{warning[:1].upper()}{warning[1:]}." for warning in self.explanation.warnings]
+
+
+def write_report(
+    explanation: Explanation,
+    path: PathLike,
+    audience: str = "manager",
+    templates: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a report; see :meth:`~pgm_explainer.Explanation.report`."""
+    place = check_report(path)
+    write_bytes(place, _FORMATS[place.suffix](_report(explanation, audience, templates)))
+    return place
+
+
+def check_report(path: PathLike) -> Path:
+    """Return the path of a report after checking its extension.
+
+    Raises:
+        InputError: there is no report with this extension.
+    """
+    place = as_path(path)
+    if place.suffix not in _FORMATS:
+        raise InputError(f"{place}: the extension of a report must be one of {', '.join(_FORMATS)}")
+    return place
+
+
+def _report(explanation: Explanation, audience: str, templates: Mapping[str, str] | None) -> Report:
+    writer = Writer.of(explanation, audience, templates)
+
+    def said(template: str) -> str:
+        return plain(writer.fact(template), name)
+
+    def name(number: int) -> str:
+        return part_mention(explanation, number)
+
+    sentences = reason_sentences(explanation, audience, templates)
+    technical = audience == "engineer"
+    found = shown_effects(explanation, most=_MOST_ROWS)
+    shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
+    noun: str | Sentence = writer.facts["noun"]
+    if explanation.features is not None:
+        noun = writer.say("or_feature", noun=noun)
+    way = "column_direction" if explanation.explained_class is None else "column_evidence"
+    columns = [plain([*noun], name), *map(said, ("column_effect", "column_range", way))]
+    return Report(
+        explanation,
+        headline(explanation, variable_label(explanation, explanation.target)),
+        [plain(each, name) for each in sentences],
+        (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
+        plain(writer.say("caption", **{**writer.facts, "noun": noun}), name),
+        [*columns, *(["p"] if technical else [])],
+        [
+            *_feature_rows(writer, technical),
+            *(_part_row(each, writer, technical) for each in shown),
+        ],
+        list(_tried(writer, said, technical)),
+    )
+
+
+def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
+    """Yield a row for each of the strongest features, the target's own first."""
+    features = writer.explanation.features
+    if features is not None:
+        measure = measure_of(writer.explanation, features)
+        for each in shown_features(features, most=_MOST_FEATURES):
+            yield _row(each, each.label, measure, writer, technical)
+
+
+def _part_row(shown: ShownEffect, writer: Writer, technical: bool) -> Row:
+    explanation, own = writer.explanation, plain(writer.fact("own"), str)
+    name = part_label(explanation, shown.number) + (f" ({own})" if shown.is_target else "")
+    return _row(shown, name, measure_of(explanation), writer, technical)
+
+
+def _row(
+    shown: ShownEffect | ShownFeature, name: str, measure: Measure, writer: Writer, technical: bool
+) -> Row:
+    effect = shown.effect
+    cells = [
+        name,
+        _typeset(measure.signed(effect.effect)),
+        _typeset(measure.interval(effect.low, effect.high)),
+        plain(writer.fact(_meaning(shown.direction, writer.explanation)), str),
+        *([p_value(effect.log_p)] if technical else []),
+    ]
+    return Row(cells, (effect.effect, effect.low, effect.high), shown.direction)
+
+
+def _typeset(number: str) -> str:
+    return number.replace("-", "−")
+
+
+def _meaning(direction: str, explanation: Explanation) -> str:
+    """Return the template for what an effect means."""
+    if explanation.explained_class is not None:
+        words = {"falls": "cell_for", "rises": "cell_against"}
+    elif len(explanation.values) > 1:
+        words = {"falls": "cell_closer", "rises": "cell_further"}
+    else:
+        words = {"falls": "cell_lowers", "rises": "cell_raises"}
+    return {**words, "both": "cell_varies", "": "cell_none"}[direction]
+
+
+def _tried(
+    writer: Writer, said: Callable[[str], str], technical: bool
+) -> Iterator[tuple[str, str]]:
+    explanation, facts = writer.explanation, writer.facts
+    effects = explanation.effects
+    yield said("row_samples"), str(facts["samples"])
+    yield said("row_parts"), f"{len(effects) + effects.left_out:,}"
+    if explanation.class_stayed is not None:
+        yield said("row_stayed"), str(facts["stayed"])
+    if facts["probability"]:
+        yield said("row_mean"), f"{facts['mean']} ({facts['probability']})"
+    else:
+        yield said("row_mean_value"), str(facts["mean"])
+    if not technical:
+        return
+    yield "perturbation", describe_perturbed(explanation.settings)
+    if explanation.network is not None:
+        yield "network", describe_kept(explanation)
+    yield "seed", str(explanation.settings.sampling.seed)
+    yield "versions", ", ".join(f"{name} {each}" for name, each in explanation.versions.items())
+
+
+def _markdown(report: Report) -> bytes:
+    effects, tried, warnings = report.headings
+    largest = max((abs(row.numbers[0]) for row in report.rows), default=0.0) or 1.0
+    lines = [f"# {_plain(report.title)}", *map(_plain, report.reason), f"## {_plain(effects)}"]
+    if report.rows:
+        head = [*map(_plain, report.columns), ""]
+        rows = [[*map(_plain, row.cells), _blocks(row, largest)] for row in report.rows]
+        table = [head, ["---"] * len(head), *rows]
+        lines += [_plain(report.caption), "\n".join(f"| {' | '.join(row)} |" for row in table)]
+    facts = "\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.tried)
+    lines += [f"## {_plain(tried)}", facts]
+    if report.warnings:
+        cautions = "\n".join(f"- {_plain(each)}" for each in report.warnings)
+        lines += [f"## {_plain(warnings)}", cautions]
+    return ("\n\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", printable(text))
+
+
+def _blocks(row: Row, largest: float) -> str:
+    size = "█" * max(1, round(_BLOCKS * abs(row.numbers[0]) / largest))
+    return {"falls": f"◀{size}", "rises": f"{size}▶", "both": f"◀{size}▶", "": ""}[row.direction]
+
+
+_BAR, _HEIGHT = 220, 16
+
+
+def _html(report: Report) -> bytes:
+    effects, tried, warnings = map(_text, report.headings)
+    style = "".join(map(read_part, ("theme.css", "overview.css", "report.css")))
+    title = _text(report.title)
+    reason = "\n".join(f'<p class="lead">{_text(each)}</p>' for each in report.reason)
+    parts = [f"<header>\n<h1>{title}</h1>\n{reason}\n</header>"]
+    if report.rows:
+        numbers = [0.0, *(number for row in report.rows for number in row.numbers)]
+        bars = [_bar(row, min(numbers), max(numbers)) for row in report.rows]
+        rows = [[*map(_text, row.cells), bar] for row, bar in zip(report.rows, bars, strict=True)]
+        table = _table([*map(_text, report.columns), ""], rows)
+        parts.append(
+            f"<section>\n<h2>{effects}</h2>\n<p>{_text(report.caption)}</p>\n{table}\n</section>"
+        )
+    facts = _table([], [[_text(name), _text(value)] for name, value in report.tried])
+    parts.append(f"<section>\n<h2>{tried}</h2>\n{facts}\n</section>")
+    if report.warnings:
+        cautions = "\n".join(f"<li>{_text(each)}</li>" for each in report.warnings)
+        parts.append(f"<section>\n<h2>{warnings}</h2>\n<ul>\n{cautions}\n</ul>\n</section>")
+    page = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+    return page.encode("utf-8", "replace")
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are escaped already."""
+    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    header = f"<thead><tr>{heads}</tr></thead>\n" if heads else ""
+    return f"<table>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _bar(row: Row, lowest: float, highest: float) -> str:
+    """Return an effect as a bar from 0, with its interval as a line."""
+    scale = (_BAR - 4) / ((highest - lowest) or 1.0)
+
+    def at(number: float) -> float:
+        return round(2 + (number - lowest) * scale, 1)
+
+    effect, low, high = map(at, row.numbers)
+    left, right = sorted((at(0.0), effect))
+    middle = _HEIGHT / 2
+    return (
+        f'<svg width="{_BAR}" height="{_HEIGHT}" viewBox="0 0 {_BAR} {_HEIGHT}" aria-hidden="true">'
+        f'<rect x="{left}" y="3" width="{right - left:.1f}" height="{_HEIGHT - 6}" '
+        f'fill="{BAR_COLOURS[row.direction]}"/>'
+        f'<path d="M{at(0.0)} 0V{_HEIGHT}M{low} {middle}H{high}" stroke="currentColor"/></svg>'
+    )
+
+
+def _pdf(report: Report) -> bytes:
+    from .plots.document import pdf_report  # needs matplotlib
+
+    return pdf_report(report)
+
+
+def _docx(report: Report) -> bytes:
+    from .word import docx_report  # needs python-docx
+
+    return docx_report(report)
+
+
+_FORMATS: dict[str, Callable[[Report], bytes]] = {
+    ".md": _markdown,
+    ".html": _html,
+    ".docx": _docx,
+    ".pdf": _pdf,
+}

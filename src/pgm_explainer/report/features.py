@@ -1,0 +1,167 @@
+"""The effects of single features as they are shown: rows and sentences.
+
+Text, notebook, page and plots all use these, so that they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..printing import label_of, printable
+from ..variables import VariableId
+from .effects import direction_of, level_words
+from .measure import Measure, measure_of, p_value, plain_measure
+from .names import aligned, shorten
+from .wording import Wording
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation, FeatureEffect, FeatureEffects
+
+__all__ = [
+    "FEATURES",
+    "MOST_FEATURES",
+    "ShownFeature",
+    "describe_features",
+    "feature_rows",
+    "feature_words",
+    "node_words",
+    "shown_features",
+]
+
+FEATURES = "Which features change the prediction"
+MOST_FEATURES = 12
+"""The most features that are listed."""
+_NAME = 24
+_FEATURE = Wording("feature")
+
+
+@dataclass(frozen=True)
+class ShownFeature:
+    """The effect of one feature of one node.
+
+    Attributes:
+        number: the index of the node.
+        effect: the effect of perturbing the feature.
+        is_target: whether it is a feature of the target itself.
+    """
+
+    number: int
+    effect: FeatureEffect
+    is_target: bool
+
+    @property
+    def direction(self) -> str:
+        """As in :class:`~pgm_explainer.report.effects.ShownEffect`."""
+        return direction_of(self.effect)
+
+    @property
+    def feature(self) -> str:
+        """What the feature is called: its name, or ``feature 3``."""
+        name = self.effect.feature
+        return f"feature {name}" if isinstance(name, int) else printable(name)
+
+    @property
+    def label(self) -> str:
+        """The feature and, unless it is the target's own, its node: ``feature 3 of node 7``."""
+        return (
+            self.feature if self.is_target else f"{self.feature} of {node_words(self.effect.node)}"
+        )
+
+
+def node_words(node: VariableId) -> str:
+    """Return what a node is called within a label: ``node 7``, or its name."""
+    return f"node {node}" if isinstance(node, int) else label_of(node)
+
+
+def shown_features(
+    features: FeatureEffects, *, significant: bool = True, most: int | None = None
+) -> list[ShownFeature]:
+    """Return the strongest ``most`` features, the target's own first."""
+    places = np.flatnonzero(features.significant) if significant else np.arange(len(features))
+    own, places = features.own, places[:most]
+    ordered = np.concatenate((places[own[places]], places[~own[places]]))
+    return [
+        ShownFeature(int(features.nodes[at]), features[at], bool(own[at]))
+        for at in ordered.tolist()
+    ]
+
+
+def feature_words(explanation: Explanation, features: FeatureEffects) -> tuple[str, str]:
+    """Return what was found about features, and what the columns of their table mean."""
+    measure = measure_of(explanation, features)
+    level = f" ({level_words(explanation.settings)})"
+    unit = f", in {measure.unit}" if measure.unit else ""
+    columns = (
+        f"effect: mean change when this feature of this node is perturbed{unit}; strength: size of "
+        f"the change in either direction, relative to the strongest; p: p-value of the test for no "
+        f"effect."
+    )
+    return _caption(features, measure.what, level), columns
+
+
+def _caption(features: FeatureEffects, what: str, level: str = "") -> str:
+    """Return how many features change the prediction, and how they were perturbed.
+
+    Args:
+        what: the quantity that effects are measured on.
+        level: the significance level in words.
+    """
+    found, tested = int(features.significant.sum()), len(features) + features.left_out
+    have = "has" if found <= 1 else "have"
+    said = [
+        f"{found or 'None'} of {_FEATURE.counted(tested)} of {_whose(features)} {have} a "
+        f"significant effect on {what}{level}. Each feature was perturbed independently, and "
+        f"all other nodes were left as they are."
+    ]
+    if features.untested:
+        are = "is" if features.untested == 1 else "are"
+        said.append(
+            f"{features.untested:,} more {are} rarely or never changed by the perturbation and "
+            f"{'was' if features.untested == 1 else 'were'} not tested."
+        )
+    if found and len(features.ends) and not (features.significant & features.own).any():
+        said.append("None of the target's own features has a significant effect.")
+    return " ".join(said)
+
+
+def _whose(features: FeatureEffects) -> str:
+    """Return which nodes have these features, such as ``the target and 2 other nodes``."""
+    nodes = np.unique(features.nodes)
+    others = int((~np.isin(nodes, features.ends)).sum())
+    counted = Wording("other node" if len(features.ends) else "node").counted(others)
+    if not len(features.ends):
+        return counted
+    return f"the target and {counted}" if others else "the target"
+
+
+def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[str]]:
+    """Yield a table of the strongest significant features, starting with its header."""
+    shown = shown_features(features, most=MOST_FEATURES)
+    ways = [""] if any(each.direction == "both" for each in shown) else []
+    yield ["feature", "node", "effect", "95% interval", "strength", "p", *ways]
+    for each in shown:
+        effect = each.effect
+        yield [
+            shorten(printable(effect.feature), _NAME),
+            shorten(label_of(effect.node), _NAME) + (" (target)" if each.is_target else ""),
+            measure.signed(effect.effect),
+            measure.interval(effect.low, effect.high),
+            f"{effect.strength:.2f}",
+            p_value(effect.log_p),
+            *("both directions" if each.direction == "both" else "" for _ in ways),
+        ]
+
+
+def describe_features(features: FeatureEffects) -> str:
+    """Describe features without their explanation: effects are in the unit of the model."""
+    caption = _caption(features, "the prediction")
+    found = int(features.significant.sum())
+    if not found:
+        return caption
+    rows = aligned(list(feature_rows(features, plain_measure(features))))
+    more = [f"… and {found - MOST_FEATURES} more"] if found > MOST_FEATURES else []
+    return "\n".join([caption, *rows, *more])

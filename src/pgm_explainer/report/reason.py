@@ -1,0 +1,348 @@
+"""The written reason for a prediction: a few sentences with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from .effects import Mention, Sentence, level_words, own_effects, plain, shown_effects
+from .measure import Measure, figures, measure_of, p_value, percent, share_of
+from .names import predicted_values, printable, value_labels, variable_label
+from .templates import templates_for
+from .terms import describe_perturbed
+from .wording import Wording, part_mention, wording_of
+
+if TYPE_CHECKING:
+    from ..explanation import Explanation
+
+__all__ = ["Writer", "reason_sentences", "reason_text"]
+
+_MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
+"""The most parts that are named in each direction, and the most features of the target."""
+
+
+def reason_text(
+    explanation: Explanation, audience: str = "manager", templates: Mapping[str, str] | None = None
+) -> str:
+    """Return the sentences of :func:`reason_sentences` as one text."""
+    said = reason_sentences(explanation, audience, templates)
+    return " ".join(plain(each, lambda part: part_mention(explanation, part)) for each in said)
+
+
+def reason_sentences(
+    explanation: Explanation, audience: str = "manager", templates: Mapping[str, str] | None = None
+) -> list[Sentence]:
+    """Return why the model predicts this, in three to six sentences.
+
+    In order: the prediction; the target's own features, if they were explained; the parts that
+    speak for the prediction, and against it; what was tried; how sure this is, and about what.
+
+    Raises:
+        InputError: the audience, a template or one of its fields is unknown.
+    """
+    writer = Writer.of(explanation, audience, templates)
+    return [_capitalised(sentence) for sentence in writer.sentences()]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An effect to be told.
+
+    Attributes:
+        effect: its numbers, with ``effect``, ``low``, ``high`` and ``significant``.
+        action: what is done, such as ``replacing the data of node 3``.
+        again: the same after an action of the same kind, such as ``node 3``.
+        kind: the kind of action.
+        measure: the format of its numbers.
+    """
+
+    effect: Any
+    action: Sentence
+    again: Sentence
+    kind: Any
+    measure: Measure
+
+    @property
+    def direction(self) -> str:
+        """The template that tells it."""
+        if self.effect.low <= 0 <= self.effect.high:
+            return "varies"
+        return "lowers" if self.effect.effect < 0 else "raises"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Fills the templates of an audience with what an explanation says."""
+
+    explanation: Explanation
+    templates: Mapping[str, str]
+    in_percent: bool
+
+    @classmethod
+    def of(
+        cls, explanation: Explanation, audience: str, templates: Mapping[str, str] | None
+    ) -> Writer:
+        """Return the writer for an audience.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+        """
+        return cls(explanation, templates_for(audience, templates), audience == "manager")
+
+    def sentences(self) -> Iterator[Sentence]:
+        """Yield the sentences of a reason."""
+        yield self.fact(self._opening)
+        features = self._features()
+        if features:
+            clauses = [self._clause(each) for each in _by_direction(features).values()]
+            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
+        yield from self._parts(own_none=not features)
+        yield self.fact(self._tried)
+        found = self.explanation.effects.significant.any()
+        yield self.fact("sure" if found else "sure_none")
+
+    @property
+    def _opening(self) -> str:
+        explained, predicted = self.explanation.explained_class, self.explanation.predicted_class
+        if explained is None:
+            return "value"
+        return "predicted" if explained == predicted else "not_predicted"
+
+    @property
+    def _tried(self) -> str:
+        if self.explanation.class_stayed is not None:
+            return "checked"
+        return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
+
+    def _features(self) -> list[_Told]:
+        """Return the strongest features of the target, or of any node of a graph, if known."""
+        table = self.explanation.features
+        own = set(self.explanation.names.of(self.explanation.ends.tolist()))
+        found = [each for each in table or () if each.significant and (each.node in own or not own)]
+        found.sort(key=lambda each: -abs(each.effect))
+        told = []
+        for each in found[:_MOST_FEATURES]:
+            number = self.explanation.names.index(each.node)
+            name = printable(each.feature)
+            named = not isinstance(each.feature, int)
+            feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+            action = self.say("replacing_feature", feature=feature, part=self._part(number))
+            measure = measure_of(self.explanation, table)
+            told.append(_Told(each, action, feature, ("feature", number), measure))
+        return told
+
+    def _parts(self, own_none: bool) -> Iterator[Sentence]:
+        """Yield what supports the prediction, and what opposes it; the target itself comes first.
+
+        An effect in both directions is told only if there is not one of each.
+        """
+        own = own_effects(self.explanation)
+        found = shown_effects(self.explanation)
+        if not found:
+            yield self.fact("none")
+            return
+        idle = [each for each in own if not each.effect.significant]
+        if idle and own_none:
+            again = [self._part(each.number) for each in idle]
+            part = _joined(again, ", ", self.templates["or"])
+            yield self.say(
+                "own_none", action=self._action(idle[0].words, part, len(idle) == 1), **self.about
+            )
+        # Strength counts changes in both directions; a reader expects the numbers in order.
+        ordered = sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect)))
+        told = [
+            _Told(
+                each.effect,
+                self._action(each.words, self._part(each.number, each.words), each.is_target),
+                self._part(each.number, each.words),
+                each.words,
+                measure_of(self.explanation),
+            )
+            for each in ordered
+        ]
+        groups = _by_direction(told)
+        if "varies" in groups:  # their means say little about their sizes
+            groups["varies"].sort(key=lambda each: -each.effect.strength)
+        if "lowers" in groups and "raises" in groups:
+            groups.pop("varies", None)
+        for direction, group in groups.items():
+            most = _MOST_AGAINST if direction == "raises" else _MOST_FOR
+            yield self.say(
+                self._verdict(direction), effects=self._clause(group[:most]), **self.about
+            )
+
+    def _verdict(self, direction: str) -> str:
+        known = {"lowers": "supports", "raises": "opposes"}
+        is_class = self.explanation.explained_class is not None
+        return known.get(direction, "effects") if is_class else "effects"
+
+    def _clause(self, group: Sequence[_Told]) -> Sentence:
+        """Return effects in the same direction: the first in full, the others in short."""
+        first, *others = group
+        clauses = [self._numbers(self._verb(first.direction), first, first.action)]
+        for each in others if first.direction != "varies" else ():
+            action = each.again if each.kind == first.kind else each.action
+            clauses.append(self._numbers("more", each, action))
+        return _joined(clauses, ", ", self.templates["and"])
+
+    def _verb(self, direction: str) -> str:
+        if self.explanation.explained_class is None and len(self.explanation.values) > 1:
+            return {"lowers": "closer", "raises": "further"}.get(direction, direction)
+        return direction
+
+    def _numbers(self, template: str, told: _Told, action: Sentence) -> Sentence:
+        measure, effect = told.measure, told.effect
+        number = measure.size(effect.effect)
+        low, high = sorted((abs(effect.low), abs(effect.high)))
+        p = p_value(effect.log_p)
+        return self.say(
+            template,
+            action=action,
+            size=self.say("points", number=number) if measure.unit else number,
+            number=number,
+            mean=measure.with_unit(measure.signed(effect.effect)),
+            low=measure.size(low),
+            high=measure.size(high),
+            p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
+            **self.about,
+        )
+
+    def _action(self, words: Wording, part: Sentence, own: bool = False) -> Sentence:
+        if words.perturbing != "perturbing":
+            return self.say("removing", verb=words.perturbing, part=part)
+        if words.noun == "part":
+            return self.say("altering", part=part)
+        return self.say("replacing_own" if own else "replacing", part=part)
+
+    def _part(self, number: int, words: Wording | None = None) -> Sentence:
+        noun = "node" if words is None else words.noun
+        return self.say("part", noun=noun, name=[Mention(number)])
+
+    @cached_property
+    def about(self) -> dict[str, str | Sentence]:
+        """The explained class or value, and what effects are measured on."""
+        explanation = self.explanation
+        if explanation.explained_class is not None:
+            outcome = self._class(explanation.explained_class)
+            return {"outcome": outcome, "measured": self.say("measured", outcome=outcome)}
+        values = predicted_values(explanation)
+        if len(explanation.values) > 1:
+            return {"outcome": values, "measured": self.say("measured_values")}
+        named = explanation.settings.model.class_names is not None
+        name = value_labels(explanation)[0] if named else "value"
+        return {"outcome": values, "measured": self.say("measured_value", name=name)}
+
+    def _class(self, number: int) -> Sentence:
+        name = self.explanation.class_name
+        if self.explanation.settings.model.output is None:
+            return self.say("class", name=printable(name(number)))
+        return self.say("label" if number == 1 else "no_label", name=printable(name(1)))
+
+    @cached_property
+    def facts(self) -> dict[str, str | Sentence]:
+        """The fields of the templates about the whole explanation."""
+        explanation, words = self.explanation, wording_of(self.explanation.settings)
+        effects = explanation.effects
+        samples = explanation.settings.sampling.num_samples
+        before, mean = self._levels()
+        stayed, predicted = explanation.class_stayed, explanation.predicted_class
+        changed = words.perturbed
+        if changed == "perturbed":
+            (changed,) = self.say("altered" if words.noun == "part" else "replaced")  # type: ignore[assignment]
+        warned = {
+            "warnings": "; ".join(explanation.warnings),
+            "num_warnings": str(len(explanation.warnings)),
+        }
+        return {
+            "target": self._target(),
+            "predicted": [] if predicted is None else self._class(predicted),
+            "probability": before,
+            "mean": mean,
+            "stayed": "" if stayed is None else share_of(stayed, samples),
+            "held": share_of(explanation.held, samples),
+            "samples": f"{samples:,}",
+            "found": str(int(effects.significant.sum())),
+            "counted": words.counted(len(effects) + effects.left_out),
+            "noun": words.noun,
+            "nouns": words.plural,
+            "changed": changed,
+            "unit": self.say("in_points") if measure_of(explanation).unit else "",
+            "level": level_words(explanation.settings),
+            "perturbed": _within(describe_perturbed(explanation.settings)),
+            "values": predicted_values(explanation) if predicted is None else "",
+            "action": self._action(words, self.say("any", noun=words.noun)),
+            **warned,
+            "warned": self.say("warned", **warned) if explanation.warnings else "",
+            **self.about,
+        }
+
+    def fact(self, template: str) -> Sentence:
+        """Fill a template with facts about the whole explanation."""
+        return self.say(template, **self.facts)
+
+    def _target(self) -> Sentence:
+        explanation = self.explanation
+        if explanation.task == "node":
+            return self._part(int(explanation.ends[0]))
+        if explanation.task == "edge":
+            return self.say("pair", name=variable_label(explanation, explanation.target))
+        return self.say("graph")
+
+    def _levels(self) -> tuple[str, str]:
+        """Return what effects are measured on, without perturbation and its mean in the samples."""
+        explanation, mean = self.explanation, self.explanation.sample_mean
+        if explanation.probability is None:
+            before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
+            return before, f"{mean:.4g}"
+        numbers = explanation.probability, mean
+        if self.in_percent:
+            first, second = map(percent, numbers)
+            return first, second
+        first, second = figures(*numbers)
+        return first, second
+
+    def say(self, template: str, **fields: str | Sentence) -> Sentence:
+        """Fill a template; a field may be a sentence that mentions parts."""
+        said: Sentence = []
+        for text, name, _, _ in Formatter().parse(self.templates[template]):
+            value = fields[name] if name is not None else ""
+            said += [text, *(value if isinstance(value, list) else [value])]
+        return [each for each in said if each]
+
+
+def _within(sentences: str) -> str:
+    """Return sentences as they are written in brackets."""
+    return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
+
+
+def _by_direction(told: Sequence[_Told]) -> dict[str, list[_Told]]:
+    """Return effects by direction: first those that lower, then those that raise, then others."""
+    groups = {
+        direction: [each for each in told if each.direction == direction]
+        for direction in ("lowers", "raises", "varies")
+    }
+    return {direction: group for direction, group in groups.items() if group}
+
+
+def _joined(clauses: Sequence[Sentence], comma: str, last: str | None = None) -> Sentence:
+    joined: Sentence = []
+    for at, clause in enumerate(clauses):
+        link = last if last is not None and at == len(clauses) - 1 else comma
+        joined += [link, *clause] if at else clause
+    return joined
+
+
+def _capitalised(sentence: Sentence) -> Sentence:
+    """Return a sentence with a capital letter, and adjacent texts joined."""
+    joined: Sentence = []
+    for each in sentence:
+        if isinstance(each, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += each
+        else:
+            joined.append(each)
+    if joined and isinstance(joined[0], str):
+        joined[0] = joined[0][:1].upper() + joined[0][1:]
+    return joined

@@ -1,0 +1,57 @@
+"""Perturbations that give a node the features of another node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..choices import Described
+from .population import Population
+from .randomness import Draws
+
+__all__ = ["Permute", "Substitute"]
+
+_UNLIKE = 0.75
+
+
+@dataclass(frozen=True)
+class Permute(Described):
+    """The features of another node, drawn at random, as in permutation importance.
+
+    The new features occur in the data, and rare values stay rare. The other node may have the same
+    features; then nothing changes.
+    """
+
+    name: str = "permute"
+
+    def __call__(self, population: Population, draws: Draws) -> FloatArray:
+        return np.asarray(population.x[self.donors(population, draws)])
+
+    def donors(self, population: Population, draws: Draws) -> IntArray:
+        """Return the nodes whose features are taken."""
+        return population.another(draws.nodes, draws.uniforms("donor", 1)[..., 0])
+
+
+@dataclass(frozen=True)
+class Substitute(Permute):
+    """The features of another node: three times in four, of one whose features are different.
+
+    With ``permute``, most perturbations of the most common category change nothing: 70 % of the
+    atoms of a molecule may be carbons. If all of them changed it, the common atoms next to a group
+    would seem as important as the rarer ones in it. docs/parts.md compares these.
+
+    A row is taken as a whole, so it occurs in the data even if it consists of several one-hot
+    blocks. The edges are kept, so an atom may have more bonds than its valence permits.
+    """
+
+    name: str = "substitute"
+
+    def donors(self, population: Population, draws: Draws) -> IntArray:
+        which, unlike = np.moveaxis(draws.uniforms("substitute", 2), -1, 0)
+        return np.where(
+            unlike < _UNLIKE,
+            population.unlike(draws.nodes, which),
+            population.another(draws.nodes, which),
+        )

@@ -1,0 +1,127 @@
+"""A report says the same in every format."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from pgm_explainer import FileError, InputError
+
+docx = pytest.importorskip("docx")
+
+HOSTILE = "<script>|`*_[x](y)\x00"
+
+
+def said(path) -> str:
+    """The text of a report, without markup."""
+    if path.suffix == ".docx":
+        document = docx.Document(path)
+        cells = [c.text for table in document.tables for row in table.rows for c in row.cells]
+        return " ".join([*(each.text for each in document.paragraphs), *cells])
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return unescape(re.sub(r"<[^>]+>", " ", text.partition("<body>")[2]))
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+@pytest.mark.parametrize("ending", [".md", ".html", ".docx"])
+@pytest.mark.parametrize("audience", ["manager", "engineer"])
+def test_it_has_the_reason_the_effects_and_what_was_tried(kinds, parts, ending, audience, tmp_path):
+    every = (*kinds.values(), *parts.values())
+    for number, explanation in enumerate(every[::5] if ending == ".docx" else every):
+        path = tmp_path / f"{number}{ending}"
+        assert explanation.report(path, audience) == path
+        text = " ".join(said(path).split())
+        assert " ".join(explanation.reason(audience).split()) in text
+        samples = explanation.settings.sampling.num_samples
+        assert f"{samples:,}" in text
+        for warning in explanation.warnings:
+            assert warning[1:] in text
+        if audience == "engineer":
+            assert explanation.versions["numpy"] in text
+        scale = 1 if explanation.explained_class is None else 100
+        for each in list(explanation.effects)[:3]:
+            if each.significant and scale == 100:
+                shown = f"{scale * each.effect:+.1f}".replace("-", "−")
+                assert shown in text
+
+
+def test_a_managers_report_has_no_jargon(kinds, tmp_path):
+    for ending in (".md", ".html", ".docx"):
+        kinds["node"].report(tmp_path / f"why{ending}")
+        assert not re.search("perturb|significan|p-value", said(tmp_path / f"why{ending}"))
+
+
+def test_a_pdf_has_one_page_whatever_the_explanation(kinds, parts, tmp_path):
+    shown = [kinds[each] for each in ("node", "graph", "edge", "constant", "values")]
+    shown += [parts[each] for each in ("edges", "node time", "mixed")]
+    for number, explanation in enumerate(shown):
+        for audience in ("manager", "engineer"):
+            path = explanation.report(tmp_path / f"{number}.pdf", audience)
+            data = path.read_bytes()
+            assert data.startswith(b"%PDF")
+            assert len(re.findall(rb"/Type /Page\b", data)) == 1
+    again = shown[0].report(tmp_path / "again.pdf", "manager").read_bytes()
+    assert again == shown[0].report(tmp_path / "once more.pdf", "manager").read_bytes()
+
+
+def test_a_word_document_has_a_picture(kinds, tmp_path):
+    path = kinds["node"].report(tmp_path / "why.docx")
+    names = zipfile.ZipFile(io.BytesIO(path.read_bytes())).namelist()
+    assert any(name.endswith(".png") for name in names)
+
+
+def test_names_are_shown_as_plain_text(kinds, tmp_path):
+    named = kinds["node"].named({14: HOSTILE, 8: f"{HOSTILE} 8"})
+    for ending in (".md", ".html", ".docx", ".pdf"):
+        named.report(tmp_path / f"why{ending}")
+    page = (tmp_path / "why.html").read_text()
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    table = [line for line in (tmp_path / "why.md").read_text().splitlines() if line[:1] == "|"]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}
+
+
+@pytest.mark.parametrize("path", ["why.txt", "why", "why.json", "why.doc"])
+def test_another_extension_is_refused(kinds, path, tmp_path):
+    with pytest.raises(InputError, match=r"must be one of \.md, \.html, \.docx, \.pdf"):
+        kinds["node"].report(tmp_path / path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(kinds, tmp_path):
+    with pytest.raises(FileError, match="cannot be written"):
+        kinds["node"].report(tmp_path / "missing" / "why.md")
+    with pytest.raises(InputError, match="no field"):
+        kinds["node"].report(tmp_path / "why.md", templates={"caption": "{x}"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_its_headings_can_be_replaced(kinds, tmp_path):
+    own = {"heading_effects": "Was zählt", "cell_for": "dafür", "row_samples": "Kopien"}
+    text = kinds["node"].report(tmp_path / "why.md", templates=own).read_text()
+    assert "## Was zählt" in text
+    assert "| dafür |" in text
+    assert "- Kopien: 800" in text
+
+
+def test_what_does_not_fit_on_a_page_is_not_lost(kinds, tmp_path):
+    warned = replace(kinds["node"], warnings=tuple(f"{'word ' * 90}{at}" for at in range(12)))
+    data = warned.report(tmp_path / "why.pdf", "engineer").read_bytes()
+    assert len(re.findall(rb"/Type /Page\b", data)) > 1
+
+
+def test_the_direction_of_values_is_told_without_evidence(kinds, tmp_path):
+    for kind, words in (
+        ("value", ("lowers it", "raises it")),
+        ("values", ("closer to the", "away")),
+    ):
+        text = kinds[kind].report(tmp_path / "why.md").read_text()
+        assert "| direction |" in text
+        assert all(word in text for word in words)
+        assert "speaks" not in text
