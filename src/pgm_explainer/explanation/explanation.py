@@ -441,7 +441,8 @@ class Explanation(Shown):
         In the neighbourhood, the fill of a node is its predicted class. The outline of a node, or
         the line of an edge, shows its effect: colour for the direction, size for the strength.
         Shapes are node types, and edges of a directed graph have arrowheads. Names never overlap:
-        those without space are left out, and the title counts them. Groups are outlined. Features and time steps are drawn as a strip instead of a graph.
+        those without space are left out, and the title counts them. Groups are outlined. Features
+        and time steps are drawn as a strip instead of a graph.
 
         Raises:
             InputError: unknown kind of plot, or an option it does not have.
