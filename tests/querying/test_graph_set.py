@@ -6,7 +6,15 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_add_pool
 
-from pgm_explainer import Edges, Features, Groups, InputError, PGMExplainer, explain_graphs
+from pgm_explainer import (
+    Edges,
+    Explanation,
+    Features,
+    Groups,
+    InputError,
+    PGMExplainer,
+    explain_graphs,
+)
 from pgm_explainer.predictors import Predictor
 
 FEATURES = 3
@@ -258,3 +266,19 @@ def test_molecules_are_explained_by_substitution_which_may_break_valences_and_sa
     (explanation,) = explain_graphs(ring_of_carbons, graphs, **OPTIONS)
     assert explanation.settings.sampling.perturbation.name == "substitute"
     assert "even if the edges do not permit them" in " ".join(str(explanation).split())
+
+
+def test_an_explanation_has_the_position_of_its_graph(tmp_path):
+    graphs = [(np.eye(3), np.array([[0, 1], [1, 2]])) for _ in range(3)]
+
+    def model(x, edge_index):
+        total = x.sum(axis=(1, 2))
+        return np.stack([total, -total], axis=1)
+
+    found = explain_graphs(model, graphs, num_samples=50, progress=False)
+    assert [each.position for each in found] == [0, 1, 2]
+    assert str(found[2]).startswith("Graph 2 is predicted")
+    found[2].save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").position == 2
+    whole = PGMExplainer(model, *graphs[0], task="graph", num_samples=50, progress=False)
+    assert whole.explain().position is None

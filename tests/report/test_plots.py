@@ -467,3 +467,11 @@ def test_names_never_overlap_and_the_title_counts_those_left_out(crowd):
         title = axes.get_title().replace("\n", " ")
         assert (f"{said}{left_out})" in title) if left_out else (said not in title)
     assert left_out > 0
+
+
+@pytest.mark.parametrize("kind", ["both", "network"])
+def test_boxes_of_a_network_of_full_size_keep_their_shape(kinds, kind):
+    axes = drawn(kinds["node"].plot(kind)).axes[-1]
+    boxes = [patch.get_window_extent() for patch in axes.patches if type(patch) is FancyBboxPatch]
+    for box in boxes:
+        assert box.width / box.height == pytest.approx(2.05, rel=0.05)

@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from ..colours import INK
@@ -68,11 +70,16 @@ def inches(axes: Axes) -> tuple[float, float]:
 
     They do not depend on whether the figure was laid out already.
     """
-    figure: Any = axes.figure
-    place = axes.get_subplotspec()
-    box = axes.get_position(original=True) if place is None else place.get_position(figure)
-    inside = _INSIDE * figure.dpi
-    return box.width * figure.bbox.width / inside, box.height * figure.bbox.height / inside
+    figure, place = axes.figure, axes.get_subplotspec()
+    wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    grid = None if place is None else place.get_gridspec()
+    if place is None or not isinstance(grid, GridSpec):
+        box = axes.get_position(original=True)
+        return box.width * wide / _INSIDE, box.height * high / _INSIDE
+    columns, rows = np.array(grid.get_width_ratios()), np.array(grid.get_height_ratios())
+    across = columns[place.colspan.start : place.colspan.stop].sum() / columns.sum()
+    down = rows[place.rowspan.start : place.rowspan.stop].sum() / rows.sum()
+    return float(wide * across), float(high * down)
 
 
 def fits(width: float, size: float) -> int:
