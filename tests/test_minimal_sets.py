@@ -313,6 +313,7 @@ def test_bad_options():
     for options, message in [
         ({"probability": 0}, "probability"),
         ({"probability": "often"}, "probability"),
+        ({"probability": np.array([0.5, 1.0])}, "probability"),
         ({"max_size": 0}, "max_size"),
         ({"num_samples": 0}, "num_samples"),
         ({"max_queries": -1}, "max_queries"),

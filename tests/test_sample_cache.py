@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
@@ -64,6 +65,26 @@ def test_a_model_that_changed_is_sampled_again(explainer, model, toy):
         num_samples=400,
     )
     assert changed == fresh.explain(3)
+
+
+@pytest.mark.parametrize("parts", ["edges", ["nodes", "edges"]])
+def test_a_model_that_changed_only_where_edges_are_missing_is_sampled_again(toy, parts):
+    penalty = 0.0
+
+    def model(x, edge_index):
+        missing = len(toy.edge_index[0]) - edge_index.shape[1]
+        return toy.part(x, edge_index) - penalty * missing * np.array([1.0, 0.0, 0.0])
+
+    def make():
+        options = {"task": "graph", "num_samples": 100, "parts": parts, "seed": 1}
+        return PGMExplainer(
+            lambda x, edge_index: model(x, edge_index).mean(axis=1), toy.x, toy.edge_index, **options
+        )
+
+    explainer = make()
+    explainer.explain()
+    penalty = 0.5
+    assert explainer.explain() == make().explain()
 
 
 def test_a_pickled_explainer_has_no_samples(explainer):

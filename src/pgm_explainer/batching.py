@@ -144,7 +144,8 @@ class SampleCache:
     """Keeps the samples that were drawn last, of one explainer.
 
     The model may have changed since then, for example because it was trained further. So its scores
-    on the unperturbed features, and on a few perturbed ones, must still be the same.
+    on the unperturbed features, and on a few perturbed ones, must still be the same. Whoever uses
+    the samples also compares some of them (``still_valid``), because edges may be perturbed too.
     """
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray, check_fraction, check_whole_number
+from .arrays import FloatArray, IntArray, check_fraction, check_whole_number, is_number
 from .choices import Recorded
 from .errors import InputError, QueryError
 from .execution import ExecutionConfig
@@ -66,7 +66,7 @@ class SearchOptions:
     change: Any = None
 
     def __post_init__(self) -> None:
-        if self.probability != 1:
+        if not is_number(self.probability) or self.probability != 1:
             check_fraction(self.probability, "probability")
         if self.max_size is not None:
             check_whole_number(self.max_size, "max_size", at_least=1)

@@ -36,6 +36,7 @@ from .sampling import (
     Samples,
     VariableId,
     draw_samples,
+    still_valid,
 )
 from .scratch import ArrayStore
 from .selection import Neighbourhood, SelectionResult, select_nodes
@@ -168,12 +169,10 @@ class Pipeline:
         recorded = np.union1d(neighbourhoods.union, self.parts.own(query.recorded))
         config = self.settings.sampling
         key = (config.num_samples, tuple(neighbourhoods.targets))
+        how = (query, self.population, config, self.execution, self.parts)
         samples = self.cache.find(key, query)
-        if samples is None:
-            drawn = draw_samples(
-                query, self.population, config, self.execution, self.parts, recorded
-            )
-            samples = self.cache.keep(key, query, drawn)
+        if samples is None or not still_valid(samples, *how):
+            samples = self.cache.keep(key, query, draw_samples(*how, recorded))
         return query, samples
 
     def features_of(

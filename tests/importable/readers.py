@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
 
 from pgm_explainer import PGMExplainer
 from pgm_explainer.cli.csv_graph import read_csv_graph
 from pgm_explainer.cli.inputs import read_graph
+from pgm_explainer.cli.parts import _read as parse_groups
 from pgm_explainer.dataset.rows import read_table
 from pgm_explainer.explanation.formats.json_file import parse_explanations
 from pgm_explainer.io import explanation_to_dict
@@ -76,6 +80,11 @@ def read_csv(path):
     read_csv_graph(path, path, undirected=False)
 
 
+def read_groups(document, _):
+    groups = parse_groups(document, Path("groups.csv")).groups(None)
+    PGMExplainer(model, np.eye(3), np.zeros((2, 0)), parts=groups, num_samples=20)
+
+
 READ = {
     "json": lambda document, _: use(parse_explanations(document)),
     "bif": lambda document, _: use_network(network_from_bif(document)),
@@ -84,6 +93,7 @@ READ = {
     "npz": read_file_by(read_npz),
     "pt": read_file_by(read_pt),
     "csv": read_file_by(read_csv),
+    "groups": read_groups,
     "parquet": lambda document, _: read_table(
         document, "shard", ["target", "explanation", "error"]
     ),

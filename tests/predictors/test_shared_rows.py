@@ -107,3 +107,35 @@ def test_features_are_not_changed_in_place():
     rows = RowTensor(torch.ones(2, 3), torch.tensor([0, 1]))
     with pytest.raises(NotImplementedError):
         rows.mul_(2.0)
+
+
+def test_a_summand_for_each_row_is_added_to_its_row():
+    table, index = torch.randn(4, 6), torch.tensor([3, 0, 1, 2])
+    summand, weights = torch.randn(4, 2), torch.randn(6, 2)
+    found = torch.addmm(summand, RowTensor(table, index), weights)
+    torch.testing.assert_close(found, summand + table[index] @ weights)
+
+
+class SeldomInPlace(nn.Module):
+    """Changes its features in place only if some of them are large."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = nn.Linear(FEATURES, 3)
+
+    def forward(self, x, edge_index):
+        scores = self.weights(x)
+        return scores if scores.max() < 100 else self.weights(x.mul_(0.5))
+
+
+def test_a_model_that_changes_features_only_in_some_samples(graph):
+    x, edge_index = graph
+    predictor = TorchModulePredictor(SeldomInPlace())
+    part = Graph(edge_index, NODES).whole
+    table = np.concatenate((x, 1e4 * x))
+    rows = SharedRows(table, np.arange(NODES)[None].repeat(5, axis=0))
+    assert predictor.saves_on_rows(rows, part)
+    large = SharedRows(table, rows.index + NODES)
+    dense = predictor(large.dense(), part).numpy()
+    np.testing.assert_allclose(predictor.on_rows(large, part).numpy(), dense, rtol=1e-4)
+    assert not predictor.saves_on_rows(rows, part)

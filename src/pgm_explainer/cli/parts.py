@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, InputError
+from ..limits import DIGITS
 from ..sampling import Groups, VariableId, as_parts
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file
@@ -54,7 +55,8 @@ class GroupsFile:
                 return numbers[text]
             if self.of != "features" and names is not None and not isinstance(member, int):
                 find(text, names, f"node in the groups of {self.path},")  # raises an error
-            if isinstance(member, int) or not text.isdecimal() or names is not None:
+            is_number = text.isdecimal() and len(text) <= DIGITS
+            if isinstance(member, int) or not is_number or names is not None:
                 return member
             return int(text)
 
@@ -103,9 +105,11 @@ def _read(document: bytes, path: Path) -> GroupsFile:
 def _from_table(text: str) -> dict[str, list[Any]]:
     """Return groups of nodes from lines of a node and its group; the first may be a header."""
     tabs = "\t" in text.partition("\n")[0]
-    lines = [
-        line for line in csv.reader(io.StringIO(text), delimiter="\t" if tabs else ",") if line
-    ]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    try:
+        lines = [line for line in reader if line]
+    except csv.Error as error:
+        raise FileError(f"line {reader.line_num}: {error}") from error
     found: dict[str, list[Any]] = {}
     for at, line in enumerate(lines):
         cells = [cell.strip() for cell in line]

@@ -124,9 +124,12 @@ class TorchModulePredictor(Predictor):
 
     def on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         """Return scores, computing the first product of each distinct row only once."""
-        if not self.saves_on_rows(x, part, pairs):
-            return self(x.dense(), part, pairs)
-        return self._on_rows(x, part, pairs)[0]
+        if self.saves_on_rows(x, part, pairs):
+            try:
+                return self._on_rows(x, part, pairs)[0]
+            except UNSUPPORTED:  # a model may do in one sample what it did not do in the trial
+                self._saving.remember(part, False)
+        return self(x.dense(), part, pairs)
 
     def saves_on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> bool:
         """Return whether the model needs features only for products with weights; tried once."""

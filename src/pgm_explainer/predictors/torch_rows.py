@@ -59,7 +59,9 @@ class RowTensor(Tensor):
             return args[0]
         at = _PRODUCTS.get(func)
         others = [each for place, each in enumerate(args) if place != at]
-        if at is not None and not any(isinstance(each, cls) for each in others):
+        plain = not any(isinstance(each, cls) for each in others)
+        # A summand that is a matrix has the rows of the whole product.
+        if at is not None and plain and all(each.dim() < 2 for each in args[:at]):
             x = args[at]
             return func(*args[:at], x.table, *args[at + 1 :], **(kwargs or {}))[x.rows]
         if func._schema.is_mutable:

@@ -69,7 +69,8 @@ class SubgraphCache(Generic[Found]):
 
     def remember(self, part: Subgraph, found: Found) -> None:
         """Store the value of a subgraph; the oldest entries are dropped."""
-        alive = [each for each in self._found if each[0]() is not None]
+        held = ((known(), (known, each)) for known, each in self._found)
+        alive = [entry for its, entry in held if its is not None and its is not part]
         self._found = (*alive[1 - _REMEMBERED :], (weakref.ref(part), found))
 
     def __reduce__(self) -> tuple[type[SubgraphCache[Found]], tuple[()]]:

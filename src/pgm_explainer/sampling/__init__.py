@@ -19,7 +19,7 @@ from .change import (
     check_change_fits,
 )
 from .config import SamplingConfig, check_samples
-from .generate import batch_size, draw_samples, perturbed_batch, probe_features
+from .generate import batch_size, draw_samples, perturbed_batch, probe_features, still_valid
 from .parts import (
     PART_KINDS,
     Edges,
@@ -100,4 +100,5 @@ __all__ = [
     "perturbed_batch",
     "perturbed_columns",
     "probe_features",
+    "still_valid",
 ]

@@ -25,7 +25,7 @@ from .population import Population
 from .randomness import Draws
 from .samples import Samples, SampleTable, TargetValues
 
-__all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features"]
+__all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features", "still_valid"]
 
 _logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ _LARGE_SCORES = 1 << 20
 _RELEASED_AFTER = 8
 """After so many calls with large outputs, freed memory is returned to the system."""
 _PROBES = 4
+_REPEATED = 16
+"""The number of samples that are drawn again to see whether the model has changed."""
 _WIDE = 256
 """From this number of features on, it is worth to multiply equal rows by weights only once."""
 
@@ -139,6 +141,23 @@ def draw_samples(
     thresholds = recorder.thresholds(values.positions, model.before)
     table = recorder.finish()
     return Samples(table, model.before, classes, share, values, thresholds, recorder.separate)
+
+
+def still_valid(
+    samples: Samples,
+    query: Query,
+    population: Population,
+    config: SamplingConfig,
+    execution: ExecutionConfig,
+    parts: Parts,
+) -> bool:
+    """Return whether the model still gives the recorded predictions in the first samples."""
+    model = query.model
+    few = np.arange(batch_size(model, population.x, min(_REPEATED, config.num_samples), execution))
+    every = parts.within(model.subgraph)
+    perturbed = Draws.grid(config.seed, few, every).coins("perturbed", config.perturb_probability)
+    batch = perturbed_batch(model.subgraph, population, parts, few, every, perturbed)
+    return samples.values.agrees(model(batch.x, batch.edges))
 
 
 def _shares_rows(

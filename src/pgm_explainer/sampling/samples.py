@@ -20,6 +20,7 @@ Codes = NDArray[np.uint8]
 
 _ALL = slice(None)
 _ROUNDING = 1e-6
+_SAME = 1e-5
 """Relative changes of a prediction up to this are rounding errors of the model."""
 
 
@@ -235,6 +236,14 @@ class TargetValues:
             predicted = chosen[:, np.arange(len(self._at)), self._predicted]
             # A tie is no other prediction; nor is one that rounding errors decide.
             self._stayed += (predicted >= chosen.max(axis=-1) - _ROUNDING).sum(axis=0)
+
+    def agrees(self, after: FloatArray) -> bool:
+        """Return whether predictions of the first samples are the recorded ones, but rounding."""
+        found = self._explained(after[:, self._at])
+        return all(
+            np.allclose(found[:, block], self._record.read(block)[: len(found)], _SAME, _SAME)
+            for block in self._record.blocks()
+        )
 
     def at(self, target: VariableId) -> int:
         """Return the number of a target."""
