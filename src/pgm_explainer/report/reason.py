@@ -8,6 +8,8 @@ from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .effects import Mention, Sentence, level_words, own_effects, plain, shown_effects
 from .measure import Measure, figures, measure_of, p_value, percent, share_of
 from .names import predicted_values, printable, value_labels, variable_label
@@ -22,6 +24,8 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
+_NEGLIGIBLE = 0.001
+"""Changes of a probability below this are not worth a sentence each."""
 
 
 def reason_text(
@@ -95,14 +99,35 @@ class Writer:
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
         yield self.fact(self._opening)
-        features = self._features()
-        if features:
-            clauses = [self._clause(each) for each in _by_direction(features).values()]
-            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
-        yield from self._parts(own_none=not features)
+        if self._hardly_moves:
+            yield self.fact("hardly")
+        else:
+            yield from self._effects()
         yield self.fact(self._tried)
         found = self.explanation.effects.significant.any()
         yield self.fact("sure" if found else "sure_none")
+
+    def _effects(self) -> Iterator[Sentence]:
+        """Yield what changes the prediction: the target's own features, then parts."""
+        features = self._features()
+        if features:
+            clauses = [
+                self.say(
+                    f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
+                )
+                for direction, group in _by_direction(features).items()
+            ]
+            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
+        yield from self._parts(own_none=not features)
+
+    @property
+    def _hardly_moves(self) -> bool:
+        """Whether there are significant effects, but none that a reader would care about."""
+        effects = self.explanation.effects
+        if self.explanation.explained_class is None or not effects.significant.any():
+            return False
+        largest = np.max(abs(np.concatenate((effects.low, effects.high))), initial=0.0)
+        return bool(largest < _NEGLIGIBLE)
 
     @property
     def _opening(self) -> str:
