@@ -314,6 +314,8 @@ class Writer:
             return self._part(int(explanation.ends[0]))
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
+        if explanation.position is not None:
+            return self.say("graph_of_many", name=str(explanation.position))
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:
