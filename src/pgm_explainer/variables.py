@@ -54,7 +54,8 @@ def checked_name(name: Any) -> VariableId:
 
 def is_edge(label: VariableId) -> bool:
     """Return whether a part with this label is an edge: a pair of nodes."""
-    return isinstance(label, tuple) and all(isinstance(each, int) for each in label)
+    is_pair = isinstance(label, tuple) and len(label) == 2
+    return is_pair and all(isinstance(each, int) for each in label)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ def make(parts, model=model, edge_index=RING, **options):
 
 BAD = [
     ({"a": [0, 7]}, "the group 'a' has the member 7, but there are 4 nodes, numbered from 0"),
+    ({"a": [0, 10**30]}, "the group 'a' has the member 10000000000"),
+    (lambda: Groups({"a": [(0, 10**30)]}, of="edges"), "has the edge .*, which is not in"),
     ({"a": [-1]}, "whole numbers of at least 0"),
     ({"a": ["benzene"]}, "the group 'a': 'benzene' is no node: nodes have no names"),
     ({"a": [True]}, "whole numbers of at least 0"),

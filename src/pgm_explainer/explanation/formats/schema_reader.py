@@ -20,7 +20,7 @@ from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
 from ...structure import DAG
-from ...variables import MOST_LEVELS, VariableId
+from ...variables import MOST_LEVELS, VariableId, is_edge
 from ...versions import current_versions
 from ..explanation import Explanation, target_of
 from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
@@ -171,12 +171,8 @@ def _read_members(
         number.whole_number(): tuple(each.name() for each in listed.items())
         for number, listed in pairs
     }
-    nodes = [
-        node
-        for listed in found.values()
-        for member in listed
-        for node in (member if isinstance(member, tuple) else (member,))
-    ]
+    every = [member for listed in found.values() for member in listed]
+    nodes = [node for each in every for node in (each if is_edge(each) else (each,))]
     if len(found) < len(pairs) or not labels.keys() >= found.keys() or not around.issuperset(nodes):
         raise FileError(f"{members.place} must list nodes of the neighbourhood for groups")
     return found

@@ -155,13 +155,13 @@ class Groups(UserDefined):
         """
         if self.of == "edges" and isinstance(members[0], tuple):
             return _edge_columns(members, name, graph, at)
-        found, size = np.array(members, dtype=np.int64), int(offsets[at + 1] - offsets[at])
-        if found.max() >= size:
+        largest, size = max(members), int(offsets[at + 1] - offsets[at])
+        if largest >= size:
             raise InputError(
-                f"the group {name!r} has the member {found.max()}, but there are {size} {self.of}"
+                f"the group {name!r} has the member {largest!r:.60}, but there are {size} {self.of}"
                 f"{_in_graph(at, graph)}, numbered from 0"
             )
-        return offsets[at] + found
+        return offsets[at] + np.array(members, dtype=np.int64)
 
 
 def _by_group(part_of: IntArray, members: Sequence[Any], first: int) -> dict[int, tuple[Any, ...]]:
@@ -173,17 +173,20 @@ def _by_group(part_of: IntArray, members: Sequence[Any], first: int) -> dict[int
 
 
 def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph, at: int) -> IntArray:
-    first, stop = graph.offsets[at : at + 2]
-    ends = first + np.array(pairs, dtype=np.int64)
+    first, stop = graph.offsets[at : at + 2].tolist()
+    missing = [pair for pair in pairs if max(pair) >= stop - first]
+    found = [pair for pair in pairs if max(pair) < stop - first]
+    ends = first + np.array(found, dtype=np.int64).reshape(-1, 2)
     if graph.is_undirected:
         ends = np.concatenate((ends, ends[:, ::-1]))
     source, target = graph.edge_index
     known, wanted = source * graph.num_nodes + target, ends[:, 0] * graph.num_nodes + ends[:, 1]
-    inside = (ends < stop).all(axis=1) & np.isin(wanted, known)
-    if not inside.all():
-        missing = tuple((ends[~inside][0] - first).tolist())
+    missing += map(tuple, (ends[~np.isin(wanted, known)] - first).tolist())
+    if missing:
         where = f"graph {at}" if graph.num_graphs > 1 else "the graph"
-        raise InputError(f"the group {name!r} has the edge {missing}, which is not in {where}")
+        raise InputError(
+            f"the group {name!r} has the edge {missing[0]!r:.60}, which is not in {where}"
+        )
     return np.flatnonzero(np.isin(known, wanted))
 
 
