@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,11 @@ def checked_name(name: Any) -> VariableId:
     return name
 
 
-def is_edge(label: VariableId) -> bool:
+def is_edge(label: VariableId) -> TypeGuard[tuple[int, int]]:
     """Return whether a part with this label is an edge: a pair of nodes."""
-    is_pair = isinstance(label, tuple) and len(label) == 2
-    return is_pair and all(isinstance(each, int) for each in label)
+    if not isinstance(label, tuple) or len(label) != 2:
+        return False
+    return all(isinstance(each, int) for each in label)
 
 
 @dataclass(frozen=True)

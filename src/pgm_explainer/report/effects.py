@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from ..arrays import IntArray
-from ..effects import Effect
+from ..effects import Effect, Effects
 from .measure import Measure, measure_of
 from .names import listed
 from .wording import Wording, part_mention, wording_for, wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation, FeatureEffect
+    from ..explanation import Explanation, FeatureEffect, FeatureEffects
     from ..settings import Settings
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "own_sentences",
     "plain",
     "shown_effects",
+    "widening_of",
 ]
 
 _CORRECTIONS = {"none": "", "benjamini_hochberg": ", Benjamini–Hochberg"}
@@ -72,24 +74,38 @@ class ShownEffect:
         effect: the effect of perturbing it.
         is_target: whether it is a node that the prediction is about.
         words: what the part is called.
+        widening: see :func:`widening_of`.
     """
 
     number: int
     effect: Effect
     is_target: bool
     words: Wording
+    widening: float = 1.0
 
     @property
     def direction(self) -> str:
         """``"falls"``, ``"rises"``, ``"both"`` if the sign is unclear; ``""`` if insignificant."""
-        return direction_of(self.effect)
+        return direction_of(self.effect, self.widening)
 
 
-def direction_of(effect: Effect | FeatureEffect) -> str:
+def widening_of(effects: Effects | FeatureEffects) -> float:
+    """Return the factor by which 95% intervals are widened before a direction is stated.
+
+    If the significant ones of many effects are picked out, more than 5% of their intervals miss the
+    true effect. The factor restores the 95% (Benjamini and Yekutieli, 2005).
+    """
+    found, of = int(effects.significant.sum()), len(effects) + effects.left_out
+    return float(ndtri(0.025 * found / of) / ndtri(0.025)) if found else 1.0
+
+
+def direction_of(effect: Effect | FeatureEffect, widening: float) -> str:
     """Return the direction of an effect; see :attr:`ShownEffect.direction`."""
     if not effect.significant:
         return ""
-    if effect.low <= 0 <= effect.high:
+    low = effect.effect - widening * (effect.effect - effect.low)
+    high = effect.effect + widening * (effect.high - effect.effect)
+    if low <= 0 <= high:
         return "both"
     return "falls" if effect.effect < 0 else "rises"
 
@@ -117,9 +133,9 @@ def own_effects(explanation: Explanation) -> list[ShownEffect]:
 
 def _shown(explanation: Explanation, places: NDArray[np.intp]) -> list[ShownEffect]:
     effects, ends = explanation.effects, set(explanation.ends.tolist())
-    numbers = effects.nodes[places].tolist()
+    numbers, widening = effects.nodes[places].tolist(), widening_of(effects)
     return [
-        ShownEffect(number, effects[at], number in ends, wording_for(explanation, number))
+        ShownEffect(number, effects[at], number in ends, wording_for(explanation, number), widening)
         for at, number in zip(places.tolist(), numbers, strict=True)
     ]
 
@@ -152,7 +168,7 @@ def evidence_word(direction: str, explanation: Explanation) -> str:
         words = {"falls": "closer", "rises": "away"}
     else:
         words = {"falls": "lowers", "rises": "raises"}
-    return {**words, "both": "both directions", "": ""}[direction]
+    return {**words, "both": "direction not clear", "": ""}[direction]
 
 
 def evidence_note(direction: str, explanation: Explanation) -> str:
@@ -169,7 +185,7 @@ def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Itera
     for direction, verb in (
         ("falls", measure.falls),
         ("rises", measure.rises),
-        ("both", f"changes {measure.what} in both directions"),
+        ("both", f"changes {measure.what}, in a direction that is not clear"),
     ):
         chosen = [each for each in among if each.direction == direction]
         if chosen:
@@ -263,7 +279,7 @@ def _predicate(shown: ShownEffect, measure: Measure) -> str:
     average = measure.with_unit(measure.signed(effect.effect))
     interval = measure.interval(effect.low, effect.high)
     verb = "changes" if shown.direction else "does not significantly change"
-    ways = " in both directions" if shown.direction else ""
+    ways = ", in a direction that is not clear" if shown.direction else ""
     return f"{verb} {measure.what}{ways} ({average} on average, 95% interval {interval})"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..printing import label_of, printable
 from ..variables import VariableId
-from .effects import direction_of, level_words
+from .effects import direction_of, level_words, widening_of
 from .measure import Measure, measure_of, p_value, plain_measure
 from .names import aligned, shorten
 from .wording import Wording
@@ -47,16 +47,18 @@ class ShownFeature:
         number: the index of the node.
         effect: the effect of perturbing the feature.
         is_target: whether it is a feature of the target itself.
+        widening: as in :class:`~pgm_explainer.report.effects.ShownEffect`.
     """
 
     number: int
     effect: FeatureEffect
     is_target: bool
+    widening: float = 1.0
 
     @property
     def direction(self) -> str:
         """As in :class:`~pgm_explainer.report.effects.ShownEffect`."""
-        return direction_of(self.effect)
+        return direction_of(self.effect, self.widening)
 
     @property
     def feature(self) -> str:
@@ -84,8 +86,9 @@ def shown_features(
     places = np.flatnonzero(features.significant) if significant else np.arange(len(features))
     own, places = features.own, places[:most]
     ordered = np.concatenate((places[own[places]], places[~own[places]]))
+    widening = widening_of(features)
     return [
-        ShownFeature(int(features.nodes[at]), features[at], bool(own[at]))
+        ShownFeature(int(features.nodes[at]), features[at], bool(own[at]), widening)
         for at in ordered.tolist()
     ]
 
@@ -152,7 +155,7 @@ def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[st
             measure.interval(effect.low, effect.high),
             f"{effect.strength:.2f}",
             p_value(effect.log_p),
-            *("both directions" if each.direction == "both" else "" for _ in ways),
+            *("direction not clear" if each.direction == "both" else "" for _ in ways),
         ]
 
 

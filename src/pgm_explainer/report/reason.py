@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .effects import Mention, Sentence, level_words, own_effects, plain, shown_effects
+from .effects import (
+    Mention,
+    Sentence,
+    direction_of,
+    level_words,
+    own_effects,
+    plain,
+    shown_effects,
+    widening_of,
+)
 from .measure import Measure, figures, measure_of, p_value, percent, share_of
 from .names import predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
@@ -61,6 +70,7 @@ class _Told:
         again: the same after an action of the same kind, such as ``node 3``.
         kind: the kind of action.
         measure: the format of its numbers.
+        widening: see :func:`~pgm_explainer.report.effects.widening_of`.
     """
 
     effect: Any
@@ -68,13 +78,13 @@ class _Told:
     again: Sentence
     kind: Any
     measure: Measure
+    widening: float
 
     @property
     def direction(self) -> str:
         """The template that tells it."""
-        if self.effect.low <= 0 <= self.effect.high:
-            return "varies"
-        return "lowers" if self.effect.effect < 0 else "raises"
+        found = direction_of(self.effect, self.widening)
+        return {"falls": "lowers", "rises": "raises"}.get(found, "varies")
 
 
 @dataclass(frozen=True)
@@ -148,7 +158,7 @@ class Writer:
         own = set(self.explanation.names.of(self.explanation.ends.tolist()))
         found = [each for each in table or () if each.significant and (each.node in own or not own)]
         found.sort(key=lambda each: -abs(each.effect))
-        told = []
+        told, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
             name = printable(each.feature)
@@ -156,13 +166,13 @@ class Writer:
             feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
             measure = measure_of(self.explanation, table)
-            told.append(_Told(each, action, feature, ("feature", number), measure))
+            told.append(_Told(each, action, feature, ("feature", number), measure, widening))
         return told
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
 
-        An effect in both directions is told only if there is not one of each.
+        An effect without a clear direction is told only if there is not one of each.
         """
         own = own_effects(self.explanation)
         found = shown_effects(self.explanation)
@@ -185,6 +195,7 @@ class Writer:
                 self._part(each.number, each.words),
                 each.words,
                 measure_of(self.explanation),
+                each.widening,
             )
             for each in ordered
         ]

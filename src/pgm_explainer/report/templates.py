@@ -146,7 +146,9 @@ _MANAGER = {
         "{action} moves {measured} away from the original ones by {size} (95% range {low} to "
         "{high})"
     ),
-    "varies": "{action} moves {measured} up or down ({mean} on average)",
+    "varies": (
+        "{action} changes {measured}, but it is not clear in which direction ({mean} on average)"
+    ),
     "more": "{action} by {number} ({low} to {high})",
     "replacing": "replacing the data of {part}",
     "replacing_own": "replacing the data of {part} itself",
@@ -186,7 +188,7 @@ _MANAGER = {
     "cell_raises": "raises it",
     "cell_closer": "closer to the original",
     "cell_further": "further away",
-    "cell_varies": "up and down",
+    "cell_varies": "direction not clear",
     "cell_none": "no clear difference",
     "own": "itself",
     "row_samples": "copies of the graph",
@@ -242,7 +244,7 @@ _ENGINEER = {
         "{action} moves {measured} away from the unperturbed ones by {size} (95% interval {low} to "
         "{high}, {p})"
     ),
-    "varies": "{action} changes {measured} in both directions ({mean} on average, {p})",
+    "varies": "{action} changes {measured}; the sign of the mean is not clear ({mean}, {p})",
     "more": "{action} by {number} ({low} to {high}, {p})",
     "replacing": "perturbing {part}",
     "replacing_own": "perturbing {part} itself",
@@ -256,7 +258,7 @@ _ENGINEER = {
     "column_effect": "effect",
     "column_range": "95% interval",
     "column_evidence": "evidence",
-    "cell_varies": "both directions",
+    "cell_varies": "direction not clear",
     "cell_none": "not significant",
     "own": "target",
     "row_samples": "perturbed graphs",
