@@ -316,6 +316,7 @@ def test_bad_options():
         ({"probability": np.array([0.5, 1.0])}, "probability"),
         ({"max_size": 0}, "max_size"),
         ({"num_samples": 0}, "num_samples"),
+        ({"num_samples": 10**30}, "num_samples must be at most 1000000"),
         ({"max_queries": -1}, "max_queries"),
         ({"size": 3}, "size"),
         ({"explainer": 3}, "PGMExplainer"),

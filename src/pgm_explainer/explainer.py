@@ -62,6 +62,8 @@ class PGMExplainer:
     """Explain the predictions of any graph neural network with Bayesian networks.
 
     The model is treated as a black box. The model and the arrays passed here are never modified.
+    Large arrays are not copied, so do not change them while the explainer is in use; to explain a
+    changed graph, create a new explainer.
 
     To *perturb* a node is to replace its features. A *sample* is a copy of the graph in which a
     random choice of nodes is perturbed. The *target* is the prediction to explain, and its

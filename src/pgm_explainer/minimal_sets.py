@@ -37,6 +37,7 @@ _POOL = 32
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
+_MOST_SAMPLES = 1_000_000
 
 Members = tuple[int, ...]
 """A set of parts, by their positions in the order of the search, ascending."""
@@ -71,6 +72,8 @@ class SearchOptions:
         if self.max_size is not None:
             check_whole_number(self.max_size, "max_size", at_least=1)
         check_whole_number(self.num_samples, "num_samples", at_least=1)
+        if self.num_samples > _MOST_SAMPLES:
+            raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {self.num_samples}")
         check_whole_number(self.max_queries, "max_queries", at_least=1)
 
 

@@ -157,6 +157,18 @@ def test_an_undirected_networkx_graph_has_both_directions_and_weights():
     assert not one.names, "indices are no names"
 
 
+def test_rows_of_nodes_that_are_numbered_in_another_order(toy, edges):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(reversed(range(len(toy.x))))
+    graph.add_edges_from(edges.T.tolist())
+    options = {"num_layers": 2, "num_samples": 100}
+    expected = PGMExplainer(toy.part, toy.x, edges, **options)
+    found = PGMExplainer(toy.part, pd.DataFrame(toy.x), graph, **options)
+    assert found.predict(3) == pytest.approx(expected.predict(3))
+    with pytest.warns(PGMExplainerWarning, match="another order .*row 0 of x is taken for node 15"):
+        PGMExplainer(toy.part, toy.x, graph, **options)
+
+
 def test_a_networkx_graph_without_features_is_refused():
     with pytest.raises(InputError, match=r"no attributes that are numbers \(only 'club'\)"):
         PGMExplainer(Weighted(), nx.relabel_nodes(club(), str))

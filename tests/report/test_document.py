@@ -125,3 +125,22 @@ def test_the_direction_of_values_is_told_without_evidence(kinds, tmp_path):
         assert "| direction |" in text
         assert all(word in text for word in words)
         assert "speaks" not in text
+
+
+def test_names_of_any_length_fit_into_every_format(kinds, tmp_path):
+    long = kinds["node"].named({node: f"{'a' * 20_000}{node}" for node in range(100)})
+    for ending in (".md", ".html", ".docx", ".pdf"):
+        long.report(tmp_path / f"why{ending}")
+    assert len(docx.Document(tmp_path / "why.docx").core_properties.title) == 255
+    pages = re.findall(rb"/Type /Page\b", (tmp_path / "why.pdf").read_bytes())
+    assert 1 <= len(pages) <= 6, "hundreds of lines take many seconds"
+
+
+def test_an_address_in_a_name_is_no_link(kinds, tmp_path):
+    for name in ("https://example.org", "www.example.org", "me@example.org", "&lt;b&gt;"):
+        kinds["node"].named({node: f"{name}/{node}" for node in range(100)}).report(
+            tmp_path / "why.md"
+        )
+        written = (tmp_path / "why.md").read_text()
+        assert name not in written
+        assert name in said(tmp_path / "why.md")

@@ -248,6 +248,7 @@ WRONG = [
     ({"pair": "{name:>9}"}, r"field \{name\} of the template 'pair' is a text, .* no format"),
     ({"pair": "{name!r}"}, r"field \{name\} of the template 'pair' is a text, .* no format"),
     ({"pair": "{name"}, r"the template 'pair' cannot be read: .*; write \{\{ for a brace"),
+    ({"pair": "\ud800"}, r"the template 'pair' holds half a character"),
     ({"pair": 3}, r"the template 'pair' must be a text, not 3"),
     (["pair"], r"templates must be a mapping from names to texts, not \['pair'\]"),
 ]
@@ -257,6 +258,13 @@ WRONG = [
 def test_a_wrong_template_is_refused(kinds, templates, message):
     with pytest.raises(InputError, match=message):
         kinds["node"].reason(templates=templates)
+
+
+@pytest.mark.parametrize("text", ["", "{{ }}", "a {{b}} c"])
+def test_a_template_may_be_empty_or_have_braces(kinds, text):
+    for name in ("replaced", "altered", "own", "and", "part", "class"):
+        reason = kinds["node"].reason(templates={name: text})
+        assert name != "replaced" or text.format() in reason
 
 
 @pytest.mark.parametrize("audience", ["boss", 3, None])

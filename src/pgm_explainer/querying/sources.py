@@ -6,6 +6,7 @@ none of them is imported.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import as_array, has_attributes, is_number
-from ..errors import InputError
+from ..errors import InputError, PGMExplainerWarning
 from ..node_names import NodeNames
 
 __all__ = ["Source", "has_graph", "is_sparse", "read_source"]
@@ -61,7 +62,7 @@ def read_source(x: Any, edge_index: Any, names: Any = None) -> Source:
         found = _table(x) if _is_frame(x) else Source(x, None)
     known = found.names if names is None else names
     if _is_networkx(edge_index):
-        return _networkx(edge_index, found)
+        return _networkx(edge_index, found, by_label=_is_frame(x))
     if _is_dgl(edge_index):
         return _dgl(edge_index, found)
     if is_sparse(edge_index):
@@ -196,10 +197,26 @@ def _matrix(matrix: Any, count: int | None) -> tuple[NDArray[np.int64], NDArray[
     return ends, weights if weights.dtype.kind == "f" else weights.astype(np.float32)
 
 
-def _networkx(graph: Any, found: Source) -> Source:
-    """Return a graph of networkx; edges of an undirected one go in both directions."""
+def _networkx(graph: Any, found: Source, by_label: bool) -> Source:
+    """Return a graph of networkx; edges of an undirected one go in both directions.
+
+    Args:
+        by_label: whether the row of node 3 is row 3, if the nodes are numbered from 0.
+    """
     labels = list(graph.nodes)
     called = [_name(each) for each in labels]
+    if found.x is not None and found.names is None and _in_another_order(called):
+        if by_label:
+            found = replace(found, names=list(range(len(found.x))))
+        else:
+            warnings.warn(
+                f"the nodes of the graph are numbered from 0, but in another order "
+                f"({', '.join(map(str, called[:3]))}, …), and row 0 of x is taken for node "
+                f"{called[0]}; sort the nodes of the graph, or pass x as a data frame, whose rows "
+                f"are matched by their labels",
+                PGMExplainerWarning,
+                stacklevel=5,
+            )
     if found.x is None:
         matrix, titles = _attributes([data for _, data in graph.nodes(data=True)])
         found = replace(found, x=matrix, feature_names=titles)
@@ -223,6 +240,13 @@ def _networkx(graph: Any, found: Source) -> Source:
         further.setdefault(_WEIGHT, further["weight"])
     own = found.names if found.names is not None else called
     return replace(found, edge_index=ends, names=own, inputs=further)
+
+
+def _in_another_order(names: Sequence[Any]) -> bool:
+    """Return whether nodes are numbered from 0, but not in this order."""
+    numbers = list(range(len(names)))
+    numbered = all(isinstance(each, int) for each in names)
+    return numbered and names != numbers and sorted(names) == numbers
 
 
 def _attributes(nodes: Sequence[Mapping[str, Any]]) -> tuple[NDArray[Any], list[str] | None]:

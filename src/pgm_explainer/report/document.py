@@ -29,6 +29,8 @@ __all__ = ["Report", "Row", "check_report", "write_report"]
 
 _MOST_ROWS, _MOST_FEATURES = 8, 4
 _BLOCKS = 10
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+"""Characters that mean something in Markdown, also in an address, which becomes a link."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ def _markdown(report: Report) -> bytes:
 
 def _plain(text: str) -> str:
     """Return a text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", printable(text))
+    return _SPECIAL.sub(r"\\\1", printable(text))
 
 
 def _blocks(row: Row, largest: float) -> str:

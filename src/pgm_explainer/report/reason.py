@@ -287,7 +287,7 @@ class Writer:
         stayed, predicted = explanation.class_stayed, explanation.predicted_class
         changed = words.perturbed
         if changed == "perturbed":
-            (changed,) = self.say("altered" if words.noun == "part" else "replaced")  # type: ignore[assignment]
+            changed = plain(self.say("altered" if words.noun == "part" else "replaced"), str)
         warned = {
             "warnings": "; ".join(explanation.warnings),
             "num_warnings": str(len(explanation.warnings)),

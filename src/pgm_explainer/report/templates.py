@@ -306,6 +306,8 @@ def check_templates(own: Any) -> dict[str, str]:
             raise InputError(f"there is no template {name!r:.60}; there are {', '.join(_FIELDS)}")
         if not isinstance(template, str):
             raise InputError(f"the template {name!r} must be a text, not {template!r:.60}")
+        if not template.isascii() and any("\ud800" <= each <= "\udfff" for each in template):
+            raise InputError(f"the template {name!r} holds half a character: {template!r:.60}")
         _check_fields(name, template)
     return dict(own)
 

@@ -21,6 +21,8 @@ __all__ = ["docx_report"]
 
 _MARGIN, _WIDTH = 2.0, 17.0
 _DOTS_PER_INCH = 200
+_MOST_LETTERS = 255
+"""The longest title that the properties of a document may have."""
 
 
 def docx_report(report: Report) -> bytes:
@@ -31,7 +33,7 @@ def docx_report(report: Report) -> bytes:
         section.left_margin = section.right_margin = Cm(_MARGIN)
         section.top_margin = section.bottom_margin = Cm(_MARGIN)
     document.styles["Normal"].font.size = Pt(10)
-    document.core_properties.title = _clean(report.title)
+    document.core_properties.title = _clean(report.title)[:_MOST_LETTERS]
     document.core_properties.author = "pgm-explainer"
     effects, tried, warnings = map(_clean, report.headings)
     document.add_heading(_clean(report.title), 1)

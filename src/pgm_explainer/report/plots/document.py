@@ -34,6 +34,8 @@ _SMALLEST, _TALLEST, _LEGEND, _TITLE = 2.5, 4.5, 0.7, 0.3
 """Heights of the neighbourhood, in inches, and of the legend below it and the title above."""
 _MONOSPACED = 0.602
 """The width of a letter, in font sizes."""
+_MOST_LETTERS = 2000
+"""The length of a paragraph, beyond which its middle is left out; names can be of any length."""
 _LETTER = 0.5
 """The mean width of a letter, in font sizes."""
 
@@ -43,7 +45,7 @@ def effects_picture(report: Report, dpi: int) -> bytes:
     figure = Figure(effects_size(report.explanation, max_shown=_MOST_BARS), layout="constrained")
     axes = figure.subplots()
     draw_effects(report.explanation, axes, max_shown=_MOST_BARS)
-    axes.set_title(textwrap.fill(report.caption, 80), size=10, color=INK, parse_math=False)
+    axes.set_title(textwrap.fill(shorten(report.caption, _MOST_LETTERS), 80), size=10, color=INK, parse_math=False)
     axes.set_xlabel("")
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
@@ -194,4 +196,4 @@ class _Chart:
 
 def _lines(text: str, size: float) -> list[str]:
     columns = int((_PAGE[0] - 2 * _MARGIN) * 72 / (size * _LETTER))
-    return textwrap.wrap(text, columns) or [""]
+    return textwrap.wrap(shorten(text, _MOST_LETTERS), columns) or [""]
