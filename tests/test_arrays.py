@@ -38,7 +38,7 @@ ROWS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
 def test_features_of_any_numeric_type_pass_with_their_values(x):
     features = check_features(x)
     assert features.tolist() == ROWS
-    assert features.dtype in (np.float32, np.float64)
+    assert features.dtype in (np.int64, np.float32, np.float64)  # integers stay integers
 
 
 def test_features_of_booleans_become_zeros_and_ones():

@@ -13,7 +13,7 @@ def sizes(candidates, num_samples, max_memory):
 
 
 def test_small_results_are_in_large_blocks():
-    assert sizes(10, 1000, 1024 * MEGABYTE) == [128, 128, 44]
+    assert sizes(10, 1000, 1024 * MEGABYTE) == [300]
 
 
 def test_blocks_are_smaller_with_many_candidates():

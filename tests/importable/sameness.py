@@ -81,7 +81,7 @@ def compared(explanation, exactly: bool):
     """The content of an explanation; without values from outputs for a model that rounds."""
     document = explanation_to_dict(explanation)
     if not exactly:
-        for name in ("values", "probability", "effects", "warnings"):
+        for name in ("values", "probability", "sample_mean", "thresholds", "effects", "warnings"):
             del document[name]
     return document
 
@@ -91,7 +91,8 @@ def numbers(explanation):
     effects = explanation.effects
     order = np.argsort(effects.nodes)
     columns = (effects.effect, effects.low, effects.high, effects.strength, effects.log_p)
-    return np.concatenate([explanation.values, *(column[order] for column in columns)])
+    outcomes = [*explanation.values, explanation.sample_mean, *explanation.thresholds]
+    return np.concatenate([outcomes, *(column[order] for column in columns)])
 
 
 def check_explanations(make, exactly: bool) -> None:

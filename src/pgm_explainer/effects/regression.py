@@ -223,11 +223,12 @@ def _least_squares(
     gram -= count * mean[:, :, None] * mean[:, None, :]
     gram[:, every, every] += 1e-9 * (1 + gram[:, :1, 0])
     coefficients = np.linalg.solve(gram, moments)
-    constant = mean[:, None] @ coefficients
+    # A plain sum: a product of BLAS may round differently with the position in memory.
+    constant = (mean * coefficients[:, :, 0]).sum(axis=1)
     residual = np.empty_like(outcomes)
     for samples, part in design:
-        fitted = coefficients.swapaxes(1, 2) @ part - constant
-        residual[:, samples] = outcomes[:, samples] - fitted[:, 0]
+        fitted = (coefficients.swapaxes(1, 2) @ part)[:, 0] - constant[:, None]
+        residual[:, samples] = outcomes[:, samples] - fitted
     residual *= np.sqrt(count / max(1, count - 1 - terms))
     return np.asarray(coefficients[:, :, 0]), residual
 
