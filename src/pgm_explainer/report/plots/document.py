@@ -45,7 +45,12 @@ def effects_picture(report: Report, dpi: int) -> bytes:
     figure = Figure(effects_size(report.explanation, max_shown=_MOST_BARS), layout="constrained")
     axes = figure.subplots()
     draw_effects(report.explanation, axes, max_shown=_MOST_BARS)
-    axes.set_title(textwrap.fill(shorten(report.caption, _MOST_LETTERS), 80), size=10, color=INK, parse_math=False)
+    axes.set_title(
+        textwrap.fill(shorten(report.caption, _MOST_LETTERS), 80),
+        size=10,
+        color=INK,
+        parse_math=False,
+    )
     axes.set_xlabel("")
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
