@@ -79,8 +79,7 @@ def test_a_model_that_changed_only_where_edges_are_missing_is_sampled_again(toy,
         options = {"task": "graph", "num_samples": 100, "parts": parts, "seed": 1}
         return PGMExplainer(
             lambda x, edge_index: model(x, edge_index).mean(axis=1),
-            toy.x,
-            toy.edge_index,
+            *(toy.x, toy.edge_index),
             **options,
         )
 

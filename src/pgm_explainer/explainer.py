@@ -500,9 +500,7 @@ class PGMExplainer:
             self._check_perturbation()
         for count in self.stages:
             pipeline, last = self._pipeline(count), count == self.stages[-1]
-            alone = waiting and self._task.separate and self._graph_model.one_graph_at_a_time
-            for group in [[target] for target in waiting] if alone else [waiting]:
-                done.update(pipeline.explain(group, last))
+            done.update(pipeline.explain_in_groups(waiting, last))
             waiting = [target for target in waiting if target not in done]
         if with_features:
             self._add_features(done)

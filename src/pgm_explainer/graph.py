@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -86,6 +87,32 @@ class SampledEdges:
     def _at(self, some: slice) -> SampledEdges:
         ends = None if self.edge_index is None else self.edge_index[some]
         return SampledEdges(self.kept[some], ends, None if self.edges is None else self.edges[some])
+
+    @classmethod
+    def joined(cls, some: Sequence[SampledEdges]) -> SampledEdges:
+        """Return the edges of several batches as one; all batches must have the same arrays."""
+        ends = [each.edge_index for each in some if each.edge_index is not None]
+        edges = [each.edges for each in some if each.edges is not None]
+        return cls(
+            np.concatenate([each.kept for each in some]),
+            np.concatenate(ends) if ends else None,
+            np.concatenate(edges) if edges else None,
+        )
+
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """All that can differ between samples, as arrays ``[B, e]``; removed edges are True."""
+        ends = [] if self.edge_index is None else [*self.edge_index.transpose(1, 0, 2)]
+        return [~self.kept, *ends, *([] if self.edges is None else [self.edges])]
+
+    def mixed(self, samples: IntArray) -> SampledEdges:
+        """Return samples that take each edge from the given one of these, ``[samples, e]``."""
+        at = np.arange(samples.shape[1])
+        ends = None
+        if self.edge_index is not None:
+            ends = np.stack([each[samples, at] for each in self.edge_index.transpose(1, 0, 2)], 1)
+        edges = None if self.edges is None else self.edges[samples, at]
+        return SampledEdges(self.kept[samples, at], ends, edges)
 
     def of_sample(self, part: Subgraph, sample: int) -> Subgraph:
         """Return the subgraph of one sample."""

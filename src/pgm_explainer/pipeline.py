@@ -25,6 +25,7 @@ from .explanation import (
 from .feature_effects import explain_features
 from .graph import Graph
 from .learning import Problem, learn_networks
+from .memory import in_blocks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
@@ -42,6 +43,10 @@ from .selection import Neighbourhood, SelectionResult, select_nodes
 from .settings import Settings
 
 __all__ = ["Pipeline"]
+
+_GRAPHS_AT_ONCE = 128
+_GROUP_SHARE = 32
+"""The features of a group of graphs in all samples take at most this share of the memory."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +93,47 @@ class Pipeline:
             self.execution.cells,
         )
         precise = (each for each in results if all_of_them or each.is_precise)
-        memory = self.execution.memory
-        done, store = {}, ArrayStore(memory // 4, "rankings")
+        memory, done = self.execution.memory, {}
         total = len(neighbourhoods.targets)
         with Progress("learning networks", total, self.execution.progress) as progress:
             for block in memory_blocks(precise, samples.table.num_samples, memory):
                 networks = self._learn(samples, block)  # step 3
                 for each, network in zip(block, networks, strict=True):
                     explanation = self._explanation(each, query, samples, network)
-                    done[each.neighbourhood.target] = offload(explanation, store)
+                    done[each.neighbourhood.target] = offload(explanation, self._store)
                     progress.advance()
         return done
+
+    def explain_in_groups(
+        self, targets: Sequence[VariableId], all_of_them: bool
+    ) -> dict[VariableId, Explanation]:
+        """Explain targets as :meth:`explain` does, from one set of samples for each group."""
+        groups = self._groups(targets)
+        if len(groups) == 1:
+            return self.explain(groups[0], all_of_them)
+        quiet = replace(self, execution=replace(self.execution, progress=False))
+        done = {}
+        with Progress("explaining graphs", len(targets), self.execution.progress) as progress:
+            for group in groups:
+                done.update(quiet.explain(group, all_of_them))
+                progress.advance(len(group))
+        return done
+
+    def _groups(self, targets: Sequence[VariableId]) -> Sequence[Sequence[VariableId]]:
+        """Return groups of targets, each of which is explained from one set of samples.
+
+        Graphs of similar size are in one group, because they have similarly many distinct samples.
+        """
+        task = self.model.task
+        if not targets or not isinstance(task, GraphSetTask):
+            return [targets]
+        if self.model.one_graph_at_a_time:
+            return [[target] for target in targets]
+        sizes = {target: task.nodes(target)[1] - task.nodes(target)[0] for target in targets}
+        x = self.population.x
+        floats = self.settings.sampling.num_samples * x.shape[1] * x.itemsize
+        sized = ((each, sizes[each] * floats) for each in sorted(targets, key=sizes.__getitem__))
+        return [*in_blocks(sized, _GRAPHS_AT_ONCE, self.execution.memory // _GROUP_SHARE)]
 
     def neighbourhood(self, target: VariableId) -> Neighbourhood:
         """Return a target with its candidates."""
@@ -302,6 +337,11 @@ class Pipeline:
             if part in known
         }
         return {"part_labels": labels, "area": area, "part_members": members}
+
+    @cached_property
+    def _store(self) -> ArrayStore:
+        """Where the arrays of all explanations are."""
+        return ArrayStore(self.execution.memory // 4, "rankings")
 
     @cached_property
     def _recorded(self) -> Settings:

@@ -234,8 +234,8 @@ def test_features_are_a_table_with_the_targets_own_first(read, with_features, wi
     found = reader.page.locator("#features tbody tr")
     names = found.locator("th").all_inner_texts()
     assert [" ".join(name.split()) for name in names] == [
-        "age target",
-        "share of negative ratings of node 1",
+        "age target evidence against",
+        "share of negative ratings of node 1 evidence for",
     ]
     rows = [row for row in with_features.features if row.significant]
     own_first = sorted(rows, key=lambda row: row.node != 0)

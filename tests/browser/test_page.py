@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from pgm_explainer import PGMExplainer
+from pgm_explainer import PGMExplainer, explain_graphs
 from pgm_explainer.report.colours import CLASSES
 from pgm_explainer.report.terms import describe_held, describe_kept, describe_perturbed
 
@@ -247,7 +247,7 @@ def test_nodes_have_the_colours_of_their_classes(read, node_explanation):
     reader, explanation = read(node_explanation), node_explanation
     assert reader.text("#picture-legend .classes").split() == ["red", "green", "blue"]
     for node, number in zip(explanation.around, explanation.node_classes, strict=True):
-        mark = reader.page.locator(f"#picture [data-key=n{node}] :is(.disc, circle)").last
+        mark = reader.page.locator(f"#picture [data-key=n{node}] :is(.disc, .dot)").last
         fill = to_hex(mark.evaluate("mark => getComputedStyle(mark).fill"))
         assert fill == CLASSES[number]
 
@@ -404,3 +404,117 @@ def test_a_large_neighbourhood_is_reduced_to_a_readable_size(read):
         assert reader.node(f"n{node}", "picture").count() == 1
     reader.open_details("ranking")
     assert "199 more candidates are not listed" in reader.text("#ranking")
+
+
+_OVERLAPS = """() => {
+    const boxes = [...document.querySelectorAll("#picture .name:not(.unplaced, .in)")]
+        .map((name) => [name.textContent, name.getBoundingClientRect()]);
+    const found = [];
+    boxes.forEach(([one, a], at) => boxes.slice(at + 1).forEach(([other, b]) => {
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 3) found.push(`${one} and ${other}`);
+    }));
+    return [boxes.length, found];
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_in_the_picture_never_overlap(read, node_explanation, width):
+    names = [f"account number {number}" for number in range(16)]
+    reader = read(node_explanation.named(names), viewport={"width": width, "height": 900})
+    count, overlaps = reader.page.evaluate(_OVERLAPS)
+    assert count > 5
+    assert overlaps == []
+    hidden = reader.page.locator("#picture .unplaced").count()
+    said = f"{hidden} name{'s are' if hidden > 1 else ' is'} hidden"
+    assert (said in reader.text("#picture-legend")) == (hidden > 0)
+
+
+def test_text_in_the_picture_can_be_read_on_a_phone(read, node_explanation):
+    names = [f"account {number}" for number in range(16)]
+    reader = read(node_explanation.named(names), viewport={"width": 390, "height": 900})
+    heights = reader.page.evaluate(
+        """() => [...document.querySelectorAll("#picture .name:not(.unplaced)")]
+            .map((name) => name.getBoundingClientRect().height)"""
+    )
+    assert min(heights) > 10
+
+
+def test_a_hidden_name_appears_when_pointed_at(read, node_explanation):
+    names = [f"a very long name of account {number}" for number in range(16)]
+    reader = read(node_explanation.named(names), viewport={"width": 390, "height": 900})
+    name = reader.page.locator("#picture .unplaced").first
+    assert not name.is_visible()
+    node = name.locator("xpath=..")
+    node.locator("path").last.hover(force=True)
+    assert name.is_visible()
+
+
+def test_edges_of_a_directed_graph_have_heads(read, node_explanation, toy):
+    part = node_explanation.neighbourhood
+    directed = {(u, v) for u, v in part.nodes[part.edge_index].T.tolist() if u != v}
+    reader = read(node_explanation)
+    assert reader.page.locator("#picture .link-head").count() == len(directed)
+    assert "Arrowheads" in reader.text("#picture-legend")
+    both = np.concatenate([toy.edge_index, toy.edge_index[::-1]], axis=1)
+    options = {"num_layers": 1, "num_samples": 200}
+    undirected = read(PGMExplainer(toy.part, toy.x, both, **options).explain(14))
+    assert undirected.page.locator("#picture .link-head").count() == 0
+    assert "Arrowheads" not in undirected.text("#picture-legend")
+
+
+def test_node_types_have_shapes_and_a_legend(read, node_explanation):
+    types = ("paper", "author", "venue")
+    names = {node: (types[node % 3], node) for node in node_explanation.around.tolist()}
+    reader = read(node_explanation.renamed(names, True))
+    legend = reader.page.get_by_role("list", name="Node types")
+    assert legend.locator("li").all_inner_texts() == ["venue", "author", "paper"]
+    shapes = reader.page.evaluate(
+        """() => new Set([...document.querySelectorAll("#picture .dot")]
+            .map((dot) => dot.getAttribute("d").replace(/[^A-Z]/g, ""))).size"""
+    )
+    assert shapes > 1
+
+
+def test_colours_of_nodes_without_classes_have_a_legend(read, explanations):
+    reader = read(explanations["graph"])
+    legend = reader.text("#picture-legend")
+    for direction, text in (("falls", "lowers"), ("rises", "raises")):
+        drawn = reader.page.locator(f"#picture .node.{direction}").count()
+        assert (text in legend) == (drawn > 0)
+
+
+def test_facts_are_readable_on_a_phone(read, node_explanation):
+    """A long name is wrapped: the list once showed only its first letter."""
+    names = [f"account number {number}" for number in range(16)]
+    reader = read(node_explanation.named(names), viewport={"width": 390, "height": 900})
+    cut = reader.page.evaluate(
+        """() => [...document.querySelectorAll("#informative .fact b")]
+            .filter((name) => name.scrollWidth > name.clientWidth + 1).length"""
+    )
+    assert reader.page.locator("#informative .fact").count() > 2
+    assert cut == 0
+
+
+def test_the_address_names_an_explanation(read, explanations):
+    several = [explanations["node"], explanations["graph"]]
+    reader = read(several)
+    assert reader.text("#headline").startswith("Node 14")
+    reader.page.evaluate("location.hash = '#1'")
+    reader.page.wait_for_function("document.title.startsWith('The graph')")
+    assert reader.page.locator("[aria-current] b").inner_text() == "graph"
+
+
+def test_graphs_of_many_are_named_by_their_position(read):
+    rng = np.random.default_rng(0)
+    graphs = [(rng.normal(size=(4, 2)), np.array([[0, 1, 2], [1, 2, 3]])) for _ in range(3)]
+
+    def model(x, edge_index):
+        total = x.sum(axis=(1, 2))
+        return np.stack([total, -total], axis=1)
+
+    found = explain_graphs(model, graphs, num_samples=200, progress=False)
+    reader = read(found)
+    assert reader.page.locator("#entries b").all_inner_texts() == ["graph 0", "graph 1", "graph 2"]
+    assert reader.text("#headline").startswith("Graph 0 is predicted")

@@ -12,6 +12,7 @@ from job_models import NODES, explainer, fails_near_marked
 
 from pgm_explainer import InputError
 from pgm_explainer.dataset import ExplanationDataset, Influence, Overview, Shared, explain_dataset
+from pgm_explainer.dataset.targets_table import target_rows
 from pgm_explainer.report.names import width
 
 
@@ -253,3 +254,38 @@ def test_the_bars_of_a_list_have_a_column_of_their_own(tmp_path):
     assert [row[2] for row in cells] == [
         f'<meter max="60" value="{value}"></meter>' for value in (60, 9)
     ]
+
+
+def test_the_table_lists_every_target_and_failure(data):
+    rows = {row.target: row for row in target_rows(data)}
+    failed = data.failures()
+    assert len(rows) == len(data) == NODES
+    assert {name for name, row in rows.items() if row.error} == set(map(str, failed))
+    for explanation in data:
+        row = rows[str(explanation.target)]
+        significant = [each for each in explanation.effects if each.significant]
+        assert row.significant == len(significant)
+        assert row.kept == explanation.class_stayed
+        assert row.probability == explanation.probability
+        assert row.warnings == tuple(w for w in explanation.warnings if "data set kept" not in w)
+        if significant:
+            own = " (target)" if significant[0].node == explanation.target else ""
+            assert row.cause == f"{significant[0].node}{own}"
+            assert row.effect == significant[0].effect
+
+
+def test_pages_are_bounded_and_in_files_beside_the_overview(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("pgm_explainer.dataset.targets_table._PER_FILE", 10)
+    page = tmp_path / "all.html"
+    data.overview().to_html(page, max_pages=21)
+    files = sorted((tmp_path / "all_pages").iterdir())
+    assert [file.name for file in files] == ["0.html", "1.html", "2.html"]
+    assert '"pages":21' in page.read_text()
+    assert "The first 21 can be opened" in page.read_text()
+    with pytest.raises(InputError, match="max_pages"):
+        data.overview().to_html(page, max_pages=-1)
+
+
+def test_a_small_data_set_is_one_file(data, tmp_path):
+    data.overview().to_html(tmp_path / "all.html", max_pages=3)
+    assert [file.name for file in tmp_path.iterdir()] == ["all.html"]

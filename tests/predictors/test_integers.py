@@ -73,9 +73,9 @@ def test_parts_of_all_kinds_keep_integers(graph, parts):
     assert len(explainer(Atoms(), graph, parts=parts).explain(4).effects)
 
 
-def test_graph_tasks_permute_codes_instead_of_their_mean(graph):
+def test_graph_tasks_substitute_codes_instead_of_their_mean(graph):
     one = explainer(Atoms(per_graph=True), graph, task="graph")
-    assert one.settings.sampling.perturbation.name == "permute"
+    assert one.settings.sampling.perturbation.name == "substitute"
     assert len(one.explain().effects) == NODES
     many = PGMExplainer(Atoms(per_graph=True), [graph, graph], task="graph", num_samples=50)
     assert len(many.explain_many([0, 1])) == 2

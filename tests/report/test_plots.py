@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.text import Text
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
@@ -352,3 +353,125 @@ def test_superpixels_that_do_not_fit_are_refused(picture):
 def test_options_that_a_plot_does_not_have_are_refused(crowd, kind, options, named):
     with pytest.raises(InputError, match=named):
         crowd(6, 2).plot(kind, **options)
+
+
+@pytest.mark.parametrize("kind", ["effects", "neighbourhood", "network", "ranking"])
+def test_a_plot_can_be_drawn_into_given_axes(kinds, kind):
+    figure, grid = plt.subplots(1, 2, figsize=(8, 4))
+    assert kinds["node"].plot(kind, ax=grid[1]) is figure
+    assert grid[1].get_title()
+    assert not grid[0].has_data()
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_a_plot_with_two_axes_takes_no_axes(kinds):
+    _, axes = plt.subplots()
+    with pytest.raises(InputError, match=r"'both' takes no ax; .* two axes"):
+        kinds["node"].plot("both", ax=axes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"figsize": 3}, "width and height in inches, not 3"),
+        ({"figsize": (3, -1)}, "figsize must be a number between 0 and 1000, not -1"),
+        ({"figsize": (3, float("nan"))}, "figsize must be a number"),
+        ({"font_size": "large"}, "font_size must be a number between 0 and 1000, not 'large'"),
+        ({"ax": 7}, "ax must be the axes of matplotlib"),
+    ],
+)
+def test_sizes_and_axes_are_checked(kinds, options, message):
+    with pytest.raises(InputError, match=message):
+        kinds["node"].plot("network", **options)
+    assert not plt.get_fignums()
+
+
+def test_axes_have_their_own_size(kinds):
+    _, axes = plt.subplots()
+    with pytest.raises(InputError, match="figsize is the size of a new figure"):
+        kinds["node"].plot("network", ax=axes, figsize=(3, 3))
+
+
+@pytest.mark.parametrize("kind", ["effects", "neighbourhood", "network", "ranking"])
+@pytest.mark.parametrize("long", [False, True])
+def test_a_column_of_a_paper_is_readable(crowd, kind, long):
+    """In 3.3 by 2.5 inches, no text is cut off, and names do not overlap."""
+    explanation = crowd(60, 5).named(LONG) if long else crowd(60, 5)
+    figure = drawn(explanation.plot(kind, figsize=(3.3, 2.5), font_size=8))
+    axes = figure.axes[0]
+    assert tuple(figure.get_size_inches()) == (3.3, 2.5)
+    whole = figure.bbox
+    rows = axes.get_yticklabels() if kind in ("effects", "ranking") else []
+    named = [*axes.texts, *rows]
+    shown = [text for text in named if text.get_text() and text.get_visible()]
+    for text in [*shown, axes.title, *(axes.get_legend().get_texts() if axes.get_legend() else [])]:
+        box = text.get_window_extent()
+        assert box.x0 >= -3, text.get_text()
+        assert box.x1 <= whole.x1 + 3, text.get_text()
+        assert text.get_size() >= 5, text.get_text()
+    if kind in ("effects", "ranking"):
+        assert "more are not drawn" in axes.get_title()
+        shown = axes.get_yticklabels()
+    assert overlap([Text.get_window_extent(text) for text in shown]) < 0.12
+
+
+def test_text_has_the_size_that_is_wanted(kinds):
+    for size in (8, 14):
+        axes = kinds["node"].plot("effects", font_size=size).axes[0]
+        assert axes.title.get_size() == pytest.approx(size)
+        assert axes.get_yticklabels()[0].get_size() == pytest.approx(0.9 * size)
+    assert plt.rcParams["font.size"] == 10
+
+
+def heads(axes):
+    return [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+
+
+def test_edges_of_a_directed_graph_have_heads_where_they_point(kinds):
+    explanation = kinds["node"]
+    part = explanation.neighbourhood
+    directed = {(u, v) for u, v in part.nodes[part.edge_index].T.tolist() if u != v}
+    assert any((v, u) not in directed for u, v in directed)
+    assert len(heads(explanation.plot("neighbourhood").axes[0])) == len(directed)
+
+
+def test_an_undirected_graph_has_no_heads(parts):
+    assert not heads(parts["nodes"].plot("neighbourhood").axes[0])
+
+
+def typed(explanation, types=("paper", "author", "venue")):
+    names = {node: (types[node % 3], node) for node in explanation.around.tolist()}
+    return explanation.renamed(names, True)
+
+
+def test_node_types_have_shapes_and_a_legend(kinds):
+    explanation = typed(kinds["node"])
+    axes = explanation.plot("neighbourhood").axes[0]
+    legend = legend_of(axes)
+    assert legend[0] == "target (venue)"  # node 14
+    assert {"paper", "author", "venue"} <= set(legend)
+    corners = {len(mark.get_paths()[0].vertices) for mark in marks(axes)}
+    assert len(corners) >= 3
+    assert "author" not in legend_of(kinds["node"].plot("neighbourhood").axes[0])
+
+
+def test_names_never_overlap_and_the_title_counts_those_left_out(crowd):
+    explanation = crowd(60, 12, max_nodes=12, num_samples=3000).named(LONG)
+    for figsize in ((6.5, 6.5), (4, 4), (3.3, 2.5)):
+        figure = drawn(explanation.plot("neighbourhood", figsize=figsize))
+        axes = figure.axes[0]
+        boxes = [Text.get_window_extent(text) for text in axes.texts]  # without a line to the mark
+        assert overlap(boxes) == 0
+        left_out = 1 + len(explanation.nodes) - len(boxes)
+        said = "names left out for lack of space: "
+        title = axes.get_title().replace("\n", " ")
+        assert (f"{said}{left_out})" in title) if left_out else (said not in title)
+    assert left_out > 0
+
+
+@pytest.mark.parametrize("kind", ["both", "network"])
+def test_boxes_of_a_network_of_full_size_keep_their_shape(kinds, kind):
+    axes = drawn(kinds["node"].plot(kind)).axes[-1]
+    boxes = [patch.get_window_extent() for patch in axes.patches if type(patch) is FancyBboxPatch]
+    for box in boxes:
+        assert box.width / box.height == pytest.approx(2.05, rel=0.05)

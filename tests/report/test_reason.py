@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgm_explainer import Explanation, FeatureEffects, InputError, PGMExplainer
+from pgm_explainer import (
+    Explanation,
+    FeatureEffects,
+    InputError,
+    PGMExplainer,
+    PGMExplainerWarning,
+)
 from pgm_explainer.report.reason import reason_sentences
 from pgm_explainer.report.templates import AUDIENCES, templates_for
 
@@ -187,9 +193,10 @@ def test_the_targets_own_features_come_first(kinds, tmp_path):
     rows = [(8, 0, -0.9, True), (14, 2, 0.05, False), (14, 1, 0.1, True), (14, 0, -0.3, True)]
     explanation = replace(kinds["node"], features=features_of(*rows))
     assert plain_sentences(explanation)[1] == (
-        "Replacing share_given of node 14 lowers the probability of class 2 by 30.0 percentage "
-        "points (95% range 29.0 to 31.0); replacing count_in of node 14 raises the probability of "
-        "class 2 by 10.0 percentage points (95% range 9.0 to 11.0)."
+        "Replacing “share_given” of node 14 lowers the probability of class 2 by 30.0 percentage "
+        "points (95% range 29.0 to 31.0), which speaks for class 2; replacing “count_in” of node "
+        "14 raises the probability of class 2 by 10.0 percentage points (95% range 9.0 to 11.0), "
+        "which speaks against class 2."
     )
     assert 3 <= len(plain_sentences(explanation)) <= 6
     table = explanation.report(tmp_path / "why.md").read_text()
@@ -289,3 +296,22 @@ def test_both_ends_of_a_pair_without_effect_are_named(kinds):
     assert re.search(
         r"Replacing the data of node \d+ or node \d+ makes no clear difference\.", said
     )
+
+
+def test_effects_too_small_to_matter_are_not_listed():
+    def nearly_constant(x, edge_index):
+        score = 5 + 0.001 * x[..., :1]
+        return np.concatenate([score, np.zeros_like(score)], axis=-1)
+
+    rng = np.random.default_rng(0)
+    explainer = PGMExplainer(
+        nearly_constant, rng.random((9, 2)), rng.integers(0, 9, (2, 20)), num_layers=1
+    )
+    with pytest.warns(PGMExplainerWarning, match="hardly changes"):
+        explanation = explainer.explain(3)
+    assert explanation.effects.significant.any()
+    assert (
+        "Replacing the data of any single node changes the probability of class 0 by less than 0.1 "
+        "percentage points on average"
+    ) in explanation.reason()
+    assert "speaks" not in explanation.reason()

@@ -430,14 +430,19 @@ class Explanation(Shown):
                 ``"neighbourhood"`` (the graph around the target; see below), ``"network"`` (the
                 Bayesian network), ``"both"`` (neighbourhood and network side by side), or
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
-            options: ``max_shown``, the maximum number of nodes or bars to draw (not for the
+            options: ``figsize`` (width and height in inches), ``font_size`` (in points), and ``ax``
+                (axes of matplotlib to draw into; not for both). A small plot, such as one column
+                of a paper (``figsize=(3.3, 2.5), font_size=8``), shows fewer bars and shorter
+                names. ``max_shown``, the maximum number of nodes or bars to draw (not for the
                 network). For the neighbourhood of a molecule, ``molecule`` (SMILES or an RDKit
                 molecule whose atoms are the nodes, in order) draws it with RDKit, and ``atoms`` (a
                 symbol for each node) labels the nodes.
 
         In the neighbourhood, the fill of a node is its predicted class. The outline of a node, or
         the line of an edge, shows its effect: colour for the direction, size for the strength.
-        Groups are outlined. Features and time steps are drawn as a strip instead of a graph.
+        Shapes are node types, and edges of a directed graph have arrowheads. Names never overlap:
+        those without space are left out, and the title counts them. Groups are outlined. Features
+        and time steps are drawn as a strip instead of a graph.
 
         Raises:
             InputError: unknown kind of plot, or an option it does not have.

@@ -66,19 +66,20 @@ class _SavedState:
         parts = list(module.modules())
         # A frozen TorchScript module has no mode.
         self._modes = [(part, part.training) for part in parts if hasattr(part, "training")]
-        self._caches = [
-            (part, {name: vars(part)[name] for name in vars(part) if _is_cache(name)})
+        caches = [
+            (part, {name: value for name, value in vars(part).items() if _is_cache(name)})
             for part in parts
         ]
+        self._caches = [(part, kept) for part, kept in caches if kept]
         self._gradients = torch.is_grad_enabled()
         self._random = _random_states()
         self._restored = False
 
     def change(self) -> None:
         torch.set_grad_enabled(False)
-        for part, _ in self._modes:
-            # Not with eval(), which a module may override to change more than the mode.
-            part.training = False
+        for part, mode in self._modes:
+            if mode:  # not with eval(), which a module may override to change more than the mode
+                part.training = False
         for part, kept in self._caches:
             # A layer that caches its first graph or features would use them for all later calls.
             vars(part).update({name: False if name == "cached" else None for name in kept})
@@ -88,7 +89,8 @@ class _SavedState:
         if self._restored:
             return
         for part, mode in self._modes:
-            part.training = mode
+            if part.training != mode:  # setting an attribute of a module is slow
+                part.training = mode
         for part, kept in self._caches:
             vars(part).update(kept)
         torch.set_grad_enabled(self._gradients)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -183,5 +184,5 @@ def like_floats(features: Tensor, module: nn.Module) -> Tensor:
 
 def some_parameter(module: nn.Module) -> Tensor | None:
     """Return a floating-point parameter or buffer, which has the module's device and precision."""
-    tensors = (*module.parameters(), *module.buffers())
+    tensors = chain(module.parameters(), module.buffers())
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)

@@ -106,18 +106,26 @@ def _widths(x: FloatArray) -> str:
     return f"{steps}{x.shape[-1]} features"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphSetOutputs(Outputs):
-    """The predictions of some of the graphs in a subgraph; ``rows`` are their positions in it."""
+    """The predictions of some of the graphs in a subgraph.
+
+    Attributes:
+        rows: the positions of these graphs in the subgraph.
+        graph_of: the position of the graph of each node of the subgraph.
+    """
 
     rows: IntArray
-    present: int
+    graph_of: IntArray
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
-        return (samples, self.present)
+        return (samples, int(self.graph_of[-1]) + 1)
 
     def take(self, scores: FloatArray) -> FloatArray:
         return scores[:, self.rows]
+
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        return self.graph_of, self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +168,10 @@ class GraphSetTask:
     def outputs(
         self, targets: Sequence[VariableId], recorded: IntArray, subgraph: Subgraph
     ) -> tuple[Outputs, Sequence[VariableId]]:
-        graph_of = np.searchsorted(self.offsets, subgraph.nodes, side="right") - 1
-        present = np.unique(graph_of)
+        numbers = np.searchsorted(self.offsets, subgraph.nodes, side="right") - 1
+        present, graph_of = np.unique(numbers, return_inverse=True)
         rows = np.searchsorted(present, [_position(each) for each in targets])
-        return GraphSetOutputs(rows, len(present)), targets
+        return GraphSetOutputs(rows, graph_of), targets
 
 
 def _position(target: VariableId) -> int:

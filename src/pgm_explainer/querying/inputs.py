@@ -146,7 +146,7 @@ def _read_data(
     model: Any, data: Any, inputs: Mapping[str, Any] | None
 ) -> tuple[Source, dict[str, Any]]:
     """Return a ``Data`` object of PyTorch Geometric, and the further inputs of the model."""
-    from ..predictors.torch_module import inputs_of_data
+    from ..predictors.torch_call import inputs_of_data
 
     if data.x is None:
         raise InputError("the data object has no node features x; set data.x")
@@ -171,7 +171,7 @@ def _edge_inputs(model: Any, source: Source) -> dict[str, Any]:
         return {}
     taken: list[str] = []
     if is_torch_module(model):
-        from ..predictors.torch_module import takes_input
+        from ..predictors.torch_call import takes_input
 
         taken = [name for name in given if takes_input(model, name)]
     if "edge_weight" in given and "edge_weight" not in taken:
@@ -200,7 +200,7 @@ def _read_many(
     joined = read_graphs(graphs)
     found = dict(inputs or {})
     if is_torch_module(model):
-        from ..predictors.torch_module import joined_inputs, takes_batch
+        from ..predictors.torch_call import joined_inputs, takes_batch
 
         found = {**joined_inputs(model, joined.objects), **found}
         if takes_batch(model):

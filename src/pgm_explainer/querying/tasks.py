@@ -64,6 +64,13 @@ class Outputs(ABC):
     def take(self, scores: FloatArray) -> FloatArray:
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
 
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        """Return the graph of each node and of each prediction; None if these are not of graphs.
+
+        A prediction of a graph depends on all nodes of that graph, and on no others.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class NodeOutputs(Outputs):
@@ -97,6 +104,9 @@ class GraphOutput(Outputs):
 
     def take(self, scores: FloatArray) -> FloatArray:
         return scores[:, None]
+
+    def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
+        return np.zeros(nodes, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .effects import Mention, Sentence, level_words, own_effects, plain, shown_effects
 from .measure import Measure, figures, measure_of, p_value, percent, share_of
 from .names import predicted_values, printable, value_labels, variable_label
@@ -22,6 +24,8 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
+_NEGLIGIBLE = 0.001
+"""Changes of a probability below this are not worth a sentence each."""
 
 
 def reason_text(
@@ -95,14 +99,35 @@ class Writer:
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
         yield self.fact(self._opening)
-        features = self._features()
-        if features:
-            clauses = [self._clause(each) for each in _by_direction(features).values()]
-            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
-        yield from self._parts(own_none=not features)
+        if self._hardly_moves:
+            yield self.fact("hardly")
+        else:
+            yield from self._effects()
         yield self.fact(self._tried)
         found = self.explanation.effects.significant.any()
         yield self.fact("sure" if found else "sure_none")
+
+    def _effects(self) -> Iterator[Sentence]:
+        """Yield what changes the prediction: the target's own features, then parts."""
+        features = self._features()
+        if features:
+            clauses = [
+                self.say(
+                    f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
+                )
+                for direction, group in _by_direction(features).items()
+            ]
+            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
+        yield from self._parts(own_none=not features)
+
+    @property
+    def _hardly_moves(self) -> bool:
+        """Whether there are significant effects, but none that a reader would care about."""
+        effects = self.explanation.effects
+        if self.explanation.explained_class is None or not effects.significant.any():
+            return False
+        largest = np.max(abs(np.concatenate((effects.low, effects.high))), initial=0.0)
+        return bool(largest < _NEGLIGIBLE)
 
     @property
     def _opening(self) -> str:
@@ -126,9 +151,9 @@ class Writer:
         told = []
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
-            feature: Sentence = [printable(each.feature)]
-            if isinstance(each.feature, int):  # it has no name
-                feature = self.say("feature", name=feature)
+            name = printable(each.feature)
+            named = not isinstance(each.feature, int)
+            feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure))
@@ -289,6 +314,8 @@ class Writer:
             return self._part(int(explanation.ends[0]))
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
+        if explanation.position is not None:
+            return self.say("graph_of_many", name=str(explanation.position))
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:

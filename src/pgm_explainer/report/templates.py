@@ -25,7 +25,11 @@ _FIELDS = {
     "supports": "effects measured outcome",
     "opposes": "effects measured outcome",
     "effects": "effects measured outcome",
+    "feature_supports": "effects measured outcome",
+    "feature_opposes": "effects measured outcome",
+    "feature_effects": "effects measured outcome",
     "none": _FACTS,
+    "hardly": _FACTS,
     "checked": _FACTS,
     "checked_value": _FACTS,
     "checked_values": _FACTS,
@@ -52,6 +56,7 @@ _FIELDS = {
     "feature": "name",
     "pair": "name",
     "graph": "",
+    "graph_of_many": "name",
     "class": "name",
     "label": "name",
     "no_label": "name",
@@ -100,7 +105,14 @@ _MANAGER = {
     "supports": "{effects}: this speaks for {outcome}.",
     "opposes": "{effects}: this speaks against {outcome}.",
     "effects": "{effects}.",
+    "feature_supports": "{effects}, which speaks for {outcome}",
+    "feature_opposes": "{effects}, which speaks against {outcome}",
+    "feature_effects": "{effects}",
     "none": "{action} makes no clear difference to {measured}.",
+    "hardly": (
+        "{action} changes {measured} by less than 0.1 percentage points on average: it hardly "
+        "depends on any single {noun}."
+    ),
     "checked": (
         "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
         "{changed}: the model still predicted {predicted} in {stayed} of them, and {measured} "
@@ -148,6 +160,7 @@ _MANAGER = {
     "feature": "feature {name}",
     "pair": "the pair {name}",
     "graph": "the graph",
+    "graph_of_many": "graph {name}",
     "class": "class {name}",
     "label": "label {name}",
     "no_label": "the absence of label {name}",
@@ -193,7 +206,10 @@ _ENGINEER = {
     "own_none": "{action} has no significant effect.",
     "supports": "{effects}: evidence for {outcome}.",
     "opposes": "{effects}: evidence against {outcome}.",
+    "feature_supports": "{effects}, evidence for {outcome}",
+    "feature_opposes": "{effects}, evidence against {outcome}",
     "none": "{action} has no significant effect on {measured}.",
+    "hardly": "{action} changes {measured} by less than 0.1 percentage points.",
     "checked": (
         "The model still predicted {predicted} in {stayed} of {samples} perturbed graphs "
         "({perturbed}); {measured} averaged {mean} ({probability} unperturbed)."

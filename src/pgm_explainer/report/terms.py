@@ -51,6 +51,10 @@ def describe_terms(settings: Settings) -> str:
     return f"{describe_held(settings)} {describe_perturbed(settings)}"
 
 
+_NOTICEABLE = 1e-4
+"""A smaller threshold of a probability is none for a reader."""
+
+
 def describe_kept(explanation: Explanation) -> str:
     """Say when the prediction counts as kept, in the numbers of its explanation, and how often.
 
@@ -91,6 +95,8 @@ def _kept(explanation: Explanation) -> str:
         return f"{measure.what} did not fall by more than {by:.3g}, which it could not"
     now, *below = figures(before, *lowest)
     kept = f"{measure.what} did not fall from {now} to below {below[0]}"
+    if explanation.probability is not None and by < _NOTICEABLE:
+        kept = f"{measure.what} did not fall at all ({figures(before)[0]} unperturbed)"
     if len(below) == 1:
         return kept
     return f"{kept}, and its level of change is how many of {listed(below)} it fell below"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..querying import Query, SubgraphModel
 from ..scratch import Record, Scratch
 from ..variables import Variable
 from .config import SamplingConfig
+from .distinct import predict, samples_together
 from .parts import Batch, Parts
 from .parts.cells import NodeParts, replace_features
 from .population import Population
@@ -30,6 +32,8 @@ _logger = logging.getLogger(__name__)
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for efficient batches, few enough to stay in the cache."""
+_COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
+"""The same for predictions of graphs. With larger batches, allocating memory takes much time."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
 _ASSUMED_WIDTH = 64
@@ -75,7 +79,9 @@ def batch_size(
         )
     if not model.predictor.latency_bound:
         comfortable = _ASSUMED_WIDTH if shares_rows else _COMFORTABLE_WIDTH
-        wanted = min(wanted, _COMFORTABLE_FLOATS // ((nodes + edges) * max(width, comfortable)))
+        of_graphs = model.outputs.graphs(nodes) is not None
+        most = _COMFORTABLE_FLOATS_OF_GRAPHS if of_graphs else _COMFORTABLE_FLOATS
+        wanted = min(wanted, most // ((nodes + edges) * max(width, comfortable)))
     # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
     return min(wanted, num_samples)
@@ -108,27 +114,29 @@ def draw_samples(
     model = query.model
     shares = _shares_rows(model, parts, every, config)
     size = batch_size(model, population.x, config.num_samples, execution, shares)
+    together = size if shares else samples_together(model, population.x, size, execution.memory)
+    original = population.x[model.subgraph.nodes]
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
-        for start in range(0, config.num_samples, size):
+        for start in range(0, config.num_samples, together):
             if large and start // size % _RELEASED_AFTER == 0:
                 release_free_memory()
-            stop = min(start + size, config.num_samples)
+            stop = min(start + together, config.num_samples)
             samples = np.arange(start, stop)
             perturbed = Draws.grid(seed, samples, every).coins(
                 "perturbed", config.perturb_probability
             )
             rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
             if rows is None:
-                batch = perturbed_batch(
-                    model.subgraph, population, parts, samples, every, perturbed
+                batch_of = partial(
+                    _batch_of, model.subgraph, population, parts, samples, every, perturbed
                 )
-                after = model(batch.x, batch.edges)
+                after = predict(model, original, batch_of, len(samples), size, progress.advance)
             else:
                 after = model(rows)
+                progress.advance(len(samples))
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
-            progress.advance(stop - start)
     share = parts.changed_share(recorded)
     thresholds = recorder.thresholds(values.positions, model.before)
     table = recorder.finish()
@@ -163,6 +171,18 @@ def _shares_rows(
     if rows is None or rows.shape[-1] < _WIDE:
         return False
     return model.predictor.saves_on_rows(rows, model.subgraph, *model.outputs.arguments)
+
+
+def _batch_of(
+    subgraph: Subgraph,
+    population: Population,
+    parts: Parts,
+    samples: IntArray,
+    every: IntArray,
+    perturbed: NDArray[np.bool_],
+    some: slice,
+) -> Batch:
+    return perturbed_batch(subgraph, population, parts, samples[some], every, perturbed[some])
 
 
 def perturbed_batch(

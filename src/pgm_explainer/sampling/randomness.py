@@ -9,6 +9,7 @@ SplitMix64 sequence, and the sample is the position in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     state *= np.uint64(0x94D049BB133111EB)
     state ^= state >> np.uint64(31)
     return state
+
+
+def hashed(values: NDArray[Any], places: IntArray) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each whole number and its place."""
+    return _mix(values.astype(np.uint64) + (places.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
 
@@ -15,7 +16,7 @@ from pgm_explainer import PGMExplainer, explain_graphs
 
 from ..faithfulness.networks import MoleculeGIN
 from ..mutagenicity import ATOMS
-from .measure import Row, seconds
+from .measure import Row, seconds, timed
 
 _GRAPHS, _IN_LOOP, _OF_PEER = 1000, 50, 2
 _SAMPLES = 1000
@@ -26,23 +27,42 @@ def rows() -> Iterator[Row]:
     model = MoleculeGIN(len(ATOMS), 2).eval()
     graphs = random_molecules(_GRAPHS)
     options: dict[str, Any] = {"num_samples": _SAMPLES, "progress": False}
-    explain_graphs(model, graphs[:2], **options)  # warm-up
-    ours = seconds(partial(explain_graphs, model, graphs, **options)) / _GRAPHS
+    clock = _Clock(model)
+    explain_graphs(clock, graphs[:2], **options)  # warm-up
+    clock.inside = 0.0
+    ours = seconds(partial(explain_graphs, clock, graphs, **options)) / _GRAPHS
+    inside = clock.inside / _GRAPHS
     loop = seconds(partial(_in_a_loop, model, graphs[:_IN_LOOP], options)) / _IN_LOOP
     peer = seconds(partial(_peer, model, graphs[:_OF_PEER])) / _OF_PEER
-    yield Row(
+    yield _row(
         f"{_GRAPHS} molecules, GIN, {_SAMPLES} samples, networks included, per graph",
-        f"{ours * 1e3:.1f} ms",
-        "(for comparison)",
-        True,
+        f"{ours * 1e3:.1f} ms, of which {inside * 1e3:.1f} ms in the model",
     )
-    for what, theirs, least in (
-        (f"a loop of explainers ({_IN_LOOP} graphs)", loop, 5),
-        (f"PyG contrib PGMExplainer ({_OF_PEER} graphs)", peer, 100),
+    for what, theirs in (
+        (f"a loop of explainers ({_IN_LOOP} graphs)", loop),
+        (f"PyG contrib PGMExplainer ({_OF_PEER} graphs)", peer),
     ):
-        ratio = theirs / ours
-        measured = f"{ratio:.1f}× ({theirs * 1e3:.0f} ms / {ours * 1e3:.1f} ms)"
-        yield Row(f"{what} / one call, per graph", measured, f"≥ {least}×", ratio >= least)
+        measured = f"{theirs / ours:.1f}× ({theirs * 1e3:.0f} ms / {ours * 1e3:.1f} ms)"
+        yield _row(f"{what} / one call, per graph", measured)
+
+
+def _row(what: str, measured: str) -> Row:
+    return Row(what, measured, "(for comparison)", True)
+
+
+class _Clock(MoleculeGIN):
+    """A model that measures the time spent in it."""
+
+    def __init__(self, model: MoleculeGIN) -> None:
+        super().__init__(len(ATOMS), 2)
+        self.load_state_dict(model.state_dict())
+        self.inside = 0.0
+        self.eval()
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        took, scores = timed(partial(super().forward, x, edge_index, batch))
+        self.inside += took
+        return scores
 
 
 def random_molecules(count: int) -> list[Data]:

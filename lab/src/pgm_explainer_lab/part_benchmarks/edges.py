@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from pgm_explainer import Explanation, PGMExplainer
+from pgm_explainer import Explanation, PGMExplainer, explain_graphs
 from pgm_explainer.graph import SampledEdges
 
 from ..arrays import FloatArray
@@ -20,22 +21,25 @@ from ..reproduce.jobs import Place
 from ..reproduce.models import load_node_data, trained
 from ..rivals.case import Case
 from .atoms import COLUMNS, auc
+from .motif_graphs import motif_graphs
 
-__all__ = ["measure_edges", "measure_infection"]
+__all__ = ["measure_edges", "measure_graph_edges", "measure_infection"]
 
 _TOP = 5
-_TRUTHS = 5
 _AT_ONCE = 400
 _BUDGET, _CONTEXTS = 4000, (5, 200)
 """Pairs of model calls for the true effects on a target, and limits of the contexts."""
 _PROBABILITY = 0.1
 
 
-def measure_edges(place: Place, data: str, seed: int, most: int, epochs: int) -> dict[str, Any]:
+def measure_edges(
+    place: Place, data: str, seed: int, most: int, epochs: int, truths: int
+) -> dict[str, Any]:
     """Return the AUC of the edges of motifs by each column, and by the true effects.
 
     Args:
-        most: number of targets; true effects are measured for one in five of them.
+        most: number of targets.
+        truths: true effects are measured for one target in so many.
     """
     dataset = load_node_data(place, data, seed)
     case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index)
@@ -43,33 +47,63 @@ def measure_edges(place: Place, data: str, seed: int, most: int, epochs: int) ->
     started = time.process_time()
     explained = _explainer(case, seed).explain_many(targets)
     seconds = time.process_time() - started
+    judged = [
+        _Judged(case, target, {*dataset.truth[target], target}, each)
+        for target, each in zip(targets, explained, strict=True)
+    ]
+    return {"data": data, "seed": seed, **_scores(judged, truths, seed), "seconds": seconds}
+
+
+def measure_graph_edges(place: Place, data: str, seed: int, most: int) -> dict[str, Any]:
+    """Return the same for many graphs with one prediction each; the accuracy of the model too."""
+    chosen = motif_graphs(place, data, seed)
+    graphs = chosen.graphs[:most]
+    started = time.process_time()
+    explained = explain_graphs(chosen.model, [each.as_data() for each in graphs], **_options(seed))
+    seconds = time.process_time() - started
+    judged = [
+        _Judged(Case(chosen.model, graph.x, graph.edge_index, "graph"), None, graph.atoms, each)
+        for graph, each in zip(graphs, explained, strict=True)
+    ]
+    scores = {**_scores(judged, 1, seed), "accuracy": chosen.accuracy}
+    return {"data": data, "seed": seed, **scores, "seconds": seconds}
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """An explanation by edges, and the nodes of the motif; the target is None for a graph."""
+
+    case: Case
+    target: int | None
+    motif: Collection[int]
+    explanation: Explanation
+
+
+def _scores(judged: Sequence[_Judged], every: int, seed: int) -> dict[str, Any]:
+    """Return the AUC by each column, and by the true effects of one explanation in ``every``."""
     found: dict[str, list[FloatArray]] = {name: [] for name in COLUMNS}
     motifs, truths, true_motifs, captured = [], [], [], []
-    for target, each in zip(targets, explained, strict=True):
-        motif = {*dataset.truth[target], target}
-        edges: Any = each.effects.parts  # pairs of nodes
-        is_motif = np.array([u in motif and v in motif for u, v in edges])
+    for each in judged:
+        edges: Any = each.explanation.effects.parts  # pairs of nodes
+        is_motif = np.array([u in each.motif and v in each.motif for u, v in edges])
         if is_motif.all() or not is_motif.any():
             continue
         motifs.append(is_motif)
-        for name, scores in _columns(each).items():
+        for name, scores in _columns(each.explanation).items():
             found[name].append(scores)
-        if len(motifs) % _TRUTHS:
+        if len(motifs) % every:
             continue
-        truth = true_edge_effects(case, target, edges, seed)
+        truth = true_edge_effects(each.case, each.target, edges, (seed, len(motifs)))
         truths.append(truth)
         true_motifs.append(is_motif)
         best = np.sort(truth)[::-1][:_TOP].sum()
         captured += [float(truth[:_TOP].sum() / best)] if best else []
     return {
-        "data": data,
-        "seed": seed,
         "targets": len(motifs),
         "truths": len(truths),
         **_areas(found, motifs),
         "ceiling": _areas({"truth": truths}, true_motifs),
         "captured": float(np.mean(captured)),
-        "seconds": seconds,
     }
 
 
@@ -84,15 +118,11 @@ def _areas(
 
 
 def _explainer(case: Case, seed: int) -> PGMExplainer:
-    return PGMExplainer(
-        case.frozen_model,
-        case.x,
-        case.edge_index,
-        parts="edges",
-        structure=None,
-        seed=seed,
-        progress=False,
-    )
+    return PGMExplainer(case.frozen_model, case.x, case.edge_index, **_options(seed))
+
+
+def _options(seed: int) -> dict[str, Any]:
+    return {"parts": "edges", "structure": None, "seed": seed, "progress": False}
 
 
 def _columns(explanation: Explanation) -> dict[str, FloatArray]:
@@ -101,21 +131,23 @@ def _columns(explanation: Explanation) -> dict[str, FloatArray]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def true_edge_effects(case: Case, target: int, edges: Sequence[Any], seed: int) -> FloatArray:
+def true_edge_effects(
+    case: Case, target: int | None, edges: Sequence[Any], seed: tuple[int, ...]
+) -> FloatArray:
     """Return the mean absolute change of the probability if an edge is removed.
 
     In each context the other edges are removed at random, as in the explainer's samples; the model
     is called with and without the edge.
     """
-    part = case.view(target).part
-    row = int(part.positions(np.array([target]))[0])
+    view = case.view(target)
+    part, row = view.part, view.index
     number = {edge: at for at, edge in enumerate(edges)}
     ends = [tuple(sorted(pair)) for pair in case.edge_index[:, part.edges].T.tolist()]
     part_of = np.array([number.get(pair, len(edges)) for pair in ends])
     x = case.x[part.nodes]
     explained = int(_probabilities(case, x, part, np.ones((1, len(ends)), bool), row)[0].argmax())
     # Not the seed of the samples, so that the contexts are new ones.
-    rng = np.random.default_rng([seed, target])
+    rng = np.random.default_rng(seed)
     total = np.zeros(len(edges))
     contexts = int(np.clip(_BUDGET // len(edges), *_CONTEXTS))
     for _ in range(contexts):
@@ -129,12 +161,13 @@ def true_edge_effects(case: Case, target: int, edges: Sequence[Any], seed: int) 
     return np.asarray(total / contexts)
 
 
-def _probabilities(case: Case, x: FloatArray, part: Any, kept: Any, row: int) -> FloatArray:
+def _probabilities(case: Case, x: FloatArray, part: Any, kept: Any, row: int | None) -> FloatArray:
     blocks = []
     for start in range(0, len(kept), _AT_ONCE):
         edges = SampledEdges(kept[start : start + _AT_ONCE])
         copies = np.repeat(x[None], len(edges), axis=0)
-        scores = torch.as_tensor(case.predictor.on_edges(copies, part, edges))[:, row]
+        scores = torch.as_tensor(case.predictor.on_edges(copies, part, edges))
+        scores = scores if row is None else scores[:, row]
         blocks.append(torch.softmax(scores.double(), dim=-1).numpy())
     return np.concatenate(blocks)
 

@@ -23,7 +23,9 @@ __all__ = [
     "REPORTED_ON",
     "LabelledMolecule",
     "MoleculeSet",
+    "fit",
     "molecule_set",
+    "probabilities",
 ]
 
 GENERATED = {
@@ -99,28 +101,32 @@ def molecule_set(place: Place, name: str, seed: int) -> MoleculeSet:
     torch.manual_seed(seed)
     model = MoleculeGIN(len(ATOMS), 2)
 
-    def train(model: MoleculeGIN) -> None:
-        graphs = [each.as_data() for each in molecules[:_TRAINED]]
-        loader = DataLoader(graphs, batch_size=100, shuffle=True)
-        batches = [batch for _ in range(3) for batch in loader]
-        for step in training_steps(model, _EPOCHS * len(batches) // 3, rate=0.01):
-            batch = batches[step % len(batches)]
-            scores = model(batch.x, batch.edge_index, batch.batch)
-            torch.autograd.backward(nn.functional.cross_entropy(scores, batch.y))
-
-    model = kept(place, f"molecules-{name.replace(' ', '-')}-{seed}", model, train)
+    model = kept(
+        place,
+        f"molecules-{name.replace(' ', '-')}-{seed}",
+        model,
+        lambda model: fit(model, molecules[:_TRAINED], _EPOCHS, rate=0.01),
+    )
     held_out = molecules[_TRAINED:]
-    chance = _probabilities(model, held_out)
+    chance = probabilities(model, held_out)
     labels = np.array([each.label for each in held_out])
     sure = (chance > _SURE) & (labels == 1)
     usable = [each for each, ok in zip(held_out, sure, strict=True) if ok and each.atoms]
     return MoleculeSet(model, float(((chance > 0.5) == labels).mean()), usable, held_out)
 
 
+def fit(model: nn.Module, molecules: Sequence[LabelledMolecule], epochs: int, rate: float) -> None:
+    """Train a network on batches of 100 molecules."""
+    loader = DataLoader([each.as_data() for each in molecules], batch_size=100, shuffle=True)
+    batches = [batch for _ in range(3) for batch in loader]
+    for step in training_steps(model, epochs * len(batches) // 3, rate):
+        batch = batches[step % len(batches)]
+        scores = model(batch.x, batch.edge_index, batch.batch)
+        torch.autograd.backward(nn.functional.cross_entropy(scores, batch.y))
+
+
 @torch.no_grad()
-def _probabilities(
-    model: MoleculeGIN, molecules: Sequence[LabelledMolecule]
-) -> NDArray[np.float32]:
+def probabilities(model: nn.Module, molecules: Sequence[LabelledMolecule]) -> NDArray[np.float32]:
     """Return the predicted probabilities of class 1."""
     (batch,) = DataLoader([each.as_data() for each in molecules], batch_size=len(molecules))
     scores = model(batch.x, batch.edge_index, batch.batch)

@@ -76,7 +76,7 @@ function drawRow(row) {
       element("td", { class: "number", "data-label": "probability" }, percent(row.probability)),
       element("td", { class: "number", "data-label": data.kept }, percent(row.kept)),
       element("td", { "data-label": "strongest effect" }, ...effectText(row)),
-      element("td", { class: "number", "data-label": "effects" }, String(row.significant)),
+      element("td", { class: "number", "data-label": "number of effects" }, String(row.significant)),
     ];
   const said = row.warnings.length ? [element("span", { class: "warned", title: row.warnings.join("\n") },
     String(row.warnings.length))] : [];
@@ -91,9 +91,13 @@ function arrange() {
     row.searched.includes(wanted) && chosen.every((name) => FILTERS[name](row, $(name).value)));
   const value = VALUES[order.column];
   const sign = order.down ? -1 : 1;
+  // A target that is called as searched comes first, then those whose names contain it.
+  const rank = ({ target }) =>
+    (!wanted || target.toLowerCase() === wanted ? 0 : target.toLowerCase().includes(wanted) ? 1 : 2);
   found.sort((a, b) => {
     const [x, y] = [value(a), value(b)];
-    return sign * (typeof x === "string" ? compare(x, y) : x - y) || compare(a.target, b.target);
+    const by = sign * (typeof x === "string" ? compare(x, y) : x - y);
+    return rank(a) - rank(b) || by || compare(a.target, b.target);
   });
   $("rows").replaceChildren(...found.slice(0, limit).map(drawRow));
   $("count").textContent = `${found.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} targets`;

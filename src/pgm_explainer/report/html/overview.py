@@ -55,7 +55,7 @@ def overview_page(
     inner = page_script() if pages is not None and pages.embedded else None
     allowed = policy(style, script, *([] if inner is None else inner))
     parts = [
-        f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview)}\n</header>",
+        f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview, pages)}\n</header>",
         _targets(overview, len(targets)) if targets else "",
         _section("Summary", done),
         *map(_listing, listings(overview)),
@@ -88,13 +88,14 @@ def _targets(overview: Overview, listed: int) -> str:
         "probability": "probability",
         "kept": _kept(overview),
         "effect": effect,
-        "significant": "effects",
+        "significant": "number of effects",
         "warnings": "warnings",
     }
     head = "".join(
         f'<th scope="col" data-column="{name}"><button type="button">{text}</button></th>'
         for name, text in columns.items()
     )
+    what = "the probability of the class" if overview.in_points else "the value"
     done = overview.explained + overview.failed
     note = f"<p>Only the first {listed:,} of {done:,} are listed.</p>" if listed < done else ""
     return _section(
@@ -102,6 +103,8 @@ def _targets(overview: Overview, listed: int) -> str:
         '<div class="search"><input id="search" type="search" placeholder="Search" '
         f'aria-label="Search targets, classes and causes">{selects}</div>'
         f'<p id="count" role="status"></p>{note}'
+        f'<p class="keys"><i class="key falls"></i>lowers {what} <i class="key rises"></i>raises '
+        f"{what}</p>"
         f'<table id="targets"><thead><tr>{head}</tr></thead><tbody id="rows"></tbody></table>'
         '<button id="more" type="button" hidden>Show more</button>',
     )
@@ -161,14 +164,20 @@ def _payload(
     }
 
 
-def _lead(overview: Overview) -> str:
+def _lead(overview: Overview, pages: Pages | None) -> str:
     """Return how many predictions are explained, and how to show one of them."""
+    linked = 0 if pages is None else pages.count
     said = f"<b>{overview.explained:,} of {overview.targets:,}</b> predictions are explained"
     if overview.failed:
         said += f", <b>{overview.failed:,}</b> failed"
     folder = quote(overview.folder)
     command = f"pgm-explainer show {folder} --target TARGET --output why.html"
-    return f'<p class="lead">{said}. To show one of them: <code>{escape(command)}</code></p>'
+    how = f"To show one of them: <code>{escape(command)}</code>"
+    if linked:
+        how = "Select a target to open its explanation."
+    if 0 < linked < overview.explained:
+        how += f" The first {linked:,} can be opened; for others: <code>{escape(command)}</code>"
+    return f'<p class="lead">{said}. {how}</p>'
 
 
 def _section(title: str, content: str) -> str:

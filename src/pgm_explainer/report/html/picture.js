@@ -198,7 +198,7 @@ function pictureLegend({ legend, classes, grey, partEdges, groups, strip, nodes,
     : "";
   const ofTypes = types.map(({ name, shape: type }) => ({ name, type, kind: "type" }));
   const ofClasses = grey ? [...classes, { name: grey }] : classes;
-  return [legend + hidden, keyList("Node types", ofTypes), ...colours, keyList("Predicted classes", ofClasses)];
+  return [legend + hidden, ...keyList("Node types", ofTypes), ...colours, ...keyList("Predicted classes", ofClasses)];
 }
 
 function keyList(label, entries) {
@@ -207,7 +207,7 @@ function keyList(label, entries) {
     const key = { viewBox: "-6 -6 12 12", width: 12, height: 12, class: `key ${kind}` };
     return element("li", {}, shape("svg", key, dot), name);
   });
-  return element("ul", { class: "classes", "aria-label": label }, ...items);
+  return items.length ? [element("ul", { class: "classes", "aria-label": label }, ...items)] : [];
 }
 
 /** The ring shows the probability that the node is unchanged; an outline marks evidence. */

@@ -90,7 +90,10 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     _check_place(options.get("figsize"), options.get("ax"))
     size = options.pop("font_size", None)
-    with mpl.rc_context({} if size is None else {"font.size": _checked_size(size, "font_size")}):
+    if size is None:  # no context: entered first, it would keep a notebook from showing the plot
+        yield
+        return
+    with mpl.rc_context({"font.size": _checked_size(size, "font_size")}):
         yield
 
 
@@ -118,7 +121,8 @@ def _check_place(figsize: Any, ax: Any) -> None:
 
 
 def _checked_size(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < _LARGEST:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 < float(value) < _LARGEST:
         raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {value!r:.60}")
     return float(value)
 

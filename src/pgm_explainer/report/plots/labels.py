@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
@@ -87,7 +88,7 @@ class Labels:
         sides = [_SIDES[1], _SIDES[0], *_SIDES[2:]] if upwards else _SIDES
         label = self._axes.annotate(
             forms[0],
-            place,
+            (place[0], place[1]),
             xytext=(0, 0),
             textcoords="offset points",
             ha="center",
@@ -123,7 +124,7 @@ class Labels:
     ) -> tuple[Bbox | None, Any]:
         """Return the first free box beside a mark, and its offset in pixels."""
         centre = self._axes.transData.transform(place)
-        size = np.array(label.get_window_extent().size)
+        size = np.array(Text.get_window_extent(label).size)  # without the line to the mark
         offsets = [np.array(side) * (size / 2 + (mark / 2 + _GAP) * self._pixels) for side in sides]
         boxes = [_box(centre + offset, size) for offset in offsets]
         every = [*self._taken, *self._small]

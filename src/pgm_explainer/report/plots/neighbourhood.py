@@ -91,7 +91,8 @@ def draw_neighbourhood(
     if written.left_out:
         written.remove()
         finish(axes, _title(view, written.left_out))  # which may need another line
-        _label_nodes(axes, view, sizes, scale, atoms)
+        again = _label_nodes(axes, view, sizes, scale, atoms)
+        finish(axes, _title(view, again.left_out))
 
 
 def _title(view: Surroundings, unnamed: int = 0) -> str:
@@ -125,7 +126,7 @@ def _fill(view: Surroundings, at: int, found: Found) -> str:
 
 def _draw_edges(axes: Axes, view: Surroundings, sizes: Sizes) -> None:
     """Draw edges; of a directed graph with a head at each end that they point to."""
-    marked = view.is_marked[view.edges].all(axis=0) & (not view.part_edges)
+    marked = np.asarray(view.is_marked[view.edges].all(axis=0) & (not view.part_edges))
     for chosen, colour, line in ((~marked, GREY, 0.7), (marked, INK, 1.6)):
         ends = view.at[view.edges[:, chosen]].transpose(1, 0, 2)
         axes.add_collection(LineCollection(list(ends), colors=colour, linewidths=line, zorder=1))

@@ -31,8 +31,9 @@ _WIDTH, _HEIGHT = 0.84, 0.56
 """A variable's box, in those units."""
 _BOLD = 1.15
 """How much wider bold letters are."""
-_LOW = 0.6
-"""The height, as a share of the full one, below which a box has space for the name and bar only."""
+_TWO_LINES, _LOW = 0.9, 0.5
+"""The height, as a share of the full one, above which a box has space for two lines of the name,
+and below which it has space for the name and the bar only."""
 _LEAST = (3, 2)
 """The minimal size of the drawing, in variables and layers."""
 
@@ -137,8 +138,9 @@ def _draw_variable(
             zorder=2,
         )
     )
+    lines = 2 if scale[1] > _TWO_LINES else 1
     is_low = scale[1] < _LOW
-    size = min(points(8), (14 if is_low else 8) * scale[1])
+    size = min(points(8), scale[1] * (14 if is_low else 8 if lines == 2 else 10.5))
     letters = min(14, fits(_WIDTH * _ACROSS * scale[0], _BOLD * size))
     name, (share, word) = variable_label(explanation, node), own_chance(explanation, node)
     style: dict[str, Any] = {"weight": "bold", "linespacing": 0.95, "zorder": 4}
@@ -147,7 +149,8 @@ def _draw_variable(
     else:
         said = f"{word} {share:.0%}"
         said = said if len(said) <= letters + 1 else f"{share:.0%}"
-        write(axes, x, y + 0.12, wrapped(name, letters), size=size, **style)
+        short = wrapped(name, letters) if lines == 2 else shorten(name, letters)
+        write(axes, x, y + 0.12, short, size=size, **style)
         write(axes, x, bottom + 0.2, said, size=0.94 * size, zorder=4)
     inset = 0.05
     _bar(axes, left + inset, bottom + 0.05, _WIDTH - 2 * inset, share)

@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.gridspec import GridSpec
 from matplotlib.transforms import ScaledTranslation
 
 from ..colours import INK
@@ -39,11 +41,11 @@ _FEWEST_ROWS = 5
 _BELOW, _LINE = 0.45, 0.15
 """The height of an axis with its label, and of each further line of the label, in inches."""
 _TITLE, _LABEL, _KEY = 60, 40, 6
-"""The most letters of a line of a title and of a label of a legend, and those that its key takes."""
+"""The most letters of a line of a title and of a label of a legend, and those that a key takes."""
 _ONE_COLUMN = 4
 """The most entries of a legend in one column, unless only one is wanted."""
-_LEGEND = 1.15
-"""A legend may be a little wider than estimated, as its letters are narrow."""
+_LEGEND = 0.96
+"""The share of the width that a legend may take."""
 _NARROW = 5.0
 """The width in inches up to which a title beside names of rows has only the rest of the width."""
 _NAMES = 0.33
@@ -54,7 +56,7 @@ _INSIDE = 0.775
 """The share of a figure that its axes take before they are laid out."""
 _BESIDE_ROWS = 12.5
 """The height of title, axis and legend around rows of bars, in lines of text."""
-_ROW = 1.5
+_ROW = 1.8
 """The least height of a row, in lines of text."""
 
 
@@ -69,9 +71,15 @@ def inches(axes: Axes) -> tuple[float, float]:
     They do not depend on whether the figure was laid out already.
     """
     figure, place = axes.figure, axes.get_subplotspec()
-    box = axes.get_position(original=True) if place is None else place.get_position(figure)
-    whole = figure.bbox.size / figure.dpi / _INSIDE
-    return float(box.width * whole[0]), float(box.height * whole[1])
+    wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    grid = None if place is None else place.get_gridspec()
+    if place is None or not isinstance(grid, GridSpec):
+        box = axes.get_position(original=True)
+        return box.width * wide / _INSIDE, box.height * high / _INSIDE
+    columns, rows = np.array(grid.get_width_ratios()), np.array(grid.get_height_ratios())
+    across = columns[place.colspan.start : place.colspan.stop].sum() / columns.sum()
+    down = rows[place.rowspan.start : place.rowspan.stop].sum() / rows.sum()
+    return float(wide * across), float(high * down)
 
 
 def fits(width: float, size: float) -> int:
@@ -104,36 +112,34 @@ def wrapped(name: str, columns: int) -> str:
 
 def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> None:
     """Add a legend, with up to ``ncols`` columns if they fit into the ``share`` of the width."""
-    size = points(8)
-    letters = fits(_LEGEND * place.pop("share", 1.0) * inches(axes)[0], size)
     labels = [shorten(label, _LABEL) for _, label in entries]
-    columns = min(place.pop("ncols", 1), len(entries))
-    fewest = min(columns, 2 if len(entries) > _ONE_COLUMN else 1)
-    while columns > fewest and _legend_letters(labels, columns) > letters:
-        columns -= 1
-    if _legend_letters(labels, columns) > letters:
-        labels = [wrapped(label, max(8, letters // columns - _KEY)) for label in labels]
+    room = _LEGEND * place.pop("share", 1.0) * inches(axes)[0] * axes.figure.dpi
+    most = min(place.pop("ncols", 1), len(entries))
+    fewest = min(most, 2 if len(entries) > _ONE_COLUMN else 1)
+    for columns in range(most, fewest - 1, -1):
+        # A legend that is wider than the axes would make them narrower each time they are drawn.
+        if _legend(axes, entries, labels, ncols=columns, **place) <= room:
+            return
+    letters = fits(room / axes.figure.dpi / fewest, points(8)) - _KEY
+    labels = [wrapped(label, max(6, letters)) for label in labels]
+    _legend(axes, entries, labels, ncols=fewest, **place)
+
+
+def _legend(
+    axes: Axes, entries: Sequence[tuple[Artist, str]], labels: Sequence[str], **place: Any
+) -> float:
+    """Draw a legend, in place of an earlier one, and return its width in pixels."""
     # Labels are set afterwards: given directly, one that starts with "_" would be left out.
     shown = axes.legend(
         [artist for artist, _ in entries],
         [" "] * len(entries),
-        fontsize=size,
-        ncols=columns,
+        fontsize=points(8),
         columnspacing=1.2,
         **place,
     )
     for text, label in zip(shown.get_texts(), labels, strict=True):
         text.set(text=label, parse_math=False)
-
-
-def _legend_letters(labels: Sequence[str], columns: int) -> int:
-    """Return how many letters a legend is wide, which is filled column by column."""
-    rows = -(-len(labels) // columns)
-    longest = [
-        max(width(label) for label in labels[first : first + rows])
-        for first in range(0, len(labels), rows)
-    ]
-    return sum(longest) + _KEY * len(longest)
+    return float(shown.get_window_extent().width)
 
 
 def rows_size(rows: int) -> tuple[float, float]:
