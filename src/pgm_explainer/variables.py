@@ -54,8 +54,9 @@ def checked_name(name: Any) -> VariableId:
 
 def is_edge(label: VariableId) -> bool:
     """Return whether a part with this label is an edge: a pair of nodes."""
-    is_pair = isinstance(label, tuple) and len(label) == 2
-    return is_pair and all(isinstance(each, int) for each in label)
+    if not isinstance(label, tuple) or len(label) != 2:
+        return False
+    return all(isinstance(each, int) for each in label)
 
 
 @dataclass(frozen=True)
