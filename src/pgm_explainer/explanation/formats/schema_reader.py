@@ -172,7 +172,11 @@ def _read_members(
         for number, listed in pairs
     }
     every = [member for listed in found.values() for member in listed]
-    nodes = [node for each in every for node in (each if is_edge(each) else (each,))]
+    nodes = [
+        node
+        for each in every
+        for node in (each if isinstance(each, tuple) and is_edge(each) else (each,))
+    ]
     if len(found) < len(pairs) or not labels.keys() >= found.keys() or not around.issuperset(nodes):
         raise FileError(f"{members.place} must list nodes of the neighbourhood for groups")
     return found
