@@ -167,7 +167,9 @@ def test_the_terms_are_defined(read, explanations):
         assert reader.text("#meaning") == describe_perturbed(explanation.settings)
         assert reader.page.locator("#kept").text_content() == describe_kept(explanation)
         reader.page.locator("#making summary").click()
-        assert describe_held(explanation.settings) in reader.text("#making")
+        # Details are filled a moment after they are opened.
+        held = describe_held(explanation.settings)
+        reader.page.locator("#making", has_text=held).wait_for(timeout=10_000)
         assert "dependence, not causation" in reader.text("#network-panel")
 
 
