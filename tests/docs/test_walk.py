@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -97,19 +96,13 @@ def traced():
             found.append(Call(before[0] if before else "", file, code.co_qualname))
 
     kept = []  # frames that are alive have different ids
-
-    def explain():
-        sys.setprofile(follow)
-        try:
-            return explainer.explain(304)
-        finally:
-            sys.setprofile(None)
-
-    # A thread of its own: after tests of the browser, which switch greenlets, this one is blind.
-    with ThreadPoolExecutor(1) as thread:
-        explanation = thread.submit(explain).result()
+    sys.setprofile(follow)
+    try:
+        explanation = explainer.explain(304)
+    finally:
+        sys.setprofile(None)
     assert explanation.network is not None, "or step 3 is not seen"
-    assert found
+    assert found, f"the package is not imported from {PACKAGE}"
     return files, found
 
 
