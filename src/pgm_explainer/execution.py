@@ -7,6 +7,7 @@ from functools import cached_property
 
 from .arrays import check_whole_number
 from .errors import InputError
+from .limits import brief
 from .memory import check_memory
 
 __all__ = ["ExecutionConfig"]
@@ -41,7 +42,7 @@ class ExecutionConfig:
             count = check_whole_number(self.samples_per_call, "samples_per_call", at_least=1)
             object.__setattr__(self, "samples_per_call", count)
         if self.progress is not None and not isinstance(self.progress, bool):
-            raise InputError(f"progress must be True, False or None, not {self.progress!r}")
+            raise InputError(f"progress must be True, False or None, not {brief(self.progress)}")
 
     @cached_property
     def memory(self) -> int:

@@ -19,6 +19,7 @@ from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
+from .limits import brief
 from .minimal_sets import SearchOptions
 from .model_config import model_config
 from .network import network_config
@@ -299,7 +300,8 @@ class PGMExplainer:
         )
         if self.parts.changes_edges and not self.predictor.accepts_edges:
             raise InputError(
-                f"parts={sampling.parts.name!r} needs a model that is called with edge_index, but "
+                f"parts={brief(sampling.parts.name)} needs a model that is called with "
+                f"edge_index, but "
                 f"this one is a function of the features alone; pass a function of x and "
                 f"edge_index, or a module whose forward takes edge_index"
             )
@@ -311,8 +313,8 @@ class PGMExplainer:
             )
         if perturbation != "auto" and not self.parts.changes_features:
             raise InputError(
-                f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
-                f"which are not features; leave it out"
+                f"perturbation={brief(perturbation)} does not apply to "
+                f"parts={brief(sampling.parts.name)}, which are not features; leave it out"
             )
         self._perturbation_checked = False
         self._cache = SampleCache()
@@ -491,7 +493,7 @@ class PGMExplainer:
 
     def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
         if not isinstance(with_features, bool):
-            raise InputError(f"with_features must be True or False, not {with_features!r}")
+            raise InputError(f"with_features must be True or False, not {brief(with_features)}")
         if with_features:
             self.check_features()
         targets = [self._checked(target) for target in chosen]
@@ -520,14 +522,14 @@ class PGMExplainer:
         if self._task.name == "graph" and not len(self.parts.nodes_in(np.arange(1))):
             raise InputError(
                 f"features of nodes cannot be explained for a graph with parts="
-                f"{self.settings.sampling.parts.name!r}, as no nodes are selected; use "
+                f"{brief(self.settings.sampling.parts.name)}, as no nodes are selected; use "
                 f"parts='nodes', or parts='features' for the effects of feature columns"
             )
 
     def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
         """Return the target of an explanation; ``target`` is needed for one of many graphs."""
         if not isinstance(explanation, Explanation):
-            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+            raise InputError(f"an explanation is required, not {brief(explanation)}")
         ends = explanation.ends.tolist()
         if self._task.separate and target is None and explanation.source is not None:
             target = explanation.source[1]
@@ -618,11 +620,12 @@ def explain_graphs(
         >>> [sorted(each.effects.parts) for each in found]
         [[0, 1], [0, 1, 2]]
     """
-    if options.pop("task", "graph") != "graph":
+    task = options.pop("task", "graph")
+    if not isinstance(task, str) or task != "graph":
         raise InputError("explain_graphs is for task='graph'; leave out task")
     if not is_graph_set(graphs):
         raise InputError(
-            f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
+            f"graphs must be a list of Data objects or pairs (x, edge_index), not {brief(graphs)}"
         )
     explainer = PGMExplainer(model, graphs, task="graph", **options)
     return explainer.explain_many(range(len(graphs)), with_features=with_features)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from .errors import InputError
+from .limits import brief
 
 __all__ = ["available_memory", "check_memory", "in_blocks", "readable", "release_free_memory"]
 
@@ -48,7 +49,7 @@ def check_memory(limit: int | str | None) -> int:
     size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
     if isinstance(limit, bool) or size <= 0:
         raise InputError(
-            f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
+            f"max_memory must be a number of bytes or a string such as '2GB', not {brief(limit)}"
         )
     return size
 

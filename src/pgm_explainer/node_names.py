@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .limits import brief
 from .variables import VariableId, checked_name
 
 __all__ = ["NodeNames"]
@@ -68,8 +69,8 @@ class NodeNames:
             ) from None
         if len(counted) < len(nodes):
             raise InputError(
-                f"more than one node is called {counted.most_common(1)[0][0]!r}; names must be "
-                f"unique"
+                f"more than one node is called {brief(counted.most_common(1)[0][0])}; names must "
+                f"be unique"
             )
         return names
 
@@ -100,7 +101,7 @@ class NodeNames:
         if given and not found:
             key = next(iter(given))
             raise InputError(
-                f"names has {key!r:.60}, which is no node of the explanation; a mapping goes from "
+                f"names has {brief(key)}, which is no node of the explanation; a mapping goes from "
                 f"nodes to names"
             )
         unchanged = {node: self[node] for node in nodes} if self.typed else {}
@@ -121,8 +122,8 @@ class NodeNames:
             return (present[0], name)
         if len(name) != 2 or name[0] != present[0]:
             raise InputError(
-                f"{present!r} cannot be called {name!r:.60}, which has another type; pass the name "
-                f"alone"
+                f"{brief(present)} cannot be called {brief(name)}, which has another type; pass "
+                f"the name alone"
             )
         return name
 
@@ -166,7 +167,7 @@ class NodeNames:
         try:
             return self._indices[name]
         except (KeyError, TypeError):  # unknown, or not hashable
-            raise InputError(f"no node is called {name!r}{self._similar(name)}") from None
+            raise InputError(f"no node is called {brief(name)}{self._similar(name)}") from None
 
     def number(self, node: Any) -> Any:
         """Return the index of a node that a user gives by name or by index.

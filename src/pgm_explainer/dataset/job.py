@@ -14,7 +14,7 @@ from ..arrays import check_whole_number
 from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
-from ..limits import SHARD_ROWS
+from ..limits import SHARD_ROWS, brief
 from ..progress import Progress, duration, is_watched
 from ..sampling import VariableId
 from ..storage.files import PathLike
@@ -100,9 +100,9 @@ def explain_dataset(
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
     for name, value in (("with_features", with_features), ("retry_failed", retry_failed)):
         if not isinstance(value, bool):
-            raise InputError(f"{name} must be True or False, not {value!r}")
+            raise InputError(f"{name} must be True or False, not {brief(value)}")
     if progress is not None and not isinstance(progress, bool):
-        raise InputError(f"progress must be True, False or None, not {progress!r}")
+        raise InputError(f"progress must be True, False or None, not {brief(progress)}")
     on, recipe = as_engine(engine), Recipe(explainer)
     made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
     if with_features:

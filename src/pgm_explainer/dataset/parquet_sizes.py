@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FileError
+from ..limits import brief
 
 __all__ = ["ParquetSizes", "parquet_sizes"]
 
@@ -88,7 +89,7 @@ def _pages(data: bytes, about: dict[int, Any]) -> Iterator[tuple[dict[int, Any],
 
 def _size(number: Any) -> int:
     if type(number) is not int or number < 0:
-        raise FileError(f"its headers are damaged (a size of {number!r:.40})")
+        raise FileError(f"its headers are damaged (a size of {brief(number)})")
     return number
 
 

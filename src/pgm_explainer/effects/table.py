@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import IntArray, as_array, is_number
 from ..errors import InputError
+from ..limits import brief
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
@@ -112,7 +113,7 @@ class Effects(NodeTable[Effect]):
     def scaled(self, factor: float) -> Effects:
         """Return the same effects in another unit."""
         if not is_number(factor):
-            raise InputError(f"factor must be a finite number, not {factor!r}")
+            raise InputError(f"factor must be a finite number, not {brief(factor)}")
         pairs = [
             replace(
                 pair,

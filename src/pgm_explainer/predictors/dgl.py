@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
+from ..limits import brief
 from .base import Predictor
 from .torch_state import check_ready, evaluated
 from .torch_tools import SubgraphCache, distinct_samples, first_tensor, same_scores, some_parameter
@@ -70,9 +71,11 @@ class DglPredictor(Predictor):
     ) -> None:
         check_ready(model)
         if not isinstance(task, str) or task not in _TASKS:
-            raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
+            raise InputError(f"unknown task {brief(task)}; choose one of: {', '.join(_TASKS)}")
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's output, not {output!r}")
+            raise InputError(
+                f"output must be a function of the model's output, not {brief(output)}"
+            )
         _dgl()
         self.module = model
         self.task = task

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import InputError, ModelError
+from ..limits import brief
 from .torch_request import Request
 from .torch_tools import UNSUPPORTED, first_tensor
 
@@ -153,7 +154,7 @@ def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
     for name in sorted(names):
         missing = [at for at, each in enumerate(found) if name not in each]
         if missing:
-            raise InputError(f"graph {missing[0]} has no {name!r}, but other graphs have")
+            raise InputError(f"graph {missing[0]} has no {brief(name)}, but other graphs have")
         other = [
             at
             for at, (each, data) in enumerate(zip(found, objects, strict=True))
@@ -163,7 +164,7 @@ def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
             joined[name] = torch.cat([each[name] for each in found])
         elif ModuleCall(model, first_tensor).style != "data":
             raise InputError(
-                f"the input {name!r} of graph {other[0]} has no row for each node or edge; with "
-                f"many graphs, such inputs are not supported: explain the graphs one at a time"
+                f"the input {brief(name)} of graph {other[0]} has no row for each node or edge; "
+                f"with many graphs, such inputs are not supported: explain the graphs one at a time"
             )
     return joined

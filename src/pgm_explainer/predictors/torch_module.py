@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
+from ..limits import brief
 from .base import Predictor
 from .shared_rows import SharedRows
 from .torch_call import ModuleCall
@@ -86,11 +87,15 @@ class TorchModulePredictor(Predictor):
             ("task", task, _TASKS),
         ):
             if not isinstance(value, str) or value not in known:
-                raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+                raise InputError(
+                    f"unknown {what} {brief(value)}; choose one of: {', '.join(known)}"
+                )
         if inputs is not None and not isinstance(inputs, Mapping):
-            raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+            raise InputError(f"inputs must be a mapping from names to tensors, not {brief(inputs)}")
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's output, not {output!r}")
+            raise InputError(
+                f"output must be a function of the model's output, not {brief(output)}"
+            )
         check_ready(module)
         self.module = module
         self.task = task
@@ -342,4 +347,4 @@ def _as_input(name: str, value: Any) -> Any:
         tensor = value if isinstance(value, (Tensor, list)) else np.array(value)
         return torch.as_tensor(tensor)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
+        raise InputError(f"the input {brief(name)} cannot be read as a tensor: {error}") from error

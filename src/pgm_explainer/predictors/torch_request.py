@@ -12,6 +12,7 @@ from torch import Tensor
 from ..arrays import IntArray
 from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
+from ..limits import brief
 
 __all__ = ["Request"]
 
@@ -166,7 +167,7 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     length = len(value) if value.dim() else -1
     if name in _PER_EDGE and value.dim() and length != part.whole_edges:
         raise InputError(
-            f"the input {name!r} has {length} rows, but the graph has {part.whole_edges} edges"
+            f"the input {brief(name)} has {length} rows, but the graph has {part.whole_edges} edges"
         )
     if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
         return "edge"

@@ -17,6 +17,7 @@ from ..arrays import IntArray
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..explanation import Explanation
+from ..limits import brief
 from ..predictors.torch_module import TorchModulePredictor
 
 __all__ = ["PygCall"]
@@ -173,7 +174,7 @@ class PygCall:
             raise InputError(
                 f"the predicted node type is unknown: the model returns {rows} rows, and the node "
                 f"types with as many nodes are {fitting}; pass it to the algorithm, such as "
-                f"PGMExplainerAlgorithm(target_type={next(iter(self.x))!r})"
+                f"PGMExplainerAlgorithm(target_type={brief(next(iter(self.x)))})"
             )
         return fitting[0]
 
@@ -191,7 +192,7 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
         chosen = torch.as_tensor(index)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
-            f"index must be a number, a list of numbers or a mask, not {index!r}"
+            f"index must be a number, a list of numbers or a mask, not {brief(index)}"
         ) from error
     listed = (chosen.nonzero() if chosen.dtype == torch.bool else chosen).flatten().tolist()
     wrong = [at for at in listed if not isinstance(at, int) or not -count <= at < count]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, as_array, as_list
 from ..errors import InputError
+from ..limits import brief
 from ..node_names import NodeNames
 from ..variables import VariableId
 from .node_types import TypedNodes
@@ -26,8 +27,8 @@ def numbered(target: Any, task: str, names: NodeNames, types: TypedNodes | None)
         return types.number(target)
     if not names and isinstance(target, str) and task == "node":
         raise InputError(
-            f"target must be a whole number, not {target!r:.60}, because nodes have no names; pass "
-            f"names= to the explainer to give nodes by name"
+            f"target must be a whole number, not {brief(target)}, because nodes have no names; "
+            f"pass names= to the explainer to give nodes by name"
         )
     if not names or target is None or task == "graph":
         return target
@@ -91,5 +92,5 @@ def listed(targets: Iterable[Any], num_nodes: int, task: str = "node") -> list[A
         return list(np.flatnonzero(array) if is_mask else array)
     found = as_list(targets)
     if found is None:
-        raise InputError(f"targets must be a list of targets, not {targets!r}")
+        raise InputError(f"targets must be a list of targets, not {brief(targets)}")
     return found

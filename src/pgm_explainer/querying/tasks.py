@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, as_list, check_node
 from ..errors import InputError
 from ..graph import Graph, SampledEdges, Subgraph
+from ..limits import brief
 from ..predictors import Predictor, SharedRows
 from ..variables import GRAPH, VariableId
 
@@ -244,7 +245,7 @@ class PairTask:
         ends = as_list(target) or []
         if len(ends) != 2:
             raise InputError(
-                f"the target of an edge task must be a pair of nodes (u, v), not {target!r}"
+                f"the target of an edge task must be a pair of nodes (u, v), not {brief(target)}"
             )
         return tuple(check_node(end, graph.num_nodes) for end in ends)
 
@@ -279,8 +280,8 @@ class GraphTask:
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is not None:
             raise InputError(
-                f"a graph task has no target, but {target!r} was passed; call explain() without a "
-                f"target"
+                f"a graph task has no target, but {brief(target)} was passed; call explain() "
+                f"without a target"
             )
         return GRAPH
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import IntArray, as_array, check_fraction, check_whole_number
 from ..errors import InputError
+from ..limits import brief
 from .change import Change, LargeFall, as_change
 from .parts import Nodes, PartKind, as_parts
 from .perturbation import PERTURBATIONS, Perturbation, check_perturbation, perturbed_columns
@@ -93,6 +94,6 @@ def _check_features(features: Any) -> tuple[int, ...] | None:
     if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
         raise InputError(
             f"features must list at least one feature column, as a whole number of at least 0, "
-            f"not {features!r}"
+            f"not {brief(features)}"
         )
     return tuple(chosen.tolist())

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 
 from ...errors import FileError, InputError
+from ...limits import brief
 from ...storage.checked import parse_json
 from ...storage.files import PathLike, as_text, read_file, write_text
 from ..explanation import Explanation
@@ -38,7 +39,7 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         each = iter(explanations)
     except TypeError:  # also an array without dimensions, which is an Iterable
         raise InputError(
-            f"explanations must be a list of explanations, not {explanations!r:.60}"
+            f"explanations must be a list of explanations, not {brief(explanations)}"
         ) from None
     lines = ",\n".join(map(_as_json, each))
     write_text(path, f"[\n{lines}\n]\n")
@@ -80,5 +81,5 @@ def parse_explanations(document: bytes) -> list[Explanation]:
 
 def _as_json(explanation: Explanation) -> str:
     if not isinstance(explanation, Explanation):
-        raise InputError(f"only explanations can be saved, not {explanation!r:.60}")
+        raise InputError(f"only explanations can be saved, not {brief(explanation)}")
     return json.dumps(explanation_to_dict(explanation), allow_nan=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ...arrays import IntArray
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph, SampledEdges, Subgraph
+from ...limits import brief
 from ...variables import VariableId
 from ..population import Population
 from ..randomness import Draws
@@ -43,15 +44,18 @@ class Edges(Described):
 
     how: str = "remove"
     undirected: bool | None = None
-    name: str = "edges"
+    name: str = field(default="edges", init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.how, str) or self.how not in EDGE_CHANGES:
             raise InputError(
-                f"unknown change of edges {self.how!r}; choose one of: {', '.join(EDGE_CHANGES)}"
+                f"unknown change of edges {brief(self.how)}; choose one of: "
+                f"{', '.join(EDGE_CHANGES)}"
             )
-        if self.undirected not in (None, True, False):
-            raise InputError(f"undirected must be True, False or None, not {self.undirected!r}")
+        if not isinstance(self.undirected, (bool, type(None))):
+            raise InputError(
+                f"undirected must be True, False or None, not {brief(self.undirected)}"
+            )
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int

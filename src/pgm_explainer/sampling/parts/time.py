@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...arrays import check_whole_number
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph
+from ...limits import brief
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
@@ -38,13 +39,13 @@ class Time(Described):
 
     steps: int | None = None
     per_node: bool = False
-    name: str = "time"
+    name: str = field(default="time", init=False)
 
     def __post_init__(self) -> None:
         if self.steps is not None:
             check_whole_number(self.steps, "steps", at_least=1)
         if not isinstance(self.per_node, bool):
-            raise InputError(f"per_node must be True or False, not {self.per_node!r}")
+            raise InputError(f"per_node must be True or False, not {brief(self.per_node)}")
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
