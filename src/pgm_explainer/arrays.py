@@ -40,6 +40,7 @@ __all__ = [
     "has_attributes",
     "is_number",
     "own_name",
+    "plain_list",
     "resolve",
     "without_address",
 ]
@@ -120,6 +121,13 @@ def as_list(value: Any) -> list[Any] | None:
     return found
 
 
+def plain_list(value: Any) -> list[Any] | None:
+    """Return the items as :func:`as_list` does; those of a vector as values of Python."""
+    found = as_list(value)
+    is_vector = isinstance(value, np.ndarray) and value.ndim == 1
+    return value.tolist() if is_vector else found
+
+
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
     """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if they are.
 
@@ -153,11 +161,16 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
 
 def _dense(x: Any) -> Any:
     """Return a sparse matrix of SciPy or PyTorch as a dense one, as models take features."""
+    is_sparse = has_attributes(x, "toarray") or (
+        has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
+    )
+    if not is_sparse:
+        return x
     try:
-        if has_attributes(x, "toarray"):
-            return x.toarray()
-        is_sparse = has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
-        return x.to_dense() if is_sparse else x
+        size = 8 * prod(x.shape)
+        if size > _MOST_REPEATED:
+            raise MemoryError(f"it would take {as_size(size)}")
+        return x.toarray() if hasattr(x, "toarray") else x.to_dense()
     except Exception as error:  # too large, or an object of any other type
         raise InputError(f"x cannot be made a dense matrix: {error}") from error
 
@@ -198,7 +211,7 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number of any type except bool."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not isinstance(value, Real) or isinstance(value, (bool, np.timedelta64)):
         return False
     try:
         float(value)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from .arrays import as_list
+from .arrays import plain_list
 from .errors import InputError
 from .limits import brief
 
@@ -35,7 +33,7 @@ def check_feature_names(given: Any, width: int, of: str = "") -> tuple[str, ...]
     """
     if given is None:
         return ()
-    listed = given.tolist() if isinstance(given, np.ndarray) else as_list(given)
+    listed = plain_list(given)
     if isinstance(given, (str, Mapping)) or listed is None:
         raise InputError(f"feature_names must be a list of strings, not {brief(given)}")
     wrong = [name for name in listed if not isinstance(name, str) or not name]

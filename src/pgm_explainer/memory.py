@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,7 +45,9 @@ def check_memory(limit: int | str | None) -> int:
         return available_memory() // 4
     if isinstance(limit, float) and isfinite(limit) and limit == int(limit):
         limit = int(limit)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
+    is_given = isinstance(limit, (str, Real))
+    said = str(limit) if is_given else ""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", said, re.IGNORECASE)
     amount = float(found[1]) if found else 0.0
     size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
     if isinstance(limit, bool) or size <= 0:

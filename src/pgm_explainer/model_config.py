@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_array, check_flag, check_name, check_whole_number
+from .arrays import as_array, check_flag, check_name, check_whole_number, plain_list
 from .errors import InputError
 from .limits import brief
 from .querying import SCORE_KINDS, TASKS
@@ -169,7 +169,7 @@ def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
 def _check_class_names(names: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
-    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    listed = plain_list(names) if isinstance(names, np.ndarray) else names
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         listed = None
     if not listed or not all(isinstance(name, str) for name in listed):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import plain_list
 from .errors import InputError
 from .limits import brief
 from .variables import VariableId, checked_name
@@ -52,7 +53,7 @@ class NodeNames:
             InputError: a name is missing, has a wrong type or is not unique.
         """
         if isinstance(labels, np.ndarray):
-            labels = labels.tolist()  # numbers of NumPy do not compare with pairs
+            labels = plain_list(labels)  # numbers of NumPy do not compare with pairs
         names = cls(labels, nodes, typed)
         short = isinstance(labels, (list, tuple)) and len(labels) <= max(nodes, default=-1)
         if short:

@@ -145,7 +145,7 @@ class Variable:
 
     def _split(self, known: Any) -> list[str]:
         parts = known.split(",") if isinstance(known, str) else as_list(known)
-        words = [str(part).strip() for part in parts or ()]
+        words = [part.strip() if isinstance(part, str) else brief(part) for part in parts or ()]
         if not words:
             raise QueryError(
                 f"{brief(known)} is no evidence for {brief(self.id)}; use {self._allowed()}"

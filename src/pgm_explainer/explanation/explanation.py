@@ -256,7 +256,8 @@ class Explanation(Shown):
             ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
         """
         network = self._network_for(evidence)
-        return network.probability(evidence or {}) * self.settings.sampling.num_samples
+        known = {} if evidence is None else evidence
+        return network.probability(known) * self.settings.sampling.num_samples
 
     def _network_for(self, evidence: Any) -> BayesianNetwork:
         """Return the network; raise a QueryError if there is none or the evidence is no mapping."""

@@ -215,9 +215,7 @@ class BayesianNetwork:
         joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
-            raise QueryError(
-                f"the evidence {dict(evidence or {})} has probability 0 in the network"
-            )
+            raise QueryError(f"the evidence {brief(evidence)} has probability 0 in the network")
         return np.asarray(joint / total)
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
@@ -354,7 +352,7 @@ class BayesianNetwork:
             )
         return {
             self._at(node): self.variable(node).matching(known).astype(np.float64)
-            for node, known in (evidence or {}).items()
+            for node, known in ({} if evidence is None else evidence).items()
         }
 
     def _has(self, node: Any) -> bool:

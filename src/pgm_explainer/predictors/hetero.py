@@ -152,7 +152,11 @@ class HeteroPredictor(Predictor):
         check_ready(module)
         self.module, self.layout, self.target_type, self.task = module, layout, target_type, task
         self.num_layers, self.flow = count_hops(module), flow_of(module)
-        self.inputs = {name: value for name, value in (inputs or {}).items() if name != _PAIRS}
+        self.inputs = {
+            name: value
+            for name, value in ({} if inputs is None else inputs).items()
+            if name != _PAIRS
+        }
         names = _check_arguments(module, self.inputs, task)
         layout.check_inputs(self.inputs)
         self._takes_batch = task == "graph" and _BATCH in names

@@ -102,12 +102,15 @@ class TorchModulePredictor(Predictor):
         self.batching = batching
         self.used: str | None = None
         self._call = ModuleCall(module, output or first_tensor)
-        self._call.check_inputs(inputs or {}, task)
+        self._call.check_inputs({} if inputs is None else inputs, task)
         self.accepts_subgraph = self._call.style != "features"
         self.batches_graphs = self._call.names_input("batch")
         self.num_layers = count_hops(module)
         self.flow = flow_of(module)
-        self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
+        self.inputs = {
+            name: _as_input(name, value)
+            for name, value in ({} if inputs is None else inputs).items()
+        }
         self._many_graphs = many_graphs
         self._batchings: SubgraphCache[str] = SubgraphCache()
         self._edge_batchings: SubgraphCache[str] = SubgraphCache()

@@ -17,7 +17,7 @@ from ..arrays import IntArray
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..explanation import Explanation
-from ..limits import brief
+from ..limits import LISTED, brief
 from ..predictors.torch_module import TorchModulePredictor
 
 __all__ = ["PygCall"]
@@ -190,6 +190,8 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
         return list(range(count))
     try:
         chosen = torch.as_tensor(index)
+        if chosen.numel() > LISTED:
+            raise ValueError("too many")
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
             f"index must be a number, a list of numbers or a mask, not {brief(index)}"
@@ -198,4 +200,6 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
     wrong = [at for at in listed if not isinstance(at, int) or not -count <= at < count]
     if wrong:
         raise InputError(f"index {wrong[0]} is out of range; there are {count} predictions")
+    if not listed:
+        raise InputError(f"index {brief(index)} selects no prediction; there are {count}")
     return [at % count for at in listed]

@@ -43,13 +43,13 @@ def is_graph_set(x: Any) -> bool:
     """Return whether this is a list, or a data set of PyTorch Geometric, of graphs."""
     if hasattr(x, "edge_index") or hasattr(x, "node_types") or isinstance(x, (str, np.ndarray)):
         return False
-    if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
-        return False
-    if not len(x):
-        return isinstance(x, list)
     try:
+        if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+            return False
+        if not len(x):
+            return isinstance(x, list)
         first = x[0]
-    except (IndexError, KeyError, TypeError):
+    except Exception:  # an object of any type may raise anything
         return False
     return hasattr(first, "edge_index") or _is_pair(first)
 

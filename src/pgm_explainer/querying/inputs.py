@@ -118,7 +118,7 @@ def read_inputs(
         )
     else:
         source = read_source(x, edge_index, names)
-        inputs = {**_edge_inputs(model, source), **(inputs or {})}
+        inputs = {**_edge_inputs(model, source), **({} if inputs is None else inputs)}
     names = source.names if names is None else names
     feature_names = source.feature_names if feature_names is None else feature_names
     edge_index, features = source.edge_index, check_features(source.x, with_steps=True)
@@ -168,7 +168,7 @@ def _read_data(
         ends = found.edge_index[::-1]
         source = replace(found, edge_index=ends, names=names, feature_names=titles)
         further = {**_edge_inputs(model, source), **further}
-    return source, {**further, **(inputs or {})}
+    return source, {**further, **({} if inputs is None else inputs)}
 
 
 def _edge_inputs(model: Any, source: Source) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _read_many(
     if task != "graph" or target_type is not None:
         raise InputError(f"a list of graphs is for task='graph', not task={brief(task)}")
     joined = read_graphs(graphs)
-    found = dict(inputs or {})
+    found = dict({} if inputs is None else inputs)
     if is_torch_module(model):
         from ..predictors.torch_call import joined_inputs, takes_batch
 
@@ -244,7 +244,7 @@ def _read_hetero(
     if not is_torch_module(model):
         raise InputError(f"a HeteroData graph needs a PyTorch module as model, not {brief(model)}")
     layout, x, edge_index = flatten(data)
-    found = {**inputs_of_hetero(model, data), **(inputs or {})}
+    found = {**inputs_of_hetero(model, data), **({} if inputs is None else inputs)}
     predictor = HeteroPredictor(model, layout, predicted, task, found)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
     if names is None:

@@ -133,7 +133,7 @@ def _by_type(given: Any, types: Mapping[str, int], what: str) -> Mapping[str, An
             f"{what} of a HeteroData graph must be a mapping from node types to lists of names, "
             f"not {brief(given)}"
         )
-    unknown = [kind for kind in given if kind not in types]
+    unknown = [kind for kind in given if not isinstance(kind, str) or kind not in types]
     if unknown:
         raise InputError(
             f"{what} has the unknown node type {brief(unknown[0])}; the types are "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array, as_list
+from ..arrays import FloatArray, IntArray, as_array, as_list, has_attributes
 from ..errors import InputError
 from ..limits import brief
 from ..node_names import NodeNames
@@ -80,7 +80,7 @@ def listed(targets: Iterable[Any], num_nodes: int, task: str = "node") -> list[A
     ``edge_label_index`` of PyTorch Geometric; an array ``[P, 2]`` has a pair in each row, unless P
     is 2. A list is always a list of pairs.
     """
-    if hasattr(targets, "shape"):
+    if has_attributes(targets, "shape"):
         array = as_array(targets, "targets")
         if array.ndim == 0:
             raise InputError(

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
+from ..arrays import FloatArray, IntArray, as_array, call_own, check_name, own_name, resolve
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from ..limits import brief
@@ -238,14 +238,15 @@ def as_perturbation(
     of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
     """
+    if isinstance(choice, str):
+        check_name(choice, "perturbation", ("auto", *PERTURBATIONS, *WITH_RANDOM))
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         chosen = check_perturbation(choice)
         if population.has_integers and chosen.name in _FRACTIONS:
             raise InputError(
                 f"perturbation={brief(chosen.name)} would make fractions of x, which holds "
-                f"integers, "
-                f"such as categories or the indices of an embedding; use 'permute', or pass x as "
-                f"floats, for example x.astype(float), if they are quantities"
+                f"integers, such as categories or the indices of an embedding; use 'permute', or "
+                f"pass x as floats, for example x.astype(float), if they are quantities"
             )
         return chosen
     usual = WITH_RANDOM.get(choice, _usual(population, columns, task))

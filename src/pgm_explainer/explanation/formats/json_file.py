@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 
+from ...arrays import as_list
 from ...errors import FileError, InputError
 from ...limits import brief
 from ...storage.checked import parse_json
@@ -35,12 +36,9 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
     """
-    try:
-        each = iter(explanations)
-    except TypeError:  # also an array without dimensions, which is an Iterable
-        raise InputError(
-            f"explanations must be a list of explanations, not {brief(explanations)}"
-        ) from None
+    each = as_list(explanations)
+    if each is None:
+        raise InputError(f"explanations must be a list of explanations, not {brief(explanations)}")
     lines = ",\n".join(map(_as_json, each))
     write_text(path, f"[\n{lines}\n]\n")
 
