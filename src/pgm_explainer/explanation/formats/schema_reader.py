@@ -59,7 +59,7 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
-_ROUNDING = 1e-2
+_ROUNDING = 2e-3
 """A model's probabilities may add up to nearly 1."""
 
 

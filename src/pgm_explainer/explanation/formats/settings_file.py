@@ -115,7 +115,7 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
     if maker is None:
         raise FileError(f"{choice.place}.name is {brief(name)}, which is unknown to this version")
     try:
-        return maker(**{key: value.plain() for key, value in parameters.items()})
+        made = maker(**{key: value.plain() for key, value in parameters.items()})
     except TypeError:
         known = ", ".join(parameters) or "none"
         raise FileError(
@@ -123,6 +123,10 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
         ) from None
     except InputError as error:
         raise FileError(f"{choice.place} cannot be used: {error}") from None
+    missing = set(made.describe().parameters).difference(parameters)
+    if missing:
+        raise FileError(f"{choice.place} has no field {min(missing)!r}: the file is incomplete")
+    return made
 
 
 def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:
