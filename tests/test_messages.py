@@ -32,6 +32,11 @@ def model(x, edge_index):
     return x[..., :2]
 
 
+class Weighted(torch.nn.Module):
+    def forward(self, x, edge_index, edge_weight):
+        return x[..., :2]
+
+
 def deep(levels=5000):
     nested = []
     for _ in range(levels):
@@ -74,7 +79,7 @@ def found():
     return explainer.explain(3, with_features=True)
 
 
-ODD = {"text": "x" * 100_000, "deep": deep(), "mute": Mute(), "raising": Raising("mean")}
+ODD = {"text": "x" * 100_000, "deep": deep(), "mute": Mute(), "raising": Raising("unknown")}
 
 
 OPTIONS = (
@@ -105,7 +110,28 @@ def data(**values):
     return Data(**{"x": torch.tensor(X), "edge_index": torch.tensor(RING), **values})
 
 
+class Odd(list):
+    def __len__(self):
+        raise KeyError("own")
+
+
+class OddFloat(float):
+    def __lt__(self, other):
+        raise KeyError("own")
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+
+class OddMapping(dict):
+    def items(self):
+        raise KeyError("own")
+
+
 CALLS = {
+    "class names": lambda _: PGMExplainer(model, X, RING, class_names=Odd("ab")),
+    "significance": lambda _: PGMExplainer(model, X, RING, significance=OddFloat(0.1)),
+    "mapping": lambda _: PGMExplainer(model, X, RING, parts=OddMapping(a=[1])),
+    "input repeated": lambda _: PGMExplainer(Weighted(), X, RING, inputs={"edge_weight": REPEATED}),
     "x repeated": lambda _: PGMExplainer(model, REPEATED, RING),
     "x sparse": lambda _: PGMExplainer(model, sp.csr_matrix((9, 10**9)), RING),
     "sparse x and edges": lambda _: PGMExplainer(model, sp.eye(8), sp.eye(8)).explain("a"),

@@ -231,7 +231,11 @@ def check_fraction(value: Any, what: str) -> None:
         ...
         pgm_explainer.errors.InputError: perturb_probability must be a number between 0 and 1, ...
     """
-    if not is_number(value) or not 0 < value < 1:
+    try:
+        is_inside = is_number(value) and bool(0 < value < 1)
+    except Exception:  # a number of the caller's own type may raise anything when compared
+        is_inside = False
+    if not is_inside:
         way_out = "; remove the quotes" if isinstance(value, str) else ""
         raise InputError(
             f"{what} must be a number between 0 and 1, such as 0.1 (both excluded), "
@@ -240,14 +244,16 @@ def check_fraction(value: Any, what: str) -> None:
 
 
 def check_name(value: Any, what: str, known: Collection[str]) -> str:
-    """Return a name that must be one of the known ones; the error lists them."""
-    try:
-        is_known = isinstance(value, str) and value in known
-    except Exception:  # a string of the caller's own type may raise anything when compared
-        is_known = False
-    if not is_known:
+    """Return a name that must be one of the known ones, as a plain string.
+
+    Raises:
+        InputError: it is unknown; the error lists the known ones.
+    """
+    # A string of the caller's own type may raise anything when compared or hashed.
+    name = str.__str__(value) if isinstance(value, str) else ""
+    if not name or name not in known:
         raise InputError(f"unknown {what} {brief(value)}; choose one of: {', '.join(known)}")
-    return value
+    return name
 
 
 def check_flag(value: Any, what: str) -> bool:

@@ -169,9 +169,8 @@ def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
 def _check_class_names(names: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
-    listed = plain_list(names) if isinstance(names, np.ndarray) else names
-    if isinstance(listed, str) or not isinstance(listed, Sequence):
-        listed = None
+    is_list = isinstance(names, (np.ndarray, Sequence)) and not isinstance(names, str)
+    listed = plain_list(names) if is_list else None
     if not listed or not all(isinstance(name, str) for name in listed):
         raise InputError(
             f"class_names must be a list of strings, one for each class, not {brief(names)}"

@@ -236,6 +236,7 @@ WRONG = [
         2,
         r"cannot be used: perturb_probability must be",
     ),
+    (("settings", "features"), 3, r"\.settings\.features should be a list"),
     (("settings", "features"), {}, r"\.settings\.features should be a number"),
     (("warnings",), "none", r"\.warnings should be a list"),
     (("neighbourhood", "edges", 0), [0, 999], r"\.edges leave the nodes of the ranking"),

@@ -349,5 +349,5 @@ def _as_input(name: str, value: Any) -> Any:
     try:
         tensor = value if isinstance(value, (Tensor, list)) else np.array(value)
         return torch.as_tensor(tensor)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError, MemoryError) as error:
         raise InputError(f"the input {brief(name)} cannot be read as a tensor: {error}") from error

@@ -239,7 +239,7 @@ def as_perturbation(
     ``auto`` is ``random``.
     """
     if isinstance(choice, str):
-        check_name(choice, "perturbation", ("auto", *PERTURBATIONS, *WITH_RANDOM))
+        choice = check_name(choice, "perturbation", ("auto", *PERTURBATIONS, *WITH_RANDOM))
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         chosen = check_perturbation(choice)
         if population.has_integers and chosen.name in _FRACTIONS:

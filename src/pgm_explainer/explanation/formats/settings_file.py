@@ -81,6 +81,7 @@ def settings_from_dict(settings: Checked) -> Settings:
     network = _NETWORK if has_network else ("structure",)
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
+    fields["features"].or_none(Checked.items)  # a list, if any
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
     for name in fields:
         if name == "parts":

@@ -226,7 +226,11 @@ def _is_many(value: Any) -> bool:
 
 def _read(groups: Any, of: str) -> Members:
     if isinstance(groups, Mapping):
-        given = {name: as_list(members) for name, members in groups.items()}
+        try:
+            items = list(groups.items())
+        except Exception as error:  # a mapping of the caller may raise anything
+            raise InputError(f"the groups cannot be read: {error}") from None
+        given = {name: as_list(members) for name, members in items}
     else:
         given = _by_label(groups)
     if not given:
