@@ -294,6 +294,7 @@ class PGMExplainer:
             network=network,
         )
         self.settings.check_usable()
+        self._recorded = self.settings.recorded()
         self.parts = sampling.parts.bind(
             self.graph, self.population, sampling, self.graph.num_nodes
         )
@@ -543,16 +544,17 @@ class PGMExplainer:
         return self._pipeline().minimal_set(checked, explanation, options)
 
     def _pipeline(self, num_samples: int | None = None) -> Pipeline:
-        settings = self.settings
-        if num_samples not in (None, settings.sampling.num_samples):
-            sampling = replace(settings.sampling, num_samples=num_samples)
-            settings = replace(settings, sampling=sampling)
+        settings, recorded = self.settings, self._recorded
+        if num_samples is not None and num_samples != settings.sampling.num_samples:
+            settings = settings.with_samples(num_samples)
+            recorded = recorded.with_samples(num_samples)
         return Pipeline(
             self._graph_model,
             self.parts,
             self.population,
             self.types,
             settings,
+            recorded,
             self.execution,
             self._cache,
         )

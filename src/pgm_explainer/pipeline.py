@@ -59,6 +59,7 @@ class Pipeline:
         population: the features of all nodes.
         types: the node types, if there are several.
         settings: the options that an explanation depends on.
+        recorded: the same options as an explanation stores them.
         execution: memory, batch and progress options, which do not change an explanation.
         cache: the samples drawn last.
     """
@@ -68,6 +69,7 @@ class Pipeline:
     population: Population
     types: TypedNodes | None
     settings: Settings
+    recorded: Settings
     execution: ExecutionConfig
     cache: SampleCache = field(default_factory=SampleCache)
 
@@ -286,6 +288,9 @@ class Pipeline:
         neighbourhood, regression = result.neighbourhood, self.settings.model.is_regression
         target = neighbourhood.target
         before, explained = samples.prediction(target)
+        about = self._about_parts(neighbourhood)
+        nodes = about.get("area", neighbourhood.candidates)
+        around = np.union1d(nodes, neighbourhood.ends).astype(np.int64)
         explanation = Explanation(
             target=target,
             explained_class=None if regression else explained,
@@ -295,7 +300,7 @@ class Pipeline:
             ranking=result.ranking,
             effects=result.effects,
             network=network,
-            settings=self._recorded,
+            settings=self.recorded,
             warnings=(
                 *diagnose(result, query, samples, network, self.settings),
                 *self.parts.notes(neighbourhood.candidates),
@@ -306,18 +311,18 @@ class Pipeline:
             class_stayed=result.outcome.class_stayed,
             sample_mean=float(result.outcome.values.mean()),
             thresholds=result.outcome.thresholds,
-            **self._about_parts(neighbourhood),
+            node_classes=np.full_like(around, -1)
+            if regression
+            else samples.predicted_classes(around),
+            **about,
         )
-        around = explanation.around
-        classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
-        explanation = replace(explanation, node_classes=classes)
         if isinstance(self.model.task, GraphSetTask):
             position = target[1] if isinstance(target, tuple) else None
             explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
         if isinstance(self.model.task, LoneNodeTask):
             explanation = explanation.of_node()
         names = self.population.names
-        if not names and not explanation.part_labels:
+        if names.labels is None and not explanation.part_labels:
             return explanation
         return explanation.renamed({} if names.labels is None else names.labels, names.typed)
 
@@ -342,7 +347,3 @@ class Pipeline:
     def _store(self) -> ArrayStore:
         """Where the arrays of all explanations are."""
         return ArrayStore(self.execution.memory // 4, "rankings")
-
-    @cached_property
-    def _recorded(self) -> Settings:
-        return self.settings.recorded()

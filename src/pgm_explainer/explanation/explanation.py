@@ -22,7 +22,7 @@ from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
 from ..variables import GRAPH, VariableId, is_edge
-from ..versions import current_versions
+from ..versions import CURRENT_VERSIONS
 from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .minimal_set import MinimalSet, Searcher
 
 __all__ = ["Explanation", "target_of"]
+
+_NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,12 +103,12 @@ class Explanation(Shown):
     settings: Settings
     warnings: tuple[str, ...] = ()
     graph: Graph | Subgraph | None = field(default=None, repr=False)
-    ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
-    versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
-    node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    ends: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
+    versions: Mapping[str, str] = field(default_factory=CURRENT_VERSIONS.copy, repr=False)
+    node_classes: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
     names: NodeNames = field(default_factory=NodeNames, repr=False)
     part_labels: Mapping[int, VariableId] = field(default_factory=dict, repr=False)
-    area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    area: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     position: int | None = field(default=None, repr=False)

@@ -24,12 +24,13 @@ def numbered(target: Any, task: str, names: NodeNames, types: TypedNodes | None)
     """
     if types is not None:
         return types.number(target)
-    if not names and isinstance(target, str) and task == "node":
+    named = names.labels is not None
+    if not named and isinstance(target, str) and task == "node":
         raise InputError(
             f"target must be a whole number, not {target!r:.60}, because nodes have no names; pass "
             f"names= to the explainer to give nodes by name"
         )
-    if not names or target is None or task == "graph":
+    if not named or target is None or task == "graph":
         return target
     if task == "node":
         return names.number(target)

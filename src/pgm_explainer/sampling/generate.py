@@ -20,7 +20,7 @@ from ..variables import Variable
 from .config import SamplingConfig
 from .distinct import predict, samples_together
 from .parts import Batch, Parts
-from .parts.cells import NodeParts, replace_features
+from .parts.nodes import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
 from .samples import Samples, SampleTable, TargetValues

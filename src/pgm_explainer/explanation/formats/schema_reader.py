@@ -21,7 +21,7 @@ from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId, is_edge
-from ...versions import current_versions
+from ...versions import CURRENT_VERSIONS
 from ..explanation import Explanation, target_of
 from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
@@ -189,7 +189,7 @@ def _read_classes(classes: Checked, count: int) -> IntArray:
 
 
 def _read_versions(versions: Checked) -> dict[str, str]:
-    return {name: version.text() for name, version in versions.fields(*current_versions()).items()}
+    return {name: version.text() for name, version in versions.fields(*CURRENT_VERSIONS).items()}
 
 
 def _read_effects(effects: Checked, nodes: IntArray) -> Effects:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .base import Batch, PartKind, Parts
+from .cells import FeatureCells
 from .edges import EDGE_CHANGES, Edges
-from .feature_cells import FeatureCells
 from .features import Features
 from .groups import Groups
 from .mixed import Mixed
