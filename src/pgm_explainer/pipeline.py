@@ -13,7 +13,7 @@ from .arrays import IntArray
 from .batching import Neighbourhoods, SampleCache, memory_blocks, offload, offload_table
 from .diagnosis import diagnose
 from .errors import InputError
-from .execution import ExecutionConfig
+from .execution import ExecutionConfig, in_blocks
 from .explanation import (
     FEATURE_COLUMNS,
     Explanation,
@@ -25,7 +25,6 @@ from .explanation import (
 from .feature_effects import explain_features
 from .graph import Graph
 from .learning import Problem, learn_networks
-from .memory import in_blocks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress

@@ -1,4 +1,4 @@
-"""The table of the effects of all candidates on a prediction, and how precise they are."""
+"""The table of the effects of all candidates on a prediction."""
 
 from __future__ import annotations
 
@@ -16,24 +16,15 @@ from ..sampling import VariableId
 
 __all__ = [
     "EFFECT_COLUMNS",
-    "STAGES",
     "Effect",
     "Effects",
     "PairEffect",
     "agree",
-    "are_precise",
-    "margin",
 ]
 
 EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "significant")
 
 _ROUNDING = 1e-4
-
-STAGES = (500, 1000, 2000, 4000, 8000)
-"""The numbers of samples that ``num_samples="auto"`` tries, in order."""
-_LEADING = 5
-_SHARE = 0.2
-_POINT = 0.01
 
 
 @dataclass(frozen=True)
@@ -170,20 +161,3 @@ def agree(one: Any, two: Any, *keys: str) -> bool:
         np.allclose(*pair(name), _ROUNDING, _ROUNDING * abs(getattr(one, name)).max(initial=0.0))
         for name in EFFECT_COLUMNS[1:-1]
     )
-
-
-def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
-    widths = (effects.high - effects.low)[:_LEADING]
-    return float(widths.max(initial=0.0)) / 2
-
-
-def are_precise(effects: Effects, are_probabilities: bool) -> bool:
-    """Return whether the five strongest effects are known precisely.
-
-    Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
-    one percentage point is always small enough.
-    """
-    strongest = float(np.max(abs(effects.effect), initial=0.0))
-    enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)
-    return margin(effects) <= enough

@@ -21,8 +21,15 @@ from ..arrays import FloatArray, IntArray
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
 from .base import Predictor
-from .torch_state import check_ready, evaluated
-from .torch_tools import SubgraphCache, distinct_samples, first_tensor, same_scores, some_parameter
+from .torch_tools import (
+    SubgraphCache,
+    check_ready,
+    distinct_samples,
+    evaluated,
+    first_tensor,
+    same_scores,
+    some_parameter,
+)
 
 __all__ = ["DglPredictor"]
 

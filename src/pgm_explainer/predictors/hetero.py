@@ -21,13 +21,14 @@ from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
 from .base import Predictor
-from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
     SubgraphCache,
     as_features,
+    check_ready,
     count_hops,
     distinct_samples,
+    evaluated,
     first_tensor,
     flow_of,
     same_scores,

@@ -24,16 +24,16 @@ from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from .base import Predictor
 from .shared_rows import SharedRows
-from .torch_call import ModuleCall
-from .torch_request import Request
+from .torch_call import ModuleCall, Request
 from .torch_rows import RowTensor
-from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
     SubgraphCache,
     as_features,
+    check_ready,
     count_hops,
     distinct_samples,
+    evaluated,
     faster_with_matrix,
     first_tensor,
     flow_of,

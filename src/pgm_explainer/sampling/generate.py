@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..execution import ExecutionConfig
+from ..execution import ExecutionConfig, readable, release_free_memory
 from ..graph import Subgraph
-from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Record, Scratch
