@@ -11,27 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import IntArray, check_name
+from .arrays import IntArray
 from .batching import SampleCache
 from .diagnosis import commonest
-from .effects import STAGES
+from .effects import sample_stages
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
-from .minimal_sets import SearchOptions
+from .minimal_sets import SearchOptions, search_options
 from .model_config import model_config
 from .network import network_config
 from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor
 from .querying import (
-    TASKS,
     GraphModel,
     GraphSetTask,
-    LoneNodeTask,
-    PairTask,
-    Task,
     is_graph_set,
     listed,
     numbered,
@@ -42,13 +38,10 @@ from .sampling import (
     Perturbation,
     Population,
     Samples,
-    SamplingConfig,
     VariableId,
-    as_change,
-    as_perturbation,
-    check_samples,
-    perturbed_columns,
+    bind_parts,
     probe_features,
+    sampling_config,
 )
 from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
@@ -255,35 +248,19 @@ class PGMExplainer:
         source = read_inputs(model, x, edge_index, task, inputs, target_type, names, feature_names)
         self.predictor, self.graph = source.predictor, source.graph
         self.names, self.types = source.names, source.types
-        self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
-        if source.offsets is not None:
-            self._task = GraphSetTask(source.offsets)
-        if task == "edge" and source.types is not None:
-            self._task = PairTask(sources=source.types.sources)
-        self.population = Population(
-            source.x,
-            source.kinds,
-            source.steps,
-            () if source.types is None else source.types.widths_by_kind,
-            source.names,
-            source.feature_names,
-            source.has_integers,
-        )
-        chosen = self.population.feature_numbers(features)
-        columns = perturbed_columns(chosen, self.population)
-        # "auto" draws more samples in stages until the effects are precise enough.
-        if isinstance(num_samples, str):
-            check_name(num_samples, "num_samples", ("auto",))
-            self.stages: tuple[int, ...] = STAGES
-        else:
-            self.stages = (check_samples(num_samples),)
-        sampling = SamplingConfig(
+        self._task = source.task(task, own_predictions)
+        self.population = Population.of(source)
+        self.stages = sample_stages(num_samples)
+        sampling = sampling_config(
+            self.population,
+            task,
+            scores,
             num_samples=self.stages[0],
             parts=parts,
-            perturbation=as_perturbation(perturbation, self.population, columns, task),
+            perturbation=perturbation,
             perturb_probability=perturb_probability,
-            features=chosen,
-            change=as_change(change, scores),
+            features=features,
+            change=change,
             seed=seed,
         )
         self.settings = Settings(
@@ -295,26 +272,7 @@ class PGMExplainer:
         )
         self.settings.check_usable()
         self._recorded = self.settings.recorded()
-        self.parts = sampling.parts.bind(
-            self.graph, self.population, sampling, self.graph.num_nodes
-        )
-        if self.parts.changes_edges and not self.predictor.accepts_edges:
-            raise InputError(
-                f"parts={sampling.parts.name!r} needs a model that is called with edge_index, but "
-                f"this one is a function of the features alone; pass a function of x and "
-                f"edge_index, or a module whose forward takes edge_index"
-            )
-        if self.parts.changes_edge_inputs and not self.predictor.has_edge_inputs(self.graph.whole):
-            raise InputError(
-                "Edges('attributes') needs further inputs of edges, such as edge_weight or "
-                "edge_attr, but the model has none; pass them as inputs= or in the data object "
-                "(a function needs an argument edges)"
-            )
-        if perturbation != "auto" and not self.parts.changes_features:
-            raise InputError(
-                f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
-                f"which are not features; leave it out"
-            )
+        self.parts = bind_parts(sampling, self.graph, self.population, self.predictor, perturbation)
         self._perturbation_checked = False
         self._cache = SampleCache()
 
@@ -438,7 +396,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = _search_options("counterfactual", probability, options)
+        wanted = search_options("counterfactual", probability, options)
         return self._minimal_set(explanation, target, wanted)
 
     def sufficient(
@@ -454,7 +412,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = _search_options("sufficient", probability, options)
+        wanted = search_options("sufficient", probability, options)
         return self._minimal_set(explanation, target, wanted)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
@@ -586,13 +544,6 @@ class PGMExplainer:
         """Return the validated target, with nodes by their index."""
         number = numbered(target, self._task.name, self.names, self.types)
         return self._graph_model.task.check(number, self.graph)
-
-
-def _search_options(kind: str, probability: float, options: dict[str, Any]) -> SearchOptions:
-    known = ("max_size", "num_samples", "max_queries", "change")
-    for name in options:
-        check_name(name, "option", known)
-    return SearchOptions(kind=kind, probability=probability, **options)
 
 
 def explain_graphs(

@@ -8,7 +8,7 @@ continues.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import comb
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray, check_fraction, check_whole_number, is_number
+from .arrays import FloatArray, IntArray, check_fraction, check_name, check_whole_number, is_number
 from .choices import Recorded
 from .errors import InputError, QueryError
 from .execution import ExecutionConfig
@@ -25,7 +25,7 @@ from .explanation import Explanation, MinimalSet
 from .querying import Query
 from .sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
 
-__all__ = ["SearchOptions", "find_minimal_set", "search_order"]
+__all__ = ["SearchOptions", "find_minimal_set", "search_options", "search_order"]
 
 _FIRST_SAMPLE = 2**32
 """The number of the first sample of a search. Explanations use samples below 2**31."""
@@ -75,6 +75,13 @@ class SearchOptions:
         if self.num_samples > _MOST_SAMPLES:
             raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {self.num_samples}")
         check_whole_number(self.max_queries, "max_queries", at_least=1)
+
+
+def search_options(kind: str, probability: float, options: Mapping[str, Any]) -> SearchOptions:
+    """Return the options of a search; raise an InputError if one is unknown."""
+    for name in options:
+        check_name(name, "option", ("max_size", "num_samples", "max_queries", "change"))
+    return SearchOptions(kind=kind, probability=probability, **options)
 
 
 def search_order(explanation: Explanation) -> IntArray:

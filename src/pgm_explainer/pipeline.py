@@ -19,7 +19,9 @@ from .explanation import (
     Explanation,
     FeatureEffects,
     MinimalSet,
+    of_node,
     of_one_graph,
+    renamed,
     shifted,
 )
 from .feature_effects import explain_features
@@ -319,11 +321,12 @@ class Pipeline:
             position = target[1] if isinstance(target, tuple) else None
             explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
         if isinstance(self.model.task, LoneNodeTask):
-            explanation = explanation.of_node()
+            explanation = of_node(explanation)
         names = self.population.names
         if names.labels is None and not explanation.part_labels:
             return explanation
-        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
+        labels = {} if names.labels is None else names.labels
+        return renamed(explanation, labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""

@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
+from pgm_explainer.explanation import renamed
 from pgm_explainer.report.colours import (
     CHANGED,
     CLASSES,
@@ -441,7 +442,7 @@ def test_an_undirected_graph_has_no_heads(parts):
 
 def typed(explanation, types=("paper", "author", "venue")):
     names = {node: (types[node % 3], node) for node in explanation.around.tolist()}
-    return explanation.renamed(names, True)
+    return renamed(explanation, names, True)
 
 
 def test_node_types_have_shapes_and_a_legend(kinds):

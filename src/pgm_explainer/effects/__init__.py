@@ -1,6 +1,6 @@
 """The effect of perturbing each node on a prediction, estimated from the samples of step 1."""
 
-from .estimate import STAGES, EffectProblem, are_precise, estimate_effects, margin
+from .estimate import STAGES, EffectProblem, are_precise, estimate_effects, margin, sample_stages
 from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect, agree
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "are_precise",
     "estimate_effects",
     "margin",
+    "sample_stages",
 ]

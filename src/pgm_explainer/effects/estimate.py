@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
-from ..sampling import Outcome, SampleTable
+from ..arrays import IntArray, check_name
+from ..sampling import Outcome, SampleTable, check_samples
 from ..significance import SignificanceConfig
 from .designs import PerturbedSamples
 from .pairs import Candidates, pair_effects
@@ -18,7 +18,7 @@ from .regression import Cells, StackedFits, fit_all
 from .strengths import strengths
 from .table import Effects, PairEffect
 
-__all__ = ["STAGES", "EffectProblem", "are_precise", "estimate_effects", "margin"]
+__all__ = ["STAGES", "EffectProblem", "are_precise", "estimate_effects", "margin", "sample_stages"]
 
 Vector = NDArray[np.float64]
 
@@ -226,6 +226,14 @@ def _log_p_values(
         outcomes -= (its * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)
+
+
+def sample_stages(num_samples: int | str) -> tuple[int, ...]:
+    """Return the numbers of samples to try in order: one, or several for ``auto``."""
+    if isinstance(num_samples, str):
+        check_name(num_samples, "num_samples", ("auto",))
+        return STAGES
+    return (check_samples(num_samples),)
 
 
 def margin(effects: Effects) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import GRAPH, VariableId, is_edge
+from ..variables import VariableId, is_edge
 from ..versions import CURRENT_VERSIONS
+from .conversions import renamed
 from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "target_of"]
+__all__ = ["Explanation"]
 
 _NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
@@ -296,38 +297,7 @@ class Explanation(Shown):
             raise
         except Exception as error:  # a collection of the caller may raise anything
             raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
-        return self.renamed(labels, self.names.typed)
-
-    def renamed(self, labels: Any, typed: bool) -> Explanation:
-        """Return the same explanation with names by node index.
-
-        Args:
-            typed: whether each name is a pair of a node type and a name.
-        """
-        new = NodeNames.read(labels, self.around.tolist(), typed)
-        if self.part_labels:
-            new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
-        target = target_of(self.task, self.ends, new)
-        network = self.network
-        if network is not None:
-            others = [node for node in network.nodes if node != self.target]
-            renaming = {node: new[self.names.index(node)] for node in others}
-            network = network.renamed({**renaming, self.target: target})
-        return replace(
-            self,
-            target=target,
-            network=network,
-            ranking=replace(self.ranking, names=new),
-            effects=replace(self.effects, names=new),
-            features=None if self.features is None else replace(self.features, names=new),
-            names=new,
-        )
-
-    def of_node(self) -> Explanation:
-        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
-        (node,) = self.ends.tolist()
-        network = None if self.network is None else self.network.renamed({self.target: node})
-        return replace(self, target=node, network=network)
+        return renamed(self, labels, self.names.typed)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
@@ -531,9 +501,3 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
-    """Return the label of a target, given the indices of its nodes."""
-    named = names.of(ends.tolist())
-    return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]

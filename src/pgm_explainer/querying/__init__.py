@@ -2,7 +2,7 @@
 
 from .graph_model import GraphModel, Query
 from .graph_set import GraphSetTask, is_graph_set
-from .inputs import read_inputs
+from .inputs import Inputs, read_inputs
 from .node_types import TypedNodes
 from .subgraph_model import SCORE_KINDS, SubgraphModel
 from .tasks import TASKS, LoneNodeTask, PairTask, Task, listed, numbered
@@ -12,6 +12,7 @@ __all__ = [
     "TASKS",
     "GraphModel",
     "GraphSetTask",
+    "Inputs",
     "LoneNodeTask",
     "PairTask",
     "Query",

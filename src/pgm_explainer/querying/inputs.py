@@ -24,7 +24,7 @@ from ..predictors import (
     as_predictor,
     is_torch_module,
 )
-from .graph_set import is_graph_set, read_graphs
+from .graph_set import GraphSetTask, is_graph_set, read_graphs
 from .naming import (
     own_feature_names,
     own_names,
@@ -35,6 +35,7 @@ from .naming import (
 )
 from .node_types import TypedNodes
 from .sources import Source, has_graph, read_source
+from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = ["Inputs", "read_inputs"]
 
@@ -74,6 +75,14 @@ class Inputs:
     def width(self) -> int:
         """The number of features of a node, at each time step if there are several."""
         return int(self.x.shape[1]) // (self.steps or 1)
+
+    def task(self, name: str, own_predictions: bool) -> Task:
+        """Return the task with this name, for these inputs."""
+        if self.offsets is not None:
+            return GraphSetTask(self.offsets)
+        if name == "edge" and self.types is not None:
+            return PairTask(sources=self.types.sources)
+        return TASKS[name] if own_predictions else LoneNodeTask()
 
 
 def read_inputs(

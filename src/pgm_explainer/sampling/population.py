@@ -14,6 +14,7 @@ from ..arrays import FloatArray, IntArray, as_list
 from ..errors import InputError
 from ..feature_names import FeatureNames
 from ..node_names import NodeNames
+from ..querying import Inputs
 
 __all__ = ["Population"]
 
@@ -43,6 +44,19 @@ class Population:
     names: NodeNames = field(default_factory=NodeNames)
     feature_names: FeatureNames = ()
     has_integers: bool = False
+
+    @classmethod
+    def of(cls, source: Inputs) -> Population:
+        """Return the population of validated inputs."""
+        return cls(
+            source.x,
+            source.kinds,
+            source.steps,
+            () if source.types is None else source.types.widths_by_kind,
+            source.names,
+            source.feature_names,
+            source.has_integers,
+        )
 
     @property
     def width(self) -> int:

@@ -22,7 +22,8 @@ from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId, is_edge
 from ...versions import CURRENT_VERSIONS
-from ..explanation import Explanation, target_of
+from ..conversions import target_of
+from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
