@@ -383,8 +383,9 @@ class Explanation(Shown):
     def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
         """Return why the model predicts this, in three to six sentences with their numbers.
 
-        They say what is predicted, which parts speak for it and which against it (the target's own
-        features first, if they were explained), what was tried, and how sure this is.
+        They say what is predicted, which parts make it more likely and which less likely (the
+        target's own features first, if they were explained, with their values), what was tried,
+        and how sure this is.
 
         Args:
             audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values

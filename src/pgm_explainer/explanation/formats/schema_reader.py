@@ -23,7 +23,7 @@ from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId, is_edge
 from ...versions import current_versions
 from ..explanation import Explanation, target_of
-from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
+from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 
@@ -221,12 +221,17 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
         its,
         column,
         **_read_numbers(fields, shape),
+        **{name: fields[name].array(shape, _finite_or_none, np.float64) for name in FEATURE_LEVELS},
         untested=fields["untested"].whole_number(),
         left_out=fields["left_out"].whole_number(),
         **about,
     )
     _check_intervals(read, features)
     return read
+
+
+def _finite_or_none(cell: Checked) -> float | None:
+    return cell.or_none(Checked.finite)
 
 
 def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:
