@@ -85,7 +85,8 @@ class PGMExplainer:
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
         names: a name for each node: a list, or a mapping from node indices to names; for a
-            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            ``HeteroData`` graph, a mapping from node types to these; for many graphs, a list with
+            the names of each graph. Nodes of a single graph can then be given by
             name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
             still an index, unless names are integers too.
         feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from
@@ -257,7 +258,7 @@ class PGMExplainer:
         self.names, self.types = source.names, source.types
         self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
         if source.offsets is not None:
-            self._task = GraphSetTask(source.offsets)
+            self._task = GraphSetTask(source.offsets, source.titles)
         if task == "edge" and source.types is not None:
             self._task = PairTask(sources=source.types.sources)
         self.population = Population(

@@ -311,15 +311,20 @@ class Pipeline:
         around = explanation.around
         classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
         explanation = replace(explanation, node_classes=classes)
-        if isinstance(self.model.task, GraphSetTask):
-            position = target[1] if isinstance(target, tuple) else None
-            explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
-        if isinstance(self.model.task, LoneNodeTask):
+        task, names = self.model.task, self.population.names
+        labels: Any = {} if names.labels is None else names.labels
+        if isinstance(task, GraphSetTask):
+            (first, stop), position = (
+                task.nodes(target),
+                target[1] if isinstance(target, tuple) else None,
+            )
+            explanation = of_one_graph(explanation, first, stop, position, task.title(target))
+            labels = labels[first:stop] if names else {}
+        if isinstance(task, LoneNodeTask):
             explanation = explanation.of_node()
-        names = self.population.names
         if not names and not explanation.part_labels:
             return explanation
-        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
+        return explanation.renamed(labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""

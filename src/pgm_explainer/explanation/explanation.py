@@ -81,6 +81,7 @@ class Explanation(Shown):
         feature_names: the names of the feature columns; empty if they have none. In a graph with
             several node types, a mapping from each type to its names; see :meth:`feature_name`.
         position: of one of many graphs, its position among them; else None.
+        title: of one of many graphs, what it is called; empty if it has no name.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
@@ -110,6 +111,7 @@ class Explanation(Shown):
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     position: int | None = field(default=None, repr=False)
+    title: str = field(default="", repr=False)
     feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
 
@@ -497,7 +499,11 @@ class Explanation(Shown):
         return to_html(self, path)
 
     def __repr__(self) -> str:
-        return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+        graph = "" if self.position is None else f", position={self.position}"
+        graph += f", title={self.title!r}" if self.title else ""
+        return (
+            f"Explanation(target={self.target!r}{graph}, nodes={self.nodes}, held={self.held:.3f})"
+        )
 
     def _repr_html_(self) -> str:
         from ..report.notebook import to_notebook_html

@@ -21,7 +21,7 @@ from .effects import (
     widening_of,
 )
 from .measure import Measure, figures, measure_of, p_value, percent, share_of, value_text
-from .names import predicted_values, printable, value_labels, variable_label
+from .names import graph_label, predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
 from .wording import Wording, part_mention, wording_of
@@ -339,7 +339,7 @@ class Writer:
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
         if explanation.position is not None:
-            return self.say("graph_of_many", name=str(explanation.position))
+            return self.say("graph_of_many", name=graph_label(explanation))
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:

@@ -50,6 +50,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "target": plain_name(explanation.target),
         "ends": explanation.ends.tolist(),
         "position": explanation.position,
+        "title": explanation.title,
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],

@@ -36,6 +36,7 @@ _FIELDS = (
     "target",
     "ends",
     "position",
+    "title",
     "explained_class",
     "probability",
     "values",
@@ -111,6 +112,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         area=area,
         part_members=members,
         position=fields["position"].or_none(Checked.whole_number),
+        title=fields["title"].text(),
         feature_names=known,
         features=fields["features"].or_none(
             lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
