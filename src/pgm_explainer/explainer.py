@@ -78,7 +78,8 @@ class PGMExplainer:
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
         names: a name for each node: a list, or a mapping from node indices to names; for a
-            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            ``HeteroData`` graph, a mapping from node types to these; for many graphs, a list with
+            the names of each graph. Nodes of a single graph can then be given by
             name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
             still an index, unless names are integers too.
         feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from

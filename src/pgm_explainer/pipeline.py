@@ -317,15 +317,17 @@ class Pipeline:
             else samples.predicted_classes(around),
             **about,
         )
-        if isinstance(self.model.task, GraphSetTask):
+        task, names = self.model.task, self.population.names
+        labels: Any = {} if names.labels is None else names.labels
+        if isinstance(task, GraphSetTask):
+            first, stop = task.nodes(target)
             position = target[1] if isinstance(target, tuple) else None
-            explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
-        if isinstance(self.model.task, LoneNodeTask):
+            explanation = of_one_graph(explanation, first, stop, position, task.title(target))
+            labels = labels[first:stop] if names else {}
+        if isinstance(task, LoneNodeTask):
             explanation = of_node(explanation)
-        names = self.population.names
-        if names.labels is None and not explanation.part_labels:
+        if not names and not explanation.part_labels:
             return explanation
-        labels = {} if names.labels is None else names.labels
         return renamed(explanation, labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:

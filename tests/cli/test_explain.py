@@ -287,3 +287,20 @@ def test_a_class_is_given_by_name(folder, explain):
     code, out, _ = explain("--target", "0", "--json", *names)
     assert code == 0
     assert json.loads(out)["explained_class"] == 0
+
+
+def test_graphs_of_a_folder_have_the_names_of_their_files_and_nodes(explain, folder):
+    (folder / "many").mkdir()
+    for name, size in (("ethanol", 4), ("water", 3)):
+        names = np.array([f"{name[0]}{at}" for at in range(size)])
+        edges = np.array([[0, 1], [1, 0]])
+        np.savez(folder / "many" / name, x=VISITS[:size], edge_index=edges, names=names)
+    (folder / "sums.py").write_text(
+        "def model(x, edge_index):\n"
+        "    return __import__('numpy').stack([4 + 0 * x[:, 0, 0], x.sum((1, 2))], -1)\n"
+    )
+    options = ("--task", "graph", "--target", "all", "--report", "{target}.md")
+    code, _, err = explain(*options, model="sums:model", graph="many")
+    assert code == 0, err
+    assert "class 1 for graph 1 (water)" in (folder / "1.md").read_text()
+    assert "node e1" in (folder / "0.md").read_text()

@@ -151,8 +151,22 @@ def read_folder(path: Path) -> GraphInput:
                 f"{file} has the array {other[0]!r}; a file of many has only x and edge_index: "
                 f"save a list of Data objects with torch.save instead"
             )
-    pairs = [(graph.x, graph.edge_index) for graph in graphs]
+    pairs = [_Pair.of(graph, file.stem) for graph, file in zip(graphs, files, strict=True)]
     return GraphInput(pairs, feature_names=graphs[0].feature_names)
+
+
+class _Pair(tuple[Any, Any]):
+    """The features and edges of one of many graphs, with its title and the names of its nodes."""
+
+    title: str
+    node_names: list[str] | None
+
+    @classmethod
+    def of(cls, graph: GraphInput, title: str) -> _Pair:
+        pair = cls((graph.x, graph.edge_index))
+        pair.title = title
+        pair.node_names = None if graph.names is None else list(map(str, graph.names))
+        return pair
 
 
 def _npz(path: Path) -> GraphInput:

@@ -110,7 +110,8 @@ def explain_dataset(
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
-    if names is None and made.types is None and recipe.named.names:
+    many = made.offsets is not None  # whose names are in the explanations
+    if names is None and made.types is None and recipe.named.names and not many:
         names = recipe.named.names.of(range(made.graph.num_nodes))
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..explainer import PGMExplainer
+from ..feature_names import feature_name
 from ..storage.checked import plain_name
 from ..variables import is_edge
 
@@ -16,8 +17,8 @@ __all__ = ["label_from_text", "label_to_text", "node_types", "type_of"]
 def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
     """Return the type of each node of one of many graphs; None for nodes of a single graph.
 
-    A node with one-hot features has the type of its only column that is not 0, such as
-    ``"type 3"``. Other nodes have none.
+    A node with one-hot features has the type of its only column that is not 0: the name of this
+    feature or, without names, ``"type 3"``. Other nodes have none.
     """
     offsets = explainer.offsets
     if offsets is None:
@@ -25,7 +26,10 @@ def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
     x = explainer.population.x[offsets[target] : offsets[target + 1]]
     one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
     columns = x.argmax(axis=1).tolist()
-    return [f"type {column}" if one_hot[at] else None for at, column in enumerate(columns)]
+    names = explainer.feature_names
+    called = [str(feature_name(names, column)) for column in columns]
+    called = called if names else [f"type {column}" for column in columns]
+    return [each if one_hot[at] else None for at, each in enumerate(called)]
 
 
 def type_of(label: Any, types: Sequence[str | None]) -> str | None:

@@ -60,7 +60,7 @@ def of_node(explanation: Explanation) -> Explanation:
 
 
 def of_one_graph(
-    explanation: Explanation, first: int, stop: int, position: int | None = None
+    explanation: Explanation, first: int, stop: int, position: int | None = None, title: str = ""
 ) -> Explanation:
     """Return the explanation with nodes numbered in their own graph, and other parts after them.
 
@@ -69,6 +69,7 @@ def of_one_graph(
         first: the first node of the graph.
         stop: the first node of the next graph.
         position: the position of the graph among all graphs.
+        title: what the graph is called; empty if it has no name.
     """
     labels = explanation.part_labels
     numbers = {part: stop - first + at for at, part in enumerate(sorted(labels))}
@@ -96,6 +97,7 @@ def of_one_graph(
         explanation,
         target=GRAPH,
         position=position,
+        title=title,
         ranking=renumbered(explanation.ranking),
         effects=replace(renumbered(explanation.effects), pairs=tuple(pairs)),
         network=network,

@@ -84,6 +84,7 @@ class Explanation(Shown):
         feature_names: the names of the feature columns; empty if they have none. In a graph with
             several node types, a mapping from each type to its names; see :meth:`feature_name`.
         position: of one of many graphs, its position among them; else None.
+        title: of one of many graphs, what it is called; empty if it has no name.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
@@ -113,6 +114,7 @@ class Explanation(Shown):
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     position: int | None = field(default=None, repr=False)
+    title: str = field(default="", repr=False)
     feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
 
@@ -355,8 +357,9 @@ class Explanation(Shown):
     def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
         """Return why the model predicts this, in three to six sentences with their numbers.
 
-        They say what is predicted, which parts speak for it and which against it (the target's own
-        features first, if they were explained), what was tried, and how sure this is.
+        They say what is predicted, which parts make it more likely and which less likely (the
+        target's own features first, if they were explained, with their values), what was tried,
+        and how sure this is.
 
         Args:
             audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
@@ -468,7 +471,11 @@ class Explanation(Shown):
         return to_html(self, path)
 
     def __repr__(self) -> str:
-        return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+        graph = "" if self.position is None else f", position={self.position}"
+        graph += f", title={self.title!r}" if self.title else ""
+        return (
+            f"Explanation(target={self.target!r}{graph}, nodes={self.nodes}, held={self.held:.3f})"
+        )
 
     def _repr_html_(self) -> str:
         from ..report.notebook import to_notebook_html

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..arrays import (
     FloatArray,
     IntArray,
@@ -28,7 +30,9 @@ from .graph_set import GraphSetTask, is_graph_set, read_graphs
 from .naming import (
     own_feature_names,
     own_names,
+    own_title,
     read_feature_names,
+    read_graph_names,
     read_node_names,
     read_typed_feature_names,
     read_typed_names,
@@ -54,6 +58,7 @@ class Inputs:
         types: the node types, if there are several.
         feature_names: the names of feature columns, if they have any.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
+        titles: of many graphs, what each is called; empty if it has no name.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
         has_integers: whether some features are integers, which must stay integers.
@@ -68,6 +73,7 @@ class Inputs:
     types: TypedNodes | None = None
     feature_names: FeatureNames = ()
     offsets: IntArray | None = None
+    titles: Sequence[str] = ()
     steps: int | None = None
     has_integers: bool = False
 
@@ -79,7 +85,7 @@ class Inputs:
     def task(self, name: str, own_predictions: bool) -> Task:
         """Return the task with this name, for these inputs."""
         if self.offsets is not None:
-            return GraphSetTask(self.offsets)
+            return GraphSetTask(self.offsets, self.titles)
         if name == "edge" and self.types is not None:
             return PairTask(sources=self.types.sources)
         return TASKS[name] if own_predictions else LoneNodeTask()
@@ -99,12 +105,14 @@ def read_inputs(
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if edge_index is None and is_graph_set(x):
-        if names is not None:
-            raise InputError("names are those of the nodes of one graph; leave them out")
         found = _read_many(model, x, task, inputs, target_type)
         if feature_names is None:
             feature_names = own_feature_names(x[0], found.width)
-        return replace(found, feature_names=read_feature_names(feature_names, found.width))
+        return replace(
+            found,
+            names=read_graph_names(names, x, np.diff(found.offsets).tolist()),
+            feature_names=read_feature_names(feature_names, found.width),
+        )
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -224,6 +232,7 @@ def _read_many(
         graph,
         _layers_of(predictor),
         offsets=joined.offsets,
+        titles=[own_title(graphs[at]) for at in range(len(graphs))],
         steps=steps,
         has_integers=x.dtype.kind in "iu",
     )

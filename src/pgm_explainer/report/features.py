@@ -14,7 +14,7 @@ import numpy as np
 from ..printing import label_of, printable
 from ..variables import VariableId
 from .effects import direction_of, level_words, widening_of
-from .measure import Measure, measure_of, p_value, plain_measure
+from .measure import Measure, measure_of, p_value, plain_measure, value_text
 from .names import aligned, shorten
 from .wording import Wording
 
@@ -68,10 +68,17 @@ class ShownFeature:
 
     @property
     def label(self) -> str:
-        """The feature and, unless it is the target's own, its node: ``feature 3 of node 7``."""
-        return (
-            self.feature if self.is_target else f"{self.feature} of {node_words(self.effect.node)}"
-        )
+        """The feature, its node unless it is the target, and its value if it is known.
+
+        For example, ``feature 3 of node 7 (0.83)``.
+        """
+        node = "" if self.is_target else f" of {node_words(self.effect.node)}"
+        return f"{self.feature}{node}" + (f" ({self.value})" if self.value else "")
+
+    @property
+    def value(self) -> str:
+        """The value of the feature, if it is known."""
+        return value_text(self.effect.value)
 
 
 def node_words(node: VariableId) -> str:
@@ -145,12 +152,14 @@ def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[st
     """Yield a table of the strongest significant features, starting with its header."""
     shown = shown_features(features, most=MOST_FEATURES)
     ways = [""] if any(each.direction == "both" for each in shown) else []
-    yield ["feature", "node", "effect", "95% interval", "strength", "p", *ways]
+    values = ["value"] if any(each.value for each in shown) else []
+    yield ["feature", "node", *values, "effect", "95% interval", "strength", "p", *ways]
     for each in shown:
         effect = each.effect
         yield [
             shorten(printable(effect.feature), _NAME),
             shorten(label_of(effect.node), _NAME) + (" (target)" if each.is_target else ""),
+            *(each.value for _ in values),
             measure.signed(effect.effect),
             measure.interval(effect.low, effect.high),
             f"{effect.strength:.2f}",

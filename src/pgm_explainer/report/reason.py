@@ -20,14 +20,14 @@ from .effects import (
     shown_effects,
     widening_of,
 )
-from .measure import Measure, figures, measure_of, p_value, percent, share_of
-from .names import predicted_values, printable, value_labels, variable_label
+from .measure import Measure, figures, measure_of, p_value, percent, share_of, value_text
+from .names import graph_label, predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
 from .wording import Wording, part_mention, wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..explanation import Explanation, FeatureEffect
 
 __all__ = ["Writer", "reason_sentences", "reason_text"]
 
@@ -51,7 +51,7 @@ def reason_sentences(
     """Return why the model predicts this, in three to six sentences.
 
     In order: the prediction; the target's own features, if they were explained; the parts that
-    speak for the prediction, and against it; what was tried; how sure this is, and about what.
+    make the prediction more likely, and less likely; what was tried; how sure this is.
 
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
@@ -161,13 +161,26 @@ class Writer:
         told, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
-            name = printable(each.feature)
-            named = not isinstance(each.feature, int)
-            feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+            feature = self._feature(each)
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure, widening))
         return told
+
+    def _feature(self, found: FeatureEffect) -> Sentence:
+        """Return the name of a feature with its value, if that is known, and how usual this is."""
+        name, value = printable(found.feature), value_text(found.value)
+        named = not isinstance(found.feature, int)
+        feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+        if not value:
+            return feature
+        nodes = self.say("all_nodes")
+        if self.explanation.names.typed and isinstance(found.node, tuple):
+            nodes = self.say("all_nodes_of_type", name=printable(found.node[0]))
+        about: dict[str, str | Sentence] = {"feature": feature, "value": value, "nodes": nodes}
+        if np.isnan(found.mean):
+            return self.say("feature_category", share=percent(found.share), **about)
+        return self.say("feature_value", mean=value_text(found.mean), **about)
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
@@ -326,7 +339,7 @@ class Writer:
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
         if explanation.position is not None:
-            return self.say("graph_of_many", name=str(explanation.position))
+            return self.say("graph_of_many", name=graph_label(explanation))
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:

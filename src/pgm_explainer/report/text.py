@@ -23,7 +23,17 @@ from .effects import (
 from .facts import Fact, fact_nodes, informative_facts, single_facts
 from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
 from .measure import measure_of, p_value
-from .names import aligned, class_label, listed, pad, predicted_values, printable, shorten, width
+from .names import (
+    aligned,
+    class_label,
+    graph_label,
+    listed,
+    pad,
+    predicted_values,
+    printable,
+    shorten,
+    width,
+)
 from .reason import reason_sentences
 from .roles import idle_nodes
 from .terms import describe_kept, describe_terms
@@ -250,7 +260,7 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
         target: the name of the target.
         chance: text about the probability of the explained class, placed after it.
     """
-    graph = "The graph" if explanation.position is None else f"Graph {explanation.position}"
+    graph = "The graph" if explanation.position is None else f"Graph {graph_label(explanation)}"
     named = {"graph": graph, "edge": f"The pair {target}", "node": f"Node {target}"}
     subject = named[explanation.task]
     explained, predicted = explanation.explained_class, explanation.predicted_class

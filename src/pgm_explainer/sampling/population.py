@@ -19,6 +19,8 @@ from ..querying import Inputs
 __all__ = ["Population"]
 
 _RELATIVE_TOLERANCE = 1e-6
+_ROWS = 4096
+"""How many rows are looked at together, to save memory."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,25 @@ class Population:
             return True
         return bool((x == np.rint(x)).all()) and len(np.unique(x, axis=0)) < len(x)
 
+    def levels(self, nodes: IntArray, features: IntArray) -> dict[str, NDArray[np.float64]]:
+        """Return the value of a feature of each node, and how usual it is among nodes of its type.
+
+        Returns:
+            ``value``; ``mean`` of all nodes, which is NaN for categories (integers, or zeros and
+            ones); and ``share`` of nodes with this value, which is NaN for other features. With
+            time steps a feature has several values, and nothing is returned.
+        """
+        if self.steps is not None:
+            return {}
+        kind, value = self._kind_of(nodes), self.x[nodes, features].astype(np.float64)
+        mean = self._mean[kind, features].astype(np.float64)
+        share = np.where(value == 1, mean, 1 - mean)
+        share[~self._is_binary[kind, features]] = np.nan
+        if self.has_integers:  # and so is their mean, which is no share
+            for at in range(len(nodes)):
+                share[at] = (self.x[self._members[kind[at]], features[at]] == value[at]).mean()
+        return {"value": value, "mean": np.where(np.isnan(share), mean, np.nan), "share": share}
+
     def another(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
         """Return a random other node of the same type for each uniform ``[..., nodes]``."""
         order, first, count, rank = self._groups
@@ -203,6 +224,16 @@ class Population:
         # Clipped, so that rounding does not change the mean of equal numbers.
         means = [self._of(members).mean(axis=0, dtype=np.float64) for members in self._members]
         return np.clip(np.stack(means).astype(self.x.dtype), self._low, self._high)
+
+    @cached_property
+    def _is_binary(self) -> NDArray[np.bool_]:
+        """Whether each feature of each type has only zeros and ones, and both of them."""
+        found = (self._low == 0) & (self._high == 1)
+        for kind, members in enumerate(self._members):
+            for start in range(0, len(members), _ROWS):
+                x = self.x[members[start : start + _ROWS]]
+                found[kind] &= ((x == 0) | (x == 1)).all(axis=0)
+        return found
 
     @cached_property
     def _low(self) -> FloatArray:

@@ -24,7 +24,7 @@ from ...variables import MOST_LEVELS, VariableId, is_edge
 from ...versions import CURRENT_VERSIONS
 from ..conversions import target_of
 from ..explanation import Explanation
-from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
+from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 
@@ -37,6 +37,7 @@ _FIELDS = (
     "target",
     "ends",
     "position",
+    "title",
     "explained_class",
     "probability",
     "values",
@@ -112,6 +113,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         area=area,
         part_members=members,
         position=fields["position"].or_none(Checked.whole_number),
+        title=fields["title"].text(),
         feature_names=known,
         features=fields["features"].or_none(
             lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
@@ -222,12 +224,17 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
         its,
         column,
         **_read_numbers(fields, shape),
+        **{name: fields[name].array(shape, _finite_or_none, np.float64) for name in FEATURE_LEVELS},
         untested=fields["untested"].whole_number(),
         left_out=fields["left_out"].whole_number(),
         **about,
     )
     _check_intervals(read, features)
     return read
+
+
+def _finite_or_none(cell: Checked) -> float | None:
+    return cell.or_none(Checked.finite)
 
 
 def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:

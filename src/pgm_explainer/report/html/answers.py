@@ -151,6 +151,7 @@ def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
         node_key(shown.number),
         shown.feature,
         label_of(effect.node) + (" (target)" if shown.is_target else ""),
+        _typeset(shown.value),
         *_numbers(effect, measure),
         f"{effect.strength:.2f}",
         p_value(effect.log_p),
