@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, as_array, is_number
-from ..errors import InputError
+from ..arrays import IntArray, as_array
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
@@ -99,23 +98,6 @@ class Effects(NodeTable[Effect]):
 
     column_names: ClassVar = EFFECT_COLUMNS
     row_type: ClassVar = Effect
-
-    def scaled(self, factor: float) -> Effects:
-        """Return the same effects in another unit."""
-        if not is_number(factor):
-            raise InputError(f"factor must be a finite number, not {factor!r}")
-        pairs = [
-            replace(
-                pair,
-                **{
-                    name: factor * getattr(pair, name)
-                    for name in ("joint", "excess", "low", "high")
-                },
-            )
-            for pair in self.pairs
-        ]
-        columns = {name: factor * getattr(self, name) for name in ("effect", "low", "high")}
-        return replace(self, **columns, pairs=tuple(pairs))
 
     def keeping(self, *nodes: IntArray) -> Effects:
         """Return the effects of these nodes, and the pairs among them."""
