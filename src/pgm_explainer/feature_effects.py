@@ -138,7 +138,8 @@ class _Experiment:
             (found,) = estimate_effects(samples.table, [problem], chance, significance)
             options |= {name: getattr(found, name) for name in EFFECT_COLUMNS[1:]}
             cells = self.parts.split(found.nodes)
-            yield target, FeatureEffects(*cells, **options, **self.population.levels(*cells))
+            options |= self.population.levels(*cells)
+            yield target, FeatureEffects(*cells, **options)
 
 
 @dataclass

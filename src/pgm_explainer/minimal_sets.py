@@ -9,7 +9,7 @@ continues.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import comb
 from typing import Any
@@ -37,6 +37,8 @@ _POOL = 32
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
+_EXAMPLES = 200
+"""The number of successful samples among which the most frequent values are found."""
 _MOST_SAMPLES = 1_000_000
 
 Members = tuple[int, ...]
@@ -136,8 +138,8 @@ def find_minimal_set(
         search.reject(found)
     if found is None or share < options.probability:
         raise QueryError(_refusal(options, search, len(order), trials.queries))
-    chosen = order[list(found)]
-    return chosen, MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
+    result = MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
+    return order[list(found)], replace(result, values=trials.values(found))
 
 
 def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:
@@ -209,6 +211,7 @@ class _Trials:
         self._every = np.union1d(within, self.order)
         self._at = np.searchsorted(self._every, self.order)
         count = self.options.num_samples
+        self._succeeded: IntArray = np.empty(0, dtype=np.int64)
         self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
 
     def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -236,6 +239,26 @@ class _Trials:
 
         interval = binomtest(round(share * count), count).proportion_ci(method="wilson")
         return share, float(interval.low), float(interval.high)
+
+    def values(self, members: Members) -> tuple[str, ...]:
+        """Return what the set that was checked last was changed into; see :class:`MinimalSet`.
+
+        Among equally frequent values, those of the first sample are returned.
+        """
+        population, parts = self.population, self.order[list(members)]
+        nodes = parts[parts < len(population.x)]
+        if self.options.kind == "sufficient":
+            own = dict(zip(nodes.tolist(), population.types(population.x[nodes]), strict=True))
+            return tuple(own.get(part) or "" for part in parts.tolist())
+        perturbed = np.zeros((len(self._succeeded), len(self._every)), dtype=bool)
+        perturbed[:, self._at[list(members)]] = True
+        places = self.query.model.subgraph.positions(nodes)
+        rows = self._batch(self._succeeded, perturbed).x[:, places]
+        flat = rows.reshape(len(rows), -1)
+        _, first, count = np.unique(flat, axis=0, return_index=True, return_counts=True)
+        new = dict(zip(nodes.tolist(), rows[first[np.lexsort((first, -count))[0]]], strict=True))
+        differ = population.difference
+        return tuple(differ(part, new[part]) if part in new else "" for part in parts.tolist())
 
     @staticmethod
     def _samples(first: int, count: int) -> IntArray:
@@ -288,7 +311,9 @@ class _Trials:
             changed[some], moved[some] = self.judge(after)
         self.queries += len(rows)
         shape = (len(sets), len(samples))
-        success = (changed != keeps).reshape(shape).mean(axis=1)
+        succeeded = (changed != keeps).reshape(shape)
+        self._succeeded = samples[succeeded[-1]][:_EXAMPLES]
+        success = succeeded.mean(axis=1)
         return success, (-moved if keeps else moved).reshape(shape).mean(axis=1)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..explainer import PGMExplainer
-from ..feature_names import feature_name
 from ..storage.checked import plain_name
 from ..variables import is_edge
 
@@ -23,13 +22,8 @@ def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
     offsets = explainer.offsets
     if offsets is None:
         return None
-    x = explainer.population.x[offsets[target] : offsets[target + 1]]
-    one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
-    columns = x.argmax(axis=1).tolist()
-    names = explainer.feature_names
-    called = [str(feature_name(names, column)) for column in columns]
-    called = called if names else [f"type {column}" for column in columns]
-    return [each if one_hot[at] else None for at, each in enumerate(called)]
+    population = explainer.population
+    return population.types(population.x[offsets[target] : offsets[target + 1]])
 
 
 def type_of(label: Any, types: Sequence[str | None]) -> str | None:

@@ -105,14 +105,10 @@ def read_inputs(
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if edge_index is None and is_graph_set(x):
-        found = _read_many(model, x, task, inputs, target_type)
+        found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:
             feature_names = own_feature_names(x[0], found.width)
-        return replace(
-            found,
-            names=read_graph_names(names, x, np.diff(found.offsets).tolist()),
-            feature_names=read_feature_names(feature_names, found.width),
-        )
+        return replace(found, feature_names=read_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -209,7 +205,12 @@ def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArr
 
 
 def _read_many(
-    model: Any, graphs: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
+    model: Any,
+    graphs: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: Any,
+    names: Any,
 ) -> Inputs:
     """Return many graphs as one, with the further inputs of data objects joined."""
     if task != "graph" or target_type is not None:
@@ -231,6 +232,7 @@ def _read_many(
         x,
         graph,
         _layers_of(predictor),
+        names=read_graph_names(names, graphs, np.diff(joined.offsets).tolist()),
         offsets=joined.offsets,
         titles=[own_title(graphs[at]) for at in range(len(graphs))],
         steps=steps,

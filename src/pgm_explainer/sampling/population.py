@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_list
 from ..errors import InputError
-from ..feature_names import FeatureNames
+from ..feature_names import FeatureNames, feature_title
 from ..node_names import NodeNames
 from ..querying import Inputs
 
 __all__ = ["Population"]
 
 _RELATIVE_TOLERANCE = 1e-6
+_MOST_LISTED = 3
 _ROWS = 4096
 """How many rows are looked at together, to save memory."""
 
@@ -166,6 +167,42 @@ class Population:
             for at in range(len(nodes)):
                 share[at] = (self.x[self._members[kind[at]], features[at]] == value[at]).mean()
         return {"value": value, "mean": np.where(np.isnan(share), mean, np.nan), "share": share}
+
+    def types(self, x: FloatArray) -> list[str | None]:
+        """Return the type of each row of features, if it is one-hot; else None.
+
+        The type is the name of its only column that is not 0 or, without names, ``"type 3"``.
+        """
+        one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
+        names = () if isinstance(self.feature_names, Mapping) else self.feature_names
+        called = names or [f"type {column}" for column in range(x.shape[1])]
+        found = zip(one_hot.tolist(), x.argmax(axis=1).tolist(), strict=True)
+        return [called[column] if there and not self.widths else None for there, column in found]
+
+    def difference(self, node: int, row: FloatArray) -> str:
+        """Return in words how a row of features differs from that of a node: ``C → O``.
+
+        Of features that are not one-hot, those are listed that differ most in relation to their
+        range. Features of several time steps are not compared.
+        """
+        own = self.x[node]
+        before, after = self.types(np.stack((own, row)))
+        if before is not None and after is not None:
+            return f"{before} → {after}" if before != after else f"still {before}"
+        if self.steps is not None:
+            return ""
+        kind = int(self._kind_of(np.array([node]))[0])
+        spread = np.where(self._high[kind] > self._low[kind], self._high[kind] - self._low[kind], 1)
+        apart = abs(row - own) / spread
+        order = np.argsort(-apart, kind="stable")[: np.count_nonzero(apart)].tolist()
+        title = partial(feature_title, self.feature_names, node_type=self._kind_name(kind))
+        said = [f"{title(at)} {own[at]:.3g} → {row[at]:.3g}" for at in order[:_MOST_LISTED]]
+        more = len(order) - len(said)
+        said += [f"{more} more feature{'s' if more > 1 else ''}"] if more else []
+        return ", ".join(said)
+
+    def _kind_name(self, kind: int) -> str | None:
+        return self.widths[kind][0] if self.widths else None
 
     def another(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
         """Return a random other node of the same type for each uniform ``[..., nodes]``."""

@@ -220,11 +220,11 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
     column: IntArray = fields["features"].array(shape, Checked.whole_number, np.int64)
     if not np.isin(its, nodes).all() or len(set(zip(its, column, strict=True))) < len(its):
         raise FileError(f"{features.place} must list features of nodes in the ranking, each once")
+    levels = {name: fields[name].array(shape, _finite_or_none, float) for name in FEATURE_LEVELS}
     read = FeatureEffects(
         its,
         column,
-        **_read_numbers(fields, shape),
-        **{name: fields[name].array(shape, _finite_or_none, np.float64) for name in FEATURE_LEVELS},
+        **{**_read_numbers(fields, shape), **levels},
         untested=fields["untested"].whole_number(),
         left_out=fields["left_out"].whole_number(),
         **about,
