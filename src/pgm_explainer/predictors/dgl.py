@@ -98,10 +98,7 @@ class DglPredictor(Predictor):
         return scores[:, 0] if self.task == "graph" else scores
 
     def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
-        mode = self._modes.get(part)
-        if mode is None:
-            mode = self._find_mode(part, features[0])
-            self._modes.remember(part, mode)
+        mode = self._modes.find(part, lambda: self._find_mode(part, features[0]))
         copies = self._copies
         if copies is None or copies.part is not part:
             copies = self._copies = _Copies(part, features.device, mode.self_loops)
