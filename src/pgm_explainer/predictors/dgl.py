@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
 from .base import Predictor
@@ -76,8 +76,7 @@ class DglPredictor(Predictor):
         output: Callable[[Any], Any] | None = None,
     ) -> None:
         check_ready(model)
-        if not isinstance(task, str) or task not in _TASKS:
-            raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
+        check_name(task, "task", _TASKS)
         if output is not None and not callable(output):
             raise InputError(f"output must be a function of the model's output, not {output!r}")
         _dgl()

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from .base import Predictor, SharedRows
@@ -82,12 +82,8 @@ class TorchModulePredictor(Predictor):
         batching: str = "auto",
         many_graphs: bool = False,
     ) -> None:
-        for what, value, known in (
-            ("batching", batching, ("auto", *BATCHINGS)),
-            ("task", task, _TASKS),
-        ):
-            if not isinstance(value, str) or value not in known:
-                raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+        check_name(batching, "batching", ("auto", *BATCHINGS))
+        check_name(task, "task", _TASKS)
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
         if output is not None and not callable(output):

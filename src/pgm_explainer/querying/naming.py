@@ -13,7 +13,6 @@ from ..node_names import NodeNames
 __all__ = [
     "own_feature_names",
     "own_names",
-    "read_feature_names",
     "read_node_names",
     "read_typed_feature_names",
     "read_typed_names",
@@ -92,11 +91,6 @@ def _plain(name: Any) -> Any:
 
 def _is_node(key: Any, count: int) -> bool:
     return isinstance(key, int) and not isinstance(key, bool) and 0 <= key < count
-
-
-def read_feature_names(given: Any, width: int) -> FeatureNames:
-    """Return the names of ``width`` feature columns; empty if None is given."""
-    return check_feature_names(given, width)
 
 
 def read_typed_names(given: Any, sizes: Mapping[str, int]) -> tuple[NodeNames, ...]:
