@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
-from .arrays import check_whole_number
+from .arrays import check_optional_flag, check_whole_number
 from .errors import InputError
 
 __all__ = [
@@ -57,8 +57,7 @@ class ExecutionConfig:
         if self.samples_per_call is not None:
             count = check_whole_number(self.samples_per_call, "samples_per_call", at_least=1)
             object.__setattr__(self, "samples_per_call", count)
-        if self.progress is not None and not isinstance(self.progress, bool):
-            raise InputError(f"progress must be True, False or None, not {self.progress!r}")
+        check_optional_flag(self.progress, "progress")
 
     @cached_property
     def memory(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import IntArray
+from .arrays import IntArray, check_flag
 from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import sample_stages
@@ -19,7 +19,7 @@ from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
-from .minimal_sets import SearchOptions, search_options
+from .minimal_sets import search_options
 from .model_config import model_config
 from .network import network_config
 from .node_names import NodeNames
@@ -397,8 +397,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = search_options("counterfactual", probability, options)
-        return self._minimal_set(explanation, target, wanted)
+        return self._minimal_set("counterfactual", explanation, target, probability, options)
 
     def sufficient(
         self,
@@ -413,8 +412,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = search_options("sufficient", probability, options)
-        return self._minimal_set(explanation, target, wanted)
+        return self._minimal_set("sufficient", explanation, target, probability, options)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
@@ -450,9 +448,7 @@ class PGMExplainer:
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
     def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
-        if not isinstance(with_features, bool):
-            raise InputError(f"with_features must be True or False, not {with_features!r}")
-        if with_features:
+        if check_flag(with_features, "with_features"):
             self.check_features()
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
@@ -496,11 +492,12 @@ class PGMExplainer:
         return self._graph_model.task.check(target, self.graph)
 
     def _minimal_set(
-        self, explanation: Explanation, target: Any, options: SearchOptions
+        self, kind: str, explanation: Explanation, target: Any, probability: float, options: Any
     ) -> MinimalSet:
+        wanted = search_options(kind, probability, options)
         checked = self._target_of(explanation, target)
         self._check_perturbation()
-        return self._pipeline().minimal_set(checked, explanation, options)
+        return self._pipeline().minimal_set(checked, explanation, wanted)
 
     def _pipeline(self, num_samples: int | None = None) -> Pipeline:
         settings, recorded = self.settings, self._recorded

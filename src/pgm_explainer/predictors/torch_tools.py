@@ -28,6 +28,7 @@ __all__ = [
     "faster_with_matrix",
     "first_tensor",
     "flow_of",
+    "gives",
     "like_floats",
     "same_scores",
     "some_parameter",
@@ -71,6 +72,14 @@ class SubgraphCache(Generic[Found]):
     def get(self, part: Subgraph) -> Found | None:
         """Return the value of a subgraph; None if it is not cached."""
         return next((found for known, found in self._found if known() is part), None)
+
+    def find(self, part: Subgraph, find: Callable[[], Found]) -> Found:
+        """Return the value of a subgraph, which is computed if it is not cached."""
+        found = self.get(part)
+        if found is None:
+            found = find()
+            self.remember(part, found)
+        return found
 
     def remember(self, part: Subgraph, found: Found) -> None:
         """Store the value of a subgraph; the oldest entries are dropped."""
@@ -153,6 +162,14 @@ def same_scores(one: Tensor, other: Tensor) -> bool:
     if one.shape != other.shape:
         return False
     return bool((one - other).abs().max() <= _SAME_WITHIN * other.abs().max())
+
+
+def gives(call: Callable[[], Tensor], expected: Tensor) -> bool:
+    """Return whether a call gives the expected scores; False if the model does not support it."""
+    try:
+        return same_scores(call(), expected)
+    except UNSUPPORTED:
+        return False
 
 
 def first_tensor(answer: Any) -> Any:

@@ -5,7 +5,7 @@ from .graph_set import GraphSetTask, is_graph_set
 from .inputs import Inputs, read_inputs
 from .node_types import TypedNodes
 from .subgraph_model import SCORE_KINDS, SubgraphModel
-from .tasks import TASKS, LoneNodeTask, PairTask, Task, listed, numbered
+from .tasks import TASKS, LoneNodeTask, listed, numbered
 
 __all__ = [
     "SCORE_KINDS",
@@ -14,10 +14,8 @@ __all__ = [
     "GraphSetTask",
     "Inputs",
     "LoneNodeTask",
-    "PairTask",
     "Query",
     "SubgraphModel",
-    "Task",
     "TypedNodes",
     "is_graph_set",
     "listed",

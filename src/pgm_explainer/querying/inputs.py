@@ -16,7 +16,7 @@ from ..arrays import (
     check_features,
 )
 from ..errors import InputError, PGMExplainerWarning
-from ..feature_names import FeatureNames
+from ..feature_names import FeatureNames, check_feature_names
 from ..graph import Graph
 from ..node_names import NodeNames
 from ..predictors import (
@@ -31,7 +31,6 @@ from .naming import (
     own_feature_names,
     own_names,
     own_title,
-    read_feature_names,
     read_graph_names,
     read_node_names,
     read_typed_feature_names,
@@ -108,7 +107,7 @@ def read_inputs(
         found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:
             feature_names = own_feature_names(x[0], found.width)
-        return replace(found, feature_names=read_feature_names(feature_names, found.width))
+        return replace(found, feature_names=check_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -151,7 +150,7 @@ def read_inputs(
         found,
         has_integers=features.dtype.kind in "iu",
         names=read_node_names(names, len(features)),
-        feature_names=read_feature_names(feature_names, found.width),
+        feature_names=check_feature_names(feature_names, found.width),
     )
 
 

@@ -15,7 +15,6 @@ __all__ = [
     "own_feature_names",
     "own_names",
     "own_title",
-    "read_feature_names",
     "read_graph_names",
     "read_node_names",
     "read_typed_feature_names",
@@ -140,11 +139,6 @@ def _plain(name: Any) -> Any:
 
 def _is_node(key: Any, count: int) -> bool:
     return isinstance(key, int) and not isinstance(key, bool) and 0 <= key < count
-
-
-def read_feature_names(given: Any, width: int) -> FeatureNames:
-    """Return the names of ``width`` feature columns; empty if None is given."""
-    return check_feature_names(given, width)
 
 
 def read_typed_names(given: Any, sizes: Mapping[str, int]) -> tuple[NodeNames, ...]:

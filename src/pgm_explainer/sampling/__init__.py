@@ -40,10 +40,8 @@ from .perturbation import (
     Perturbation,
     RandomWhereConstant,
     as_perturbation,
-    check_changes,
     check_columns,
     new_features,
-    perturbed_columns,
 )
 from .population import Population
 from .randomness import Draws
@@ -93,13 +91,11 @@ __all__ = [
     "batch_size",
     "bind_parts",
     "check_change_fits",
-    "check_changes",
     "check_columns",
     "check_samples",
     "draw_samples",
     "new_features",
     "perturbed_batch",
-    "perturbed_columns",
     "probe_features",
     "sampling_config",
     "still_valid",
