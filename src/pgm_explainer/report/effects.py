@@ -204,7 +204,11 @@ def effects_caption(explanation: Explanation) -> str:
     parts = wording_of(explanation.settings).counted(of)
     what = measure_of(explanation).what
     have = "has" if found <= 1 else "have"
-    return f"{found or 'None'} of {parts} {have} a significant effect on {what} ({level})."
+    order = " The strongest come first, by the size of their changes in either direction."
+    return (
+        f"{found or 'None'} of {parts} {have} a significant effect on {what} ({level})."
+        f"{order if found > 1 else ''}"
+    )
 
 
 def own_sentences(explanation: Explanation) -> Iterator[Sentence]:

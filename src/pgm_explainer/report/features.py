@@ -133,6 +133,9 @@ def _caption(features: FeatureEffects, what: str, level: str = "") -> str:
             f"{features.untested:,} more {are} rarely or never changed by the perturbation and "
             f"{'was' if features.untested == 1 else 'were'} not tested."
         )
+    if found > 1:
+        own = "the target's own first, " if len(features.ends) else ""
+        said.append(f"They are listed with {own}the strongest on top.")
     if found and len(features.ends) and not (features.significant & features.own).any():
         said.append("None of the target's own features has a significant effect.")
     return " ".join(said)

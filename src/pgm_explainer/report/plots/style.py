@@ -155,7 +155,8 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
     for text in axes.get_yticklabels():
         text.set_parse_math(False)
     axes.tick_params(axis="x", labelsize=points(9))
-    axes.set_ylim(max(_FEWEST_ROWS, len(names)) - 0.4, -0.6)
+    fewest = min(_FEWEST_ROWS, rows_that_fit(axes))  # bars of a few rows are not too thick
+    axes.set_ylim(max(fewest, len(names)) - 0.4, -0.6)
     axes.spines[["top", "right"]].set_visible(False)
 
 
