@@ -174,6 +174,14 @@ def test_atoms_name_the_nodes_where_rdkit_is_missing(nitro, monkeypatch):
     assert {"N2", "O3", "O4", "C0", "C1"} <= set(texts(figure))
 
 
+def test_names_that_have_the_symbol_do_not_repeat_it(nitro, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    named = nitro.named(["C1", "C2", "N3", "9", "O5"])
+    with pytest.warns(PGMExplainerWarning, match="RDKit"):
+        figure = named.plot("neighbourhood", atoms=ATOMS)
+    assert {"C1", "C2", "N3", "O9", "O5"} <= set(texts(figure))
+
+
 def test_a_molecule_is_drawn_by_rdkit(nitro):
     pytest.importorskip("rdkit")
     for options in ({"molecule": "CC[N+](=O)[O-]"}, {"atoms": ATOMS}):

@@ -398,7 +398,7 @@ def test_axes_have_their_own_size(kinds):
 def test_a_column_of_a_paper_is_readable(crowd, kind, long):
     """In 3.3 by 2.5 inches, no text is cut off, and names do not overlap."""
     explanation = crowd(60, 5).named(LONG) if long else crowd(60, 5)
-    figure = drawn(explanation.plot(kind, figsize=(3.3, 2.5), font_size=8))
+    figure = drawn(explanation.plot(kind, figsize=(3.3, 2.5)))
     axes = figure.axes[0]
     assert tuple(figure.get_size_inches()) == (3.3, 2.5)
     whole = figure.bbox
@@ -414,6 +414,19 @@ def test_a_column_of_a_paper_is_readable(crowd, kind, long):
         assert "more are not drawn" in axes.get_title()
         shown = axes.get_yticklabels()
     assert overlap([Text.get_window_extent(text) for text in shown]) < 0.12
+
+
+@pytest.mark.parametrize("kind", ["effects", "ranking"])
+def test_rows_of_a_small_plot_do_not_overlap(crowd, kind):
+    """By default, without a font size."""
+    figure = drawn(crowd(40).plot(kind, figsize=(3.3, 2.5)))
+    (axes,) = figure.axes
+    names = [each for each in axes.get_yticklabels() if each.get_text()]
+    assert len(names) >= 4
+    assert all(each.get_size() >= 6 for each in (*names, axes.title))
+    assert overlap([each.get_window_extent() for each in names]) == 0
+    with plt.rc_context({"font.size": 12}):  # which the user has chosen
+        assert crowd(40).plot(kind, figsize=(3.3, 2.5)).axes[0].title.get_size() == 12
 
 
 def test_text_has_the_size_that_is_wanted(kinds):
@@ -459,7 +472,7 @@ def test_node_types_have_shapes_and_a_legend(kinds):
 def test_names_never_overlap_and_the_title_counts_those_left_out(crowd):
     explanation = crowd(60, 12, max_nodes=12, num_samples=3000).named(LONG)
     for figsize in ((6.5, 6.5), (4, 4), (3.3, 2.5)):
-        figure = drawn(explanation.plot("neighbourhood", figsize=figsize))
+        figure = drawn(explanation.plot("neighbourhood", figsize=figsize, font_size=10))
         axes = figure.axes[0]
         boxes = [Text.get_window_extent(text) for text in axes.texts]  # without a line to the mark
         assert overlap(boxes) == 0

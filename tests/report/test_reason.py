@@ -134,10 +134,46 @@ def test_the_prediction_comes_first(kinds):
         assert kinds[kind].reason().startswith(opening), kind
 
 
+def test_the_strongest_pair_is_told(kinds):
+    explanation = kinds["node"]
+    pair = explanation.effects.pairs[0]
+    first, second = pair.nodes
+    joint, total = (
+        f"{100 * number:+.1f}".replace("-", "−")
+        for number in (pair.joint, pair.joint - pair.excess)
+    )
+    assert (
+        f"; node {first} and node {second} together change the probability of class 2 by {joint} "
+        f"percentage points, not by {total}, the sum of their single effects."
+    ) in explanation.reason()
+    assert abs(pair.excess) == max(abs(each.excess) for each in explanation.effects.pairs)
+    small = replace(explanation.effects, pairs=(replace(pair, excess=0.005),))
+    assert "together" not in replace(explanation, effects=small).reason()
+    assert len(plain_sentences(explanation)) <= 6
+
+
+def test_rows_of_a_report_are_in_the_order_of_the_number_shown(kinds, tmp_path):
+    table = features_of((14, 0, -0.1, True), (14, 1, -0.3, True), (8, 2, -0.9, True))
+    effects = kinds["node"].effects
+    strength = np.linspace(0.1, 1, len(effects))[::-1]
+    shuffled = replace(effects, strength=strength)  # not in the order of the effects
+    explanation = replace(kinds["node"], features=table, effects=shuffled)
+    text = explanation.report(tmp_path / "why.md").read_text()
+    rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("|")][2:]
+    sizes = [abs(float(number.replace("−", "-"))) for _, number in rows]
+    assert sizes[:3] == [30.0, 10.0, 90.0]  # the target's own features first
+    found = sizes[3 : 3 + int(effects.significant.sum())]
+    assert found == sorted(found, reverse=True)
+
+
 def test_evidence_for_and_against_is_told_apart(kinds):
     explanation = kinds["node"]
     for_it, against = [
-        next(each for each in explanation.reason().split(". ") if each.endswith(ending))
+        next(
+            each.partition("; node")[0]
+            for each in explanation.reason().split(". ")
+            if ending in each
+        )
         for ending in ("makes class 2 more likely", "makes class 2 less likely")
     ]
     for each in explanation.effects:

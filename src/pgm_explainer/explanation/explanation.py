@@ -407,7 +407,7 @@ class Explanation(Shown):
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
             options: ``figsize`` (width and height in inches), ``font_size`` (in points), and ``ax``
                 (axes of matplotlib to draw into; not for both). A small plot, such as one column
-                of a paper (``figsize=(3.3, 2.5), font_size=8``), shows fewer bars and shorter
+                of a paper (``figsize=(3.3, 2.5)``), has smaller text, fewer bars and shorter
                 names. ``max_shown``, the maximum number of nodes or bars to draw (not for the
                 network). For the neighbourhood of a molecule, ``molecule`` (SMILES or an RDKit
                 molecule whose atoms are the nodes, in order) draws it with RDKit, and ``atoms`` (a

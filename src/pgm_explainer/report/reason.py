@@ -24,7 +24,7 @@ from .measure import Measure, figures, measure_of, p_value, percent, share_of, v
 from .names import graph_label, predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
-from .wording import Wording, part_mention, wording_of
+from .wording import Wording, part_mention, wording_for, wording_of
 
 if TYPE_CHECKING:
     from ..explanation import Explanation, FeatureEffect
@@ -33,6 +33,8 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
+_PAIR = 0.01
+"""The least difference from the sum of two effects on a probability that is told."""
 _NEGLIGIBLE = 0.001
 """Changes of a probability below this are not worth a sentence each."""
 
@@ -128,7 +130,34 @@ class Writer:
                 for direction, group in _by_direction(features).items()
             ]
             yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
-        yield from self._parts(own_none=not features)
+        *others, last = self._parts(own_none=not features)
+        yield from [*others, self._with_pair(last)]
+
+    def _with_pair(self, sentence: Sentence) -> Sentence:
+        """Return a sentence with the strongest pair whose joint effect is not the sum of both."""
+        pairs, is_class = (
+            self.explanation.effects.pairs,
+            self.explanation.explained_class is not None,
+        )
+        worth = [each for each in pairs if abs(each.excess) >= _PAIR or not is_class]
+        if not worth or (not is_class and len(self.explanation.values) > 1):
+            return sentence
+        pair, measure = worth[0], measure_of(self.explanation)
+        first, second = (
+            self._part(each, wording_for(self.explanation, each)) for each in pair.nodes
+        )
+        said = self.say(
+            "together",
+            first=first,
+            second=second,
+            measured=self.about["measured"],
+            joint=measure.with_unit(measure.signed(pair.joint)).replace("-", "−"),
+            sum=measure.signed(pair.joint - pair.excess).replace("-", "−"),
+        )
+        *before, end = sentence
+        if not isinstance(end, str) or not end.endswith("."):
+            return [*sentence, *said]
+        return [*before, end.removesuffix("."), *said, "."]
 
     @property
     def _hardly_moves(self) -> bool:

@@ -43,6 +43,7 @@ _FIELDS = {
     "further": _CLAUSE,
     "varies": _CLAUSE,
     "more": _CLAUSE,
+    "together": "first second measured joint sum",
     # names and phrases
     "replacing": "part",
     "replacing_own": "part",
@@ -154,6 +155,10 @@ _MANAGER = {
         "{action} changes {measured}, but it is not clear in which direction ({mean} on average)"
     ),
     "more": "{action} by {number} ({low} to {high})",
+    "together": (
+        "; {first} and {second} together change {measured} by {joint}, not by {sum}, the sum of "
+        "their single effects"
+    ),
     "replacing": "replacing the data of {part}",
     "replacing_own": "replacing the data of {part} itself",
     "replacing_feature": "replacing {feature} of {part}",

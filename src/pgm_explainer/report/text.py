@@ -20,9 +20,10 @@ from .effects import (
     plain,
     shown_effects,
 )
+from .effects import column_words as effect_columns
 from .facts import Fact, fact_nodes, informative_facts, single_facts
 from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
-from .measure import measure_of, p_value
+from .measure import measure_of
 from .names import (
     aligned,
     class_label,
@@ -133,28 +134,15 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     way = "evidence" if is_class else "direction"
     yield [noun, "effect", "95% interval", way, "strength", "p"]
     for each in found:
-        effect = each.effect
-        yield [
-            _name(effect.node) + (" (target)" if each.is_target else ""),
-            measure.signed(effect.effect),
-            measure.interval(effect.low, effect.high),
-            evidence_word(each.direction, explanation),
-            f"{effect.strength:.2f}",
-            p_value(effect.log_p),
-        ]
+        evidence = evidence_word(each.direction, explanation)
+        yield [_name(each.effect.node) + each.target_note, *each.numbers(measure, evidence)]
 
 
 def effect_column_words(explanation: Explanation) -> str:
     """Explain the columns of :func:`effect_rows`."""
-    measure = measure_of(explanation)
-    unit = f", in {measure.unit}" if measure.unit else ""
     words = wording_of(explanation.settings)
     perturbed = f"the {words.noun} is {words.perturbed}"
-    return (
-        f"effect: mean change when {perturbed}{unit}; {_evidence_words(explanation)}strength: size "
-        f"of the change in either direction, relative to the strongest; p: p-value of the test for "
-        f"no effect."
-    )
+    return effect_columns(perturbed, measure_of(explanation), _evidence_words(explanation))
 
 
 def _evidence_words(explanation: Explanation) -> str:
