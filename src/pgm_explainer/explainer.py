@@ -508,7 +508,6 @@ class PGMExplainer:
             self._graph_model,
             self.parts,
             self.population,
-            self.types,
             settings,
             recorded,
             self.execution,

@@ -30,7 +30,7 @@ from .learning import Problem, learn_networks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query, TypedNodes
+from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query
 from .sampling import (
     Parts,
     Population,
@@ -58,7 +58,6 @@ class Pipeline:
         model: the model and its graph.
         parts: what is perturbed.
         population: the features of all nodes.
-        types: the node types, if there are several.
         settings: the options that an explanation depends on.
         recorded: the same options as an explanation stores them.
         execution: memory, batch and progress options, which do not change an explanation.
@@ -68,7 +67,6 @@ class Pipeline:
     model: GraphModel
     parts: Parts
     population: Population
-    types: TypedNodes | None
     settings: Settings
     recorded: Settings
     execution: ExecutionConfig
