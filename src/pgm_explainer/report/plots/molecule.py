@@ -127,10 +127,10 @@ def draw_molecule(explanation: Explanation, axes: Axes, molecule: Any) -> None:
     drawing.FinishDrawing()
     axes.imshow(imread(BytesIO(drawing.GetDrawingText()), format="png"))
     directions = {each.direction for each in view.effects.values()}
-    measure = measure_of(explanation)
+    colours = {"falls": FALLS, "rises": RISES}
     entries = [
-        (Patch(facecolor=colour, edgecolor=INK), text)
-        for kind, colour, text in (("falls", FALLS, measure.falls), ("rises", RISES, measure.rises))
+        (Patch(facecolor=colours[kind], edgecolor=INK), text)
+        for kind, text in measure_of(explanation).directions.items()
         if kind in directions
     ]
     if entries:
