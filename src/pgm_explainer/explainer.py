@@ -556,7 +556,8 @@ def explain_graphs(
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
-        One explanation for each graph, in order. Nodes are numbered from 0 in each graph.
+        One explanation for each graph, in order. Nodes are numbered from 0 in each graph, unless
+        they have names: ``names`` is then a list with the names of each graph.
 
     Examples:
         >>> import numpy as np

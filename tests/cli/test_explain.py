@@ -294,7 +294,7 @@ def test_a_class_is_given_by_name(folder, explain):
     assert json.loads(out)["explained_class"] == 0
 
 
-def test_graphs_of_a_folder_have_the_names_of_their_files_and_nodes(explain, folder):
+def test_graphs_of_a_folder_have_the_names_of_their_files_and_nodes(explain, shell, folder):
     (folder / "many").mkdir()
     for name, size in (("ethanol", 4), ("water", 3)):
         names = np.array([f"{name[0]}{at}" for at in range(size)])
@@ -305,8 +305,13 @@ def test_graphs_of_a_folder_have_the_names_of_their_files_and_nodes(explain, fol
         "    return __import__('numpy').stack([4 + 0 * x[:, 0, 0], x.sum((1, 2))], -1)\n"
     )
     options = ("--task", "graph", "--target", "all", "--report", "{target}.md")
-    code, _, err = explain(*options, model="sums:model", graph="many")
+    code, _, err = explain(*options, "--output", "all.json", model="sums:model", graph="many")
     assert code == 0, err
+    code, out, _ = shell("show", "all.json", "--target", "1")
+    assert code == 0
+    assert "class 1 for graph 1 (water)" in out
+    code, _, err = shell("query", "all.json")
+    assert "choose one with --target: 0, 1" in err
     assert "class 1 for graph 1 (water)" in (folder / "1.md").read_text()
     assert "node e1" in (folder / "0.md").read_text()
 

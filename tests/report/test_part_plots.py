@@ -194,6 +194,16 @@ def test_a_molecule_is_drawn_by_rdkit(nitro):
         plt.close(figure)
 
 
+def test_rdkit_writes_names_without_the_symbol(nitro, monkeypatch):
+    chem = pytest.importorskip("rdkit.Chem")
+    from pgm_explainer.report.plots.molecule import draw_molecule
+
+    drawn = chem.MolFromSmiles("CC[N+](=O)[O-]")
+    named = nitro.named(["C1", "C", "N3", "9", "O5"])
+    draw_molecule(named, plt.figure().subplots(), drawn)
+    assert [atom.GetProp("atomNote") for atom in drawn.GetAtoms()] == ["1", "C", "3", "9", "5"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -89,7 +89,7 @@ def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
     expected = sorted(to_rgb(CLASSES[classes[node]]) for node in around)
     assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
     shown = [names[number] for number in sorted(set(classes[around].tolist()))]
-    verbs = [f"{verb} the probability of class <b>" for verb in ("lowers", "raises")]
+    verbs = [f"perturbing it {verb} the probability of class <b>" for verb in ("lowers", "raises")]
     assert legend_of(axes) == ["target", "node of the network", *verbs, *shown]
 
 
@@ -115,7 +115,7 @@ def test_nodes_without_a_class_are_filled_by_direction(kinds):
     falls = [each for each in explanation.effects if each.high < 0]
     lowering = [each for each in falls if each.significant and each.node in explanation.nodes]
     assert filled.count(FALLS) == len(lowering) > 0
-    assert "lowers the probability of class 2" in legend_of(axes)
+    assert "perturbing it lowers the probability of class 2" in legend_of(axes)
 
 
 def bars(axes):

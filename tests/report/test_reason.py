@@ -152,6 +152,14 @@ def test_the_strongest_pair_is_told(kinds):
     assert len(plain_sentences(explanation)) <= 6
 
 
+def test_a_feature_without_a_direction_is_told_only_alone(kinds):
+    table = features_of((14, 0, -0.3, True), (14, 1, 0.001, True))
+    both = replace(kinds["node"], features=table)
+    assert "count_in" not in plain_sentences(both)[1]
+    alone = replace(kinds["node"], features=features_of((14, 1, 0.001, True)))
+    assert "“count_in” of node 14 changes" in plain_sentences(alone)[1]
+
+
 def test_rows_of_a_report_are_in_the_order_of_the_number_shown(kinds, tmp_path):
     table = features_of((14, 0, -0.1, True), (14, 1, -0.3, True), (8, 2, -0.9, True))
     effects = kinds["node"].effects

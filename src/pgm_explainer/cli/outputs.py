@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file, write_figure
 from .names import spelled
+from .saved import called
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -136,10 +137,8 @@ def _files(
 
 
 def _file_name(explanation: Explanation) -> str:
-    """Return what a target is called in the name of a file; of many graphs, its position."""
-    position = explanation.position
-    text = spelled(explanation.target) if position is None else f"{position}"
-    return _UNSAFE.sub("_", text)[:_LONGEST] or "_"
+    """Return what a target is called in the name of a file."""
+    return _UNSAFE.sub("_", spelled(called(explanation)))[:_LONGEST] or "_"
 
 
 def _templates(options: argparse.Namespace) -> Any:

@@ -122,12 +122,15 @@ class Writer:
     def _effects(self) -> Iterator[Sentence]:
         """Yield what changes the prediction: the target's own features, then parts."""
         features = self._features()
+        groups = _by_direction(features)
+        if len(groups) > 1:
+            groups.pop("varies", None)  # it says little beside one with a direction
         if features:
             clauses = [
                 self.say(
                     f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
                 )
-                for direction, group in _by_direction(features).items()
+                for direction, group in groups.items()
             ]
             yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
         *others, last = self._parts(own_none=not features)

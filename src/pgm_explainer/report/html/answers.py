@@ -106,7 +106,7 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     return {
         "caption": effects_caption(explanation),
         "column": _column(measure),
-        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "directions": measure.directions,
         "bars": [
             _bar(each, measure, part_label(explanation, each.number), explanation) for each in bars
         ],
@@ -135,7 +135,7 @@ def features_part(explanation: Explanation) -> dict[str, Any] | None:
         "title": FEATURES,
         "caption": caption,
         "column": _column(measure),
-        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "directions": measure.directions,
         "bars": [_bar(each, measure, each.label, explanation) for each in found],
         "more": f"… and {more} more: see all features below." if more else "",
         "about": about,

@@ -108,7 +108,8 @@ def _draw_bars(
     unit = f", in {measure.unit}" if measure.unit else ""
     label_values(axes, f"effect on {measure.what}{unit}")
     name_rows(axes, names)
-    kinds = {_FALLS: measure.falls, _RISES: measure.rises, _WEAK: "not significant"}
+    falls, rises = measure.directions.values()
+    kinds = {_FALLS: falls, _RISES: rises, _WEAK: "not significant"}
     interval = Line2D([], [], color=INK, marker="|"), "95% interval"
     explain_bars(axes, kinds, {_fill(each) for each in shown}, interval)
 

@@ -195,7 +195,7 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     elif view.is_explaining.any():
         entries.append((_mark("white", "o", 9, 2), "node of the network"))
     entries += part_entries(view, measure)
-    for colour, text in ((FALLS, measure.falls), (RISES, measure.rises)):
+    for colour, text in zip((FALLS, RISES), measure.directions.values(), strict=True):
         if any(text == said for _, said in entries):
             continue
         if colour in colours and view.classes:

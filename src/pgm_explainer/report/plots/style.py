@@ -46,7 +46,7 @@ Fill = tuple[str, str]
 _FEWEST_ROWS = 5
 _BELOW, _LINE = 0.45, 0.15
 """The height of an axis with its label, and of each further line of the label, in inches."""
-_TITLE, _LABEL, _KEY = 60, 40, 6
+_TITLE, _LABEL, _KEY = 60, 60, 6
 """The most letters of a line of a title and of a label of a legend, and those that a key takes."""
 _ONE_COLUMN = 4
 """The most entries of a legend in one column, unless only one is wanted."""
