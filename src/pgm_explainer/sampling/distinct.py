@@ -18,29 +18,27 @@ from ..querying import SubgraphModel
 from .parts import Batch
 from .randomness import hashed
 
-__all__ = ["predict", "samples_together"]
+__all__ = ["predict_graphs", "samples_together"]
 
 _MEMORY_SHARE = 16
 
 
-def samples_together(model: SubgraphModel, x: FloatArray, at_once: int, max_memory: int) -> int:
+def samples_together(original: FloatArray, at_once: int, max_memory: int) -> int:
     """Return the number of samples among which equal ones are found.
 
     Args:
-        x: the features of all nodes.
+        original: the unperturbed features ``[n, F]`` of the graphs.
         at_once: the number of samples per call of the model.
         max_memory: in bytes; a sixteenth of it would hold the features of these samples.
     """
-    nodes = len(model.subgraph.nodes)
-    if model.outputs.graphs(nodes) is None:
-        return at_once
-    wanted = max_memory // _MEMORY_SHARE // max(1, nodes * x.shape[1] * x.itemsize)
+    wanted = max_memory // _MEMORY_SHARE // max(1, original.nbytes)
     return max(at_once, wanted // 8 * 8)  # the table of samples packs 8 of them into a byte
 
 
-def predict(
+def predict_graphs(
     model: SubgraphModel,
     original: FloatArray,
+    graphs: tuple[IntArray, IntArray],
     batch_of: Callable[[slice], Batch],
     count: int,
     at_once: int,
@@ -50,17 +48,12 @@ def predict(
 
     Args:
         original: the unperturbed features ``[n, F]``.
+        graphs: the graph of each node, and of each prediction.
         batch_of: returns the inputs of the model in some of the samples.
-        count: the number of samples; at most ``at_once``, unless the predictions are of graphs.
+        count: the number of samples.
         at_once: the number of samples per call of the model.
         advance: called with the number of samples that are done.
     """
-    graphs = model.outputs.graphs(len(original))
-    if graphs is None:
-        batch = batch_of(slice(0, count))
-        answer = model(batch.x, batch.edges)
-        advance(count)
-        return answer
     graph_of, predicted = graphs
     blocks = [slice(at, min(at + at_once, count)) for at in range(0, count, at_once)]
     changes = _Changes.of(
