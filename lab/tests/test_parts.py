@@ -60,12 +60,12 @@ class Bonds(torch.nn.Module):
 
 @pytest.mark.parametrize("probability", [0.0, 0.5])
 def test_the_true_effect_of_an_edge_is_the_fall_without_it(probability):
-    x = np.array([[1.0], [2.0], [-0.75], [1.0]], dtype=np.float32)
+    x = np.array([[1.0], [2.0], [-0.875], [1.0]], dtype=np.float32)
     edges = [(0, 1), (1, 2), (0, 3)]
     ends = np.array(edges).T
     case = Case(Bonds(), x, np.concatenate((ends, ends[::-1]), axis=1), task="graph")
     found = true_edge_effects(case, None, edges, (0, 0), probability, budget=120)
-    weights = np.array([4.0, -3.0, 2.0])  # both directions
+    weights = np.array([4.0, -3.5, 2.0])  # both directions
 
     def chance(kept):
         return 1 / (1 + np.exp(-(kept @ weights)))
