@@ -126,7 +126,9 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
         raise FileError(f"{choice.place} cannot be used: {error}") from None
     missing = set(made.describe().parameters).difference(parameters)
     if missing:
-        raise FileError(f"{choice.place} has no field {min(missing)!r}: the file is incomplete")
+        raise FileError(
+            f"{choice.place} has no field {brief(min(missing))}: the file is incomplete"
+        )
     return made
 
 

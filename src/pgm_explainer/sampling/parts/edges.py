@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import IntArray
+from ...arrays import IntArray, check_name, check_optional_flag
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph, SampledEdges, Subgraph
-from ...limits import brief
 from ...variables import VariableId
 from ..population import Population
 from ..randomness import Draws
@@ -47,15 +46,8 @@ class Edges(Described):
     name: str = field(default="edges", init=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.how, str) or self.how not in EDGE_CHANGES:
-            raise InputError(
-                f"unknown change of edges {brief(self.how)}; choose one of: "
-                f"{', '.join(EDGE_CHANGES)}"
-            )
-        if not isinstance(self.undirected, (bool, type(None))):
-            raise InputError(
-                f"undirected must be True, False or None, not {brief(self.undirected)}"
-            )
+        check_name(self.how, "change of edges", EDGE_CHANGES)
+        check_optional_flag(self.undirected, "undirected")
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int
