@@ -13,6 +13,7 @@ from pgm_explainer import (
     Edges,
     Explanation,
     Groups,
+    HttpPredictor,
     InputError,
     PGMExplainer,
     PGMExplainerError,
@@ -149,6 +150,13 @@ CALLS = {
     "times as members": lambda _: Groups({"a": np.zeros((2, 2), "m8[s]")}, of="edges"),
     "member": lambda _: PGMExplainer(model, X, RING, parts=Groups({"a": [Raising("b")]})),
     "document": lambda _: explanation_from_dict(OddMapping(a=1)),
+    "headers": lambda _: HttpPredictor("http://no", headers=OddMapping(a="b")),
+    "font": lambda found: found.plot("effects", font_size=1e-320),
+    "width": lambda found: found.plot("effects", figsize=(np.timedelta64("NaT"), 1)),
+    "names of groups": lambda _: Groups([deep(), 1]),
+    "nested graphs": lambda _: explain_graphs(
+        model, [(X, torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]))]
+    ),
     "row": lambda found: found.effects["a"],
     "row that is not there": lambda found: found.effects[10**30],
     "rows to keep": lambda found: found.features.keeping(np.zeros(3)),
@@ -190,6 +198,7 @@ def test_a_probability_near_zero_is_usable():
 ODD_CALLS = (
     *({"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}, {"target": torch.tensor(3)}),
     *({"index": torch.zeros(0, dtype=int)}, {"edge_index": torch.tensor(3)}),
+    *({"index": torch.eye(8).to_sparse()}, {"target": torch.zeros(8, device="meta")}),
 )
 
 
