@@ -1,6 +1,7 @@
 """Messages of errors show any value in a few letters, and no value can prevent them."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from pgm_explainer import (
     Groups,
     HttpPredictor,
     InputError,
+    LargeMove,
     PGMExplainer,
     PGMExplainerError,
+    TopFraction,
     explain_dataset,
     explain_graphs,
 )
@@ -124,6 +127,11 @@ class OddFloat(float):
     __gt__ = __le__ = __ge__ = __lt__
 
 
+class NoAttributes:
+    def __getattr__(self, name):
+        raise KeyError("own")
+
+
 class OddMapping(dict):
     def items(self):
         raise KeyError("own")
@@ -150,6 +158,9 @@ CALLS = {
     "times as members": lambda _: Groups({"a": np.zeros((2, 2), "m8[s]")}, of="edges"),
     "member": lambda _: PGMExplainer(model, X, RING, parts=Groups({"a": [Raising("b")]})),
     "document": lambda _: explanation_from_dict(OddMapping(a=1)),
+    "model": lambda _: PGMExplainer(NoAttributes(), X, RING),
+    "noise": lambda _: LargeMove(noise=10**400),
+    "large font": lambda found: found.plot("effects", font_size=10**400),
     "headers": lambda _: HttpPredictor("http://no", headers=OddMapping(a="b")),
     "font": lambda found: found.plot("effects", font_size=1e-320),
     "width": lambda found: found.plot("effects", figsize=(np.timedelta64("NaT"), 1)),
@@ -184,6 +195,18 @@ def test_rows_end_as_those_of_any_sequence(found):
         found.effects[99]
     assert len(list(iter(found.effects))) == len(found.effects)
     assert found.effects[-1] == list(found.effects)[-1]
+
+
+def test_fractions_are_numbers(found):
+    some = found.counterfactual(probability=Fraction(1, 3), max_queries=500)
+    assert some.probability >= 1 / 3
+    change = TopFraction(Fraction(1, 3))
+    assert "33.3%" in str(PGMExplainer(model, X, RING, change=change, **QUICK).explain(3))
+
+
+def test_an_index_may_hold_anything():
+    made = pd.DataFrame(X, index=[np.timedelta64("NaT"), *"bcdefgh"])
+    assert PGMExplainer(model, made, RING, **QUICK).explain("b").target == "b"
 
 
 def test_a_number_of_queries_may_be_a_tensor(found):

@@ -7,6 +7,7 @@ separate, because some indicators need the severities of all samples for it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
@@ -108,7 +109,7 @@ def _each(severity: FloatArray, *thresholds: float) -> FloatArray:
 
 
 def _check_positive(value: float, what: str) -> None:
-    if not is_number(value) or not 0 < value < np.inf:
+    if not is_number(value) or not 0 < value <= sys.float_info.max:
         raise InputError(f"{what} must be a number above 0, not {brief(value)}")
 
 

@@ -139,7 +139,7 @@ def _check_place(figsize: Any, ax: Any) -> None:
 
 
 def _checked_size(value: Any, name: str) -> float:
-    if not is_number(value) or not _SMALLEST < float(value) < _LARGEST:
+    if not is_number(value) or not _SMALLEST < value < _LARGEST:
         raise InputError(
             f"{name} must be a number between {_SMALLEST} and {_LARGEST}, not {brief(value)}"
         )
