@@ -123,7 +123,10 @@ def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
 
 
 def _unreadable(place: Path, error: Exception) -> FileError:
-    return error if isinstance(error, FileError) else FileError(f"{place} cannot be read: {error}")
+    if isinstance(error, FileError):
+        return error
+    reason = getattr(error, "strerror", None) or error  # without the name, which may be long
+    return FileError(f"{place} cannot be read: {reason}")
 
 
 def as_text(document: bytes) -> str:
