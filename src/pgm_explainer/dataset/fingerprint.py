@@ -124,7 +124,7 @@ def _alike(before: Any, now: Any) -> bool:
             for was, value in zip(before, now, strict=True)
             if was and value
         )
-    except (TypeError, ValueError):  # their number differs
+    except (TypeError, ValueError, OverflowError):  # other numbers, or beyond floats
         return False
 
 
