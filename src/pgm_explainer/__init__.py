@@ -25,6 +25,7 @@ from .errors import (
 from .explainer import PGMExplainer, explain_graphs
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .io import load_explanations, save_explanations
+from .limits import brief
 from .network import BayesianNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
 from .report.html import to_html
@@ -109,4 +110,4 @@ def __getattr__(name: str) -> Any:
         from .predictors.http import HttpPredictor
 
         return HttpPredictor
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {brief(__name__)} has no attribute {brief(name)}")

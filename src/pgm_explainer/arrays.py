@@ -11,6 +11,7 @@ import reprlib
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sized
 from functools import partial
 from itertools import islice
+from math import prod
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from .choices import Recorded
 from .errors import InputError, PGMExplainerError
-from .limits import LISTED
+from .limits import EXPANDED_BYTES, EXPANSION, LISTED, as_size, brief
 
 __all__ = [
     "FloatArray",
@@ -40,6 +41,7 @@ __all__ = [
     "has_attributes",
     "is_number",
     "own_name",
+    "plain_list",
     "resolve",
     "without_address",
 ]
@@ -48,8 +50,10 @@ FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 Chosen = TypeVar("Chosen")
 
-_ROWS_PER_CHECK = 1 << 16
+_PER_CHECK = 1 << 22
 _LARGEST = 2**31
+_MOST_REPEATED = EXPANSION * EXPANDED_BYTES
+"""The size of an array whose rows or columns are one in memory, such as of ``np.broadcast_to``."""
 _SHORT = reprlib.Repr()  # which sorts sets, whose order differs in each process
 _SHORT.maxother = _SHORT.maxstring = 200
 
@@ -73,6 +77,8 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
         if isinstance(value, range) and len(value) > LISTED:
             raise MemoryError(f"a range of {len(value):,} numbers")
         array = np.asarray(value)
+        if 0 in array.strides and array.nbytes > _MOST_REPEATED:
+            raise MemoryError(f"it repeats its numbers until {as_size(array.nbytes)}")
         if array.dtype.kind == "O" and has_attributes(value, "toarray"):
             raise TypeError("it is a sparse matrix; pass its toarray()")
     except Exception as error:  # an object of any type may be passed, and raise anything
@@ -100,18 +106,27 @@ def as_list(value: Any) -> list[Any] | None:
         return None
     try:
         size = len(value) if isinstance(value, Sized) else 0
-        found = list(islice(value, LISTED + 1)) if size <= LISTED else []
+        of_all = prod(getattr(value, "shape", ()))  # of an array, whose rows are arrays again
+        fits = size <= LISTED and of_all <= EXPANSION * LISTED
+        found = list(islice(value, LISTED + 1)) if fits else []
     except (NotImplementedError, TypeError):  # declares itself iterable, but is not
         return None
     except Exception as error:  # a generator of the caller may raise anything
         raise InputError(
             f"the items of a {type(value).__name__} cannot be read: {type(error).__name__}: {error}"
         ) from error
-    if max(size, len(found)) > LISTED:
+    if not fits or len(found) > LISTED:
         raise InputError(
             f"a {type(value).__name__} has more than {LISTED:,} items; pass fewer, or an array"
         )
     return found
+
+
+def plain_list(value: Any) -> list[Any] | None:
+    """Return the items as :func:`as_list` does; those of a vector as values of Python."""
+    found = as_list(value)
+    is_vector = isinstance(value, np.ndarray) and value.ndim == 1
+    return value.tolist() if is_vector else found
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
@@ -132,8 +147,9 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32)
     # In blocks of rows, so that no temporary array is as large as the matrix.
-    for start in range(0, len(array), _ROWS_PER_CHECK):
-        finite = np.isfinite(array[start : start + _ROWS_PER_CHECK])
+    rows = max(1, _PER_CHECK // prod(array.shape[1:]))
+    for start in range(0, len(array), rows):
+        finite = np.isfinite(array[start : start + rows])
         if not finite.all():
             row, *others = np.argwhere(~finite)[0].tolist()
             at = (start + row, *others)
@@ -146,10 +162,18 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
 
 def _dense(x: Any) -> Any:
     """Return a sparse matrix of SciPy or PyTorch as a dense one, as models take features."""
-    if has_attributes(x, "toarray"):
-        return x.toarray()
-    is_sparse = has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
-    return x.to_dense() if is_sparse else x
+    is_sparse = has_attributes(x, "toarray") or (
+        has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
+    )
+    if not is_sparse:
+        return x
+    try:
+        size = 8 * prod(x.shape)
+        if size > _MOST_REPEATED:
+            raise MemoryError(f"it would take {as_size(size)}")
+        return x.toarray() if hasattr(x, "toarray") else x.to_dense()
+    except Exception as error:  # too large, or an object of any other type
+        raise InputError(f"x cannot be made a dense matrix: {error}") from error
 
 
 def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
@@ -180,7 +204,7 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
             raise TypeError
         number = operator.index(value)
     except Exception:  # TypeError, or whatever an object's own conversion raises
-        raise InputError(f"{what} must be a whole number, not {value!r}") from None
+        raise InputError(f"{what} must be a whole number, not {brief(value)}") from None
     if number < at_least:
         raise InputError(f"{what} must be at least {at_least}, not {number}")
     return number
@@ -188,7 +212,7 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number of any type except bool."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not isinstance(value, Real) or isinstance(value, (bool, np.timedelta64)):
         return False
     try:
         float(value)
@@ -208,39 +232,49 @@ def check_fraction(value: Any, what: str) -> None:
         ...
         pgm_explainer.errors.InputError: perturb_probability must be a number between 0 and 1, ...
     """
-    if not is_number(value) or not 0 < value < 1:
+    try:
+        is_inside = is_number(value) and bool(0 < value < 1)
+    except Exception:  # a number of the caller's own type may raise anything when compared
+        is_inside = False
+    if not is_inside:
         way_out = "; remove the quotes" if isinstance(value, str) else ""
         raise InputError(
             f"{what} must be a number between 0 and 1, such as 0.1 (both excluded), "
-            f"not {value!r}{way_out}"
+            f"not {brief(value)}{way_out}"
         )
 
 
 def check_name(value: Any, what: str, known: Collection[str]) -> str:
-    """Return a name that must be one of the known ones; the error lists them."""
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
-    return value
+    """Return a name that must be one of the known ones, as a plain string.
+
+    Raises:
+        InputError: it is unknown; the error lists the known ones.
+    """
+    # A string of the caller's own type may raise anything when compared or hashed.
+    name = str.__str__(value) if isinstance(value, str) else ""
+    if not name or name not in known:
+        raise InputError(f"unknown {what} {brief(value)}; choose one of: {', '.join(known)}")
+    return name
 
 
 def check_flag(value: Any, what: str) -> bool:
     """Return a value that must be True or False."""
     if not isinstance(value, bool):
-        raise InputError(f"{what} must be True or False, not {value!r}")
+        raise InputError(f"{what} must be True or False, not {brief(value)}")
     return value
 
 
 def check_optional_flag(value: Any, what: str) -> bool | None:
     """Return a value that must be True, False or None."""
     if value is not None and not isinstance(value, bool):
-        raise InputError(f"{what} must be True, False or None, not {value!r}")
+        raise InputError(f"{what} must be True, False or None, not {brief(value)}")
     return value
 
 
 def check_not_negative(value: Any, what: str) -> None:
     """Raise an InputError unless a value is a number of at least 0 and below 2**31."""
     if not is_number(value) or not 0 <= value < _LARGEST:
-        raise InputError(f"{what} must be a number of at least 0, not {value!r}")
+        raise InputError(f"{what} must be a number of at least 0, not {brief(value)}")
 
 
 def check_node(node: Any, num_nodes: int, what: str = "target") -> int:

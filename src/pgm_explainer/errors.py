@@ -15,8 +15,16 @@ __all__ = [
 ]
 
 
+_LONGEST = 2000
+
+
 class PGMExplainerError(Exception):
     """Base class of all errors of this package."""
+
+    def __str__(self) -> str:
+        """Return the message; only its start if it quotes a very long one of another package."""
+        text = super().__str__()
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 class FileError(PGMExplainerError, ValueError):

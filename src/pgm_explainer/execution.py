@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import TypeVar
 
 from .arrays import check_optional_flag, check_whole_number
 from .errors import InputError
+from .limits import brief
 
 __all__ = [
     "ExecutionConfig",
@@ -93,12 +95,13 @@ def check_memory(limit: int | str | None) -> int:
         return available_memory() // 4
     if isinstance(limit, float) and isfinite(limit) and limit == int(limit):
         limit = int(limit)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
+    said = str(limit) if isinstance(limit, (str, Real)) else ""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", said, re.IGNORECASE)
     amount = float(found[1]) if found else 0.0
     size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
     if isinstance(limit, bool) or size <= 0:
         raise InputError(
-            f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
+            f"max_memory must be a number of bytes or a string such as '2GB', not {brief(limit)}"
         )
     return size
 

@@ -19,6 +19,7 @@ from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
+from .limits import brief
 from .minimal_sets import search_options
 from .model_config import model_config
 from .network import network_config
@@ -476,14 +477,14 @@ class PGMExplainer:
         if self._task.name == "graph" and not len(self.parts.nodes_in(np.arange(1))):
             raise InputError(
                 f"features of nodes cannot be explained for a graph with parts="
-                f"{self.settings.sampling.parts.name!r}, as no nodes are selected; use "
+                f"{brief(self.settings.sampling.parts.name)}, as no nodes are selected; use "
                 f"parts='nodes', or parts='features' for the effects of feature columns"
             )
 
     def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
         """Return the target of an explanation; ``target`` is needed for one of many graphs."""
         if not isinstance(explanation, Explanation):
-            raise InputError(f"an explanation is required, not {explanation!r:.60}")
+            raise InputError(f"an explanation is required, not {brief(explanation)}")
         ends = explanation.ends.tolist()
         if self._task.separate and target is None and explanation.source is not None:
             target = explanation.source[1]
@@ -569,11 +570,12 @@ def explain_graphs(
         >>> [sorted(each.effects.parts) for each in found]
         [[0, 1], [0, 1, 2]]
     """
-    if options.pop("task", "graph") != "graph":
+    task = options.pop("task", "graph")
+    if not isinstance(task, str) or task != "graph":
         raise InputError("explain_graphs is for task='graph'; leave out task")
     if not is_graph_set(graphs):
         raise InputError(
-            f"graphs must be a list of Data objects or pairs (x, edge_index), not {graphs!r:.60}"
+            f"graphs must be a list of Data objects or pairs (x, edge_index), not {brief(graphs)}"
         )
     explainer = PGMExplainer(model, graphs, task="graph", **options)
     return explainer.explain_many(range(len(graphs)), with_features=with_features)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from .arrays import as_list
+from .arrays import plain_list
 from .errors import InputError
+from .limits import brief
 
 __all__ = [
     "FeatureNames",
@@ -34,17 +33,19 @@ def check_feature_names(given: Any, width: int, of: str = "") -> tuple[str, ...]
     """
     if given is None:
         return ()
-    listed = given.tolist() if isinstance(given, np.ndarray) else as_list(given)
+    listed = plain_list(given)
     if isinstance(given, (str, Mapping)) or listed is None:
-        raise InputError(f"feature_names must be a list of strings, not {given!r:.60}")
+        raise InputError(f"feature_names must be a list of strings, not {brief(given)}")
     wrong = [name for name in listed if not isinstance(name, str) or not name]
     if wrong:
-        raise InputError(f"the name of a feature{of} must be a string, not {wrong[0]!r:.60}")
+        raise InputError(f"the name of a feature{of} must be a string, not {brief(wrong[0])}")
     if len(listed) != width:
         raise InputError(f"feature_names has {len(listed)} names, but x{of} has {width} features")
     if len(set(listed)) < len(listed):
         twice = next(name for at, name in enumerate(listed) if name in listed[:at])
-        raise InputError(f"more than one feature{of} is called {twice!r}; names must be unique")
+        raise InputError(
+            f"more than one feature{of} is called {brief(twice)}; names must be unique"
+        )
     return tuple(map(str, listed))
 
 

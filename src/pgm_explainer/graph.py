@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import IntArray
+from .arrays import IntArray, check_whole_number
 
 __all__ = ["FLOWS", "Graph", "SampledEdges", "Subgraph"]
 
@@ -184,7 +184,7 @@ class Graph:
         offsets: IntArray | None = None,
     ) -> None:
         self.edge_index = edge_index
-        self.num_nodes = num_nodes
+        self.num_nodes = check_whole_number(num_nodes, "num_nodes", at_least=0)
         self.flow = flow
         self.offsets = np.array([0, num_nodes]) if offsets is None else offsets
 

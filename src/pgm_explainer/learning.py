@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .limits import brief
 from .network import BayesianNetwork, NetworkConfig, NetworkData, NoisyOr, NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
 from .selection import SelectionConfig, shrink_many
@@ -182,7 +183,9 @@ class _Learning:
 def _checked(dag: Any, size: int) -> DAG:
     """Return the result of a search, which may be a custom function, if it is valid."""
     if not isinstance(dag, DAG) or dag.num_variables != size:
-        raise InputError(f"the structure search must return a DAG of {size} variables, not {dag!r}")
+        raise InputError(
+            f"the structure search must return a DAG of {size} variables, not {brief(dag)}"
+        )
     return dag
 
 

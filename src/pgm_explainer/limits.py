@@ -6,6 +6,8 @@ allocated for it. The limits are far above normal use.
 
 from __future__ import annotations
 
+import reprlib
+
 __all__ = [
     "ANSWER_BYTES",
     "ARRAYS_SHARE_OF_MEMORY",
@@ -21,6 +23,7 @@ __all__ = [
     "SHARD_ROWS",
     "SHOWN",
     "as_size",
+    "brief",
 ]
 
 _MB, _GB = 1 << 20, 1 << 30
@@ -76,3 +79,23 @@ def as_size(count: float) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f} bytes"
+
+
+_REPR = reprlib.Repr()  # it reads only the start of a long or deeply nested value
+_REPR.maxlevel = NESTING
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxset = _REPR.maxdict = _REPR.maxdeque = 20
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = SHOWN
+
+
+def brief(value: object) -> str:
+    """Return any value as text of at most SHOWN characters, for an error message.
+
+    Examples:
+        >>> brief("mean"), brief([1, 2]), len(brief("x" * 10**6))
+        ("'mean'", '[1, 2]', 60)
+    """
+    try:
+        text = _REPR.repr(value).replace("\n", " ")
+    except Exception:  # a value's own methods may raise anything
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -22,6 +22,7 @@ from .choices import Recorded
 from .errors import InputError, QueryError
 from .execution import ExecutionConfig
 from .explanation import Explanation, MinimalSet
+from .limits import brief
 from .querying import Query
 from .sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
 
@@ -71,12 +72,12 @@ class SearchOptions:
     def __post_init__(self) -> None:
         if not is_number(self.probability) or self.probability != 1:
             check_fraction(self.probability, "probability")
-        if self.max_size is not None:
-            check_whole_number(self.max_size, "max_size", at_least=1)
-        check_whole_number(self.num_samples, "num_samples", at_least=1)
+        for name in ("max_size", "num_samples", "max_queries"):
+            given = getattr(self, name)
+            if given is not None or name != "max_size":
+                object.__setattr__(self, name, check_whole_number(given, name, at_least=1))
         if self.num_samples > _MOST_SAMPLES:
             raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {self.num_samples}")
-        check_whole_number(self.max_queries, "max_queries", at_least=1)
 
 
 def search_options(kind: str, probability: float, options: Mapping[str, Any]) -> SearchOptions:
@@ -166,9 +167,9 @@ def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judg
     chosen = used if change is None else as_change(change, "values" if is_regression else "auto")
     if isinstance(chosen, Recorded) or chosen.needs_all_samples:
         raise InputError(
-            f"the change {chosen.name!r} is relative to other samples, so it cannot decide about "
-            f"one set of parts; pass change=pgm_explainer.Deviation(...) for a regression, or a "
-            f"threshold such as change=0.3"
+            f"the change {brief(chosen.name)} is relative to other samples, so it cannot decide "
+            f"about one set of parts; pass change=pgm_explainer.Deviation(...) for a regression, "
+            f"or a threshold such as change=0.3"
         )
 
     def judge(after: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -178,8 +179,8 @@ def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judg
     if judge(before)[0][0]:
         hint = "; leave change away" if isinstance(chosen, Flip) else ""
         raise InputError(
-            f"by the change {chosen.name!r} the prediction counts as changed although nothing is "
-            f"perturbed{hint}"
+            f"by the change {brief(chosen.name)} the prediction counts as changed although "
+            f"nothing is perturbed{hint}"
         )
     return judge
 

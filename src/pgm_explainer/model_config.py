@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_array, check_flag, check_name, check_whole_number
+from .arrays import as_array, check_flag, check_name, check_whole_number, plain_list
 from .errors import InputError
+from .limits import brief
 from .querying import SCORE_KINDS, TASKS
 
 __all__ = ["ModelConfig", "model_config"]
@@ -59,13 +60,13 @@ class ModelConfig:
         check_flag(self.own_predictions, "own_predictions")
         if not self.own_predictions and self.task != "node":
             raise InputError(
-                f"own_predictions=False does not apply to task={self.task!r}, where only the "
+                f"own_predictions=False does not apply to task={brief(self.task)}, where only the "
                 f"prediction of the target is recorded; leave it out"
             )
         if self.scores == "values" and self.explained_class is not None:
             raise InputError(
-                f"explained_class={self.explained_class!r} does not apply to scores='values', as a "
-                f"regression has no classes; leave it out"
+                f"explained_class={brief(self.explained_class)} does not apply to "
+                f"scores='values', as a regression has no classes; leave it out"
             )
         object.__setattr__(self, "explained_class", _check_classes(self.explained_class))
         object.__setattr__(self, "class_names", _check_class_names(self.class_names))
@@ -142,11 +143,13 @@ def _number(name: str, names: Sequence[str] | None, option: str) -> int:
     """Return the position of a class name."""
     if names is None:
         raise InputError(
-            f"{option}={name!r} is a name, but the classes have none; pass class_names, or the "
-            f"number of the class"
+            f"{option}={brief(name)} is a name, but the classes have none; pass class_names, or "
+            f"the number of the class"
         )
     if name not in names:
-        raise InputError(f"{option}={name!r} is not one of the class_names: {', '.join(names)}")
+        raise InputError(
+            f"{option}={brief(name)} is not one of the class_names: {', '.join(names)}"
+        )
     return list(names).index(name)
 
 
@@ -157,7 +160,7 @@ def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
     if array.ndim > 1 or array.dtype.kind not in "iu" or (array < 0).any():
         raise InputError(
             f"explained_class must be the number of a class, or a list with one for each node, "
-            f"not {classes!r} of shape {array.shape}"
+            f"not {brief(classes)} of shape {array.shape}"
         )
     found: int | list[int] = array.tolist()
     return tuple(found) if isinstance(found, list) else found
@@ -166,11 +169,10 @@ def _check_classes(classes: Any) -> int | tuple[int, ...] | None:
 def _check_class_names(names: Any) -> tuple[str, ...] | None:
     if names is None:
         return None
-    listed = names.tolist() if isinstance(names, np.ndarray) else names
-    if isinstance(listed, str) or not isinstance(listed, Sequence):
-        listed = None
+    is_list = isinstance(names, (np.ndarray, Sequence)) and not isinstance(names, str)
+    listed = plain_list(names) if is_list else None
     if not listed or not all(isinstance(name, str) for name in listed):
         raise InputError(
-            f"class_names must be a list of strings, one for each class, not {names!r}"
+            f"class_names must be a list of strings, one for each class, not {brief(names)}"
         )
     return tuple(map(str, listed))

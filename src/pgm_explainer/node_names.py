@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import plain_list
 from .errors import InputError
+from .limits import brief
 from .variables import VariableId, checked_name
 
 __all__ = ["NodeNames"]
@@ -51,7 +53,7 @@ class NodeNames:
             InputError: a name is missing, has a wrong type or is not unique.
         """
         if isinstance(labels, np.ndarray):
-            labels = labels.tolist()  # numbers of NumPy do not compare with pairs
+            labels = plain_list(labels)  # numbers of NumPy do not compare with pairs
         names = cls(labels, nodes, typed)
         short = isinstance(labels, (list, tuple)) and len(labels) <= max(nodes, default=-1)
         if short:
@@ -68,8 +70,8 @@ class NodeNames:
             ) from None
         if len(counted) < len(nodes):
             raise InputError(
-                f"more than one node is called {counted.most_common(1)[0][0]!r}; names must be "
-                f"unique"
+                f"more than one node is called {brief(counted.most_common(1)[0][0])}; names must "
+                f"be unique"
             )
         return names
 
@@ -100,7 +102,7 @@ class NodeNames:
         if given and not found:
             key = next(iter(given))
             raise InputError(
-                f"names has {key!r:.60}, which is no node of the explanation; a mapping goes from "
+                f"names has {brief(key)}, which is no node of the explanation; a mapping goes from "
                 f"nodes to names"
             )
         unchanged = {node: self[node] for node in nodes} if self.typed else {}
@@ -121,8 +123,8 @@ class NodeNames:
             return (present[0], name)
         if len(name) != 2 or name[0] != present[0]:
             raise InputError(
-                f"{present!r} cannot be called {name!r:.60}, which has another type; pass the name "
-                f"alone"
+                f"{brief(present)} cannot be called {brief(name)}, which has another type; pass "
+                f"the name alone"
             )
         return name
 
@@ -166,7 +168,7 @@ class NodeNames:
         try:
             return self._indices[name]
         except (KeyError, TypeError):  # unknown, or not hashable
-            raise InputError(f"no node is called {name!r}{self._similar(name)}") from None
+            raise InputError(f"no node is called {brief(name)}{self._similar(name)}") from None
 
     def number(self, node: Any) -> Any:
         """Return the index of a node that a user gives by name or by index.

@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import IntArray
+from .errors import InputError
+from .limits import brief
 from .node_names import NodeNames
 from .variables import VariableId
 
 __all__ = ["NodeTable", "TestedRow"]
 
 Row = TypeVar("Row", covariant=True)
+
+
+class _NoSuchRowError(InputError, IndexError):
+    """Ends an iteration by index too, as for any sequence."""
 
 
 class TestedRow:
@@ -80,7 +86,17 @@ class NodeTable(Sequence[Row]):
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        return self._row(operator.index(index))
+        try:
+            at = range(len(self))[operator.index(index)]
+        except IndexError:
+            raise _NoSuchRowError(
+                f"there is no row {brief(index)}; there are {len(self)} rows"
+            ) from None
+        except Exception:  # TypeError, or whatever an object's own conversion raises
+            raise InputError(
+                f"a row is given by its number or a slice, not {brief(index)}"
+            ) from None
+        return self._row(at)
 
     def _row(self, at: int) -> Row:
         node, *values = (getattr(self, name)[at].item() for name in self.column_names)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .choices import Recorded
 from .errors import InputError
+from .limits import brief
 from .model_config import ModelConfig
 from .network import NetworkConfig
 from .sampling import SamplingConfig, check_change_fits
@@ -50,7 +51,7 @@ class Settings:
         for name, kind in _STEPS.items():
             value = getattr(self, name)
             if not isinstance(value, kind) and not (name == "network" and value is None):
-                raise InputError(f"{name} must be a {kind.__name__}, not {value!r}")
+                raise InputError(f"{name} must be a {kind.__name__}, not {brief(value)}")
         check_change_fits(self.sampling.change, self.model.scores)
         noisy_or = self.network is not None and self.network.target_table == "noisy_or"
         if noisy_or and not self.selection.no_child:
@@ -93,8 +94,8 @@ class Settings:
         for name, value in self.options().items():
             if isinstance(value, Recorded):
                 raise InputError(
-                    f"{name} {value.name!r} is a custom function of which only the name was saved; "
-                    f"pass the function or object itself"
+                    f"{name} {brief(value.name)} is a custom function of which only the name was "
+                    f"saved; pass the function or object itself"
                 )
 
 

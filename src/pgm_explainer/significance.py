@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .arrays import check_fraction, check_name, resolve
 from .errors import InputError
+from .limits import brief
 
 __all__ = ["CORRECTIONS", "SignificanceConfig", "significant"]
 
@@ -43,7 +44,9 @@ def significant(
     """
     correct = resolve(correction, "correction", CORRECTIONS)
     if correct is None:
-        raise InputError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}")
+        raise InputError(
+            f"correction must be one of {', '.join(CORRECTIONS)}, not {brief(correction)}"
+        )
     return np.asarray(correct(log_p) < np.log(level))
 
 

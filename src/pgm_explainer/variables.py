@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .arrays import as_list, check_whole_number
 from .errors import InputError, QueryError
+from .limits import brief
 
 __all__ = [
     "GRAPH",
@@ -47,7 +48,8 @@ def checked_name(name: Any) -> VariableId:
             checked_name(part)
     elif not isinstance(name, (int, np.integer, str)) or isinstance(name, (bool, np.timedelta64)):
         raise InputError(
-            f"the name of a node must be an integer, a string or a tuple of these, not {name!r}"
+            f"the name of a node must be an integer, a string or a tuple of these, not "
+            f"{brief(name)}"
         )
     return name
 
@@ -83,7 +85,7 @@ class Variable:
     def __post_init__(self) -> None:
         checked_name(self.id)
         if not isinstance(self.perturbable, (bool, np.bool_)):
-            raise InputError(f"perturbable must be True or False, not {self.perturbable!r}")
+            raise InputError(f"perturbable must be True or False, not {brief(self.perturbable)}")
         levels = check_whole_number(self.levels, "levels", at_least=1)
         if levels > MOST_LEVELS:
             raise InputError(f"a variable has at most {MOST_LEVELS} levels, not {levels}")
@@ -130,26 +132,31 @@ class Variable:
         if isinstance(known, (int, np.integer)) and not isinstance(known, bool):
             if not 0 <= known < self.cardinality:
                 raise QueryError(
-                    f"{self.id!r} has no state {known}; its states are 0 to {self.cardinality - 1}"
+                    f"{brief(self.id)} has no state {known}; its states are 0 to "
+                    f"{self.cardinality - 1}"
                 )
             return np.asarray(np.arange(self.cardinality) == known)
         matches = np.ones(self.cardinality, dtype=bool)
         for word in self._split(known):
             matches &= self._matching_word(word)
         if not matches.any():
-            raise QueryError(f"the evidence {known!r} for {self.id!r} contradicts itself")
+            raise QueryError(f"the evidence {brief(known)} for {brief(self.id)} contradicts itself")
         return matches
 
     def _split(self, known: Any) -> list[str]:
         parts = known.split(",") if isinstance(known, str) else as_list(known)
-        words = [str(part).strip() for part in parts or ()]
+        words = [part.strip() if isinstance(part, str) else brief(part) for part in parts or ()]
         if not words:
-            raise QueryError(f"{known!r} is no evidence for {self.id!r}; use {self._allowed()}")
+            raise QueryError(
+                f"{brief(known)} is no evidence for {brief(self.id)}; use {self._allowed()}"
+            )
         return words
 
     def _matching_word(self, word: str) -> NDArray[np.bool_]:
         if word not in self.words:
-            raise QueryError(f"{word!r} is no evidence for {self.id!r}; use {self._allowed()}")
+            raise QueryError(
+                f"{brief(word)} is no evidence for {brief(self.id)}; use {self._allowed()}"
+            )
         perturbed, level = np.divmod(np.arange(self.cardinality), self.levels)
         if word in _PERTURBATION_BITS:
             return np.asarray(perturbed == _PERTURBATION_BITS[word])

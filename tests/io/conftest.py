@@ -68,7 +68,7 @@ def explanations(toy):
         "cut": replace(one, ranking=replace(one.ranking, left_out=7)),
         "pairs": replace(one, effects=replace(one.effects, pairs=(both,), left_out=3)),
         "weak": replace(one, warnings=('a "warning"', "</script>\u2028")),
-        "tiny": replace(one, values=(5e-324, 0.1 + 0.2, -0.0, np.inf, 1 - 2**-53)),
+        "tiny": replace(values.explain(3), values=(5e-324, 0.1 + 0.2, -0.0, np.inf, 1 - 2**-53)),
     }
 
 

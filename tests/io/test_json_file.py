@@ -225,6 +225,10 @@ WRONG = [
         r"\.change has other parameters",
     ),
     (("settings", "change"), {"name": "fall", "threshold": 2}, r"\.change cannot be used"),
+    (("settings", "change"), {"name": "fall"}, r"\.change has no field 'threshold'"),
+    (("probability",), 0.123, r"\.values must be probabilities .* as in .*\.probability"),
+    (("values", 0), 0.123, r"\.values must be probabilities that add up to 1"),
+    (("ranking", "log_p", 0), 0.5, r"\.ranking\.log_p\[0\] should be a number up to 0"),
     (("settings", "max_memory"), 1, r"\.settings has a field 'max_memory', which this version"),
     (("settings", "perturbation"), ..., r"\.settings has no field 'perturbation'"),
     (
@@ -232,6 +236,7 @@ WRONG = [
         2,
         r"cannot be used: perturb_probability must be",
     ),
+    (("settings", "features"), 3, r"\.settings\.features should be a list"),
     (("settings", "features"), {}, r"\.settings\.features should be a number"),
     (("warnings",), "none", r"\.warnings should be a list"),
     (("neighbourhood", "edges", 0), [0, 999], r"\.edges leave the nodes of the ranking"),

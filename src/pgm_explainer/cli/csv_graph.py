@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..errors import FileError
+from ..limits import brief
 from ..sampling import VariableId
 from ..storage.files import as_text, read_file
 from .inputs import GraphInput
@@ -56,7 +57,7 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray, list[str] 
     seen: set[str] = set()
     for line, cells in lines:
         if cells[0] in seen:
-            raise FileError(f"line {line}: duplicate node {cells[0]!r}")
+            raise FileError(f"line {line}: duplicate node {brief(cells[0])}")
         seen.add(cells[0])
     # "007" is a name, 7 a number.
     numbers = [number for each in names if (number := whole_number(each)) is not None]
@@ -79,7 +80,7 @@ def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[
     for line, cells in lines:
         unknown = [cell for cell in cells[:2] if cell not in numbers]
         if unknown:
-            raise FileError(f"line {line}: the node {unknown[0]!r} has no features")
+            raise FileError(f"line {line}: the node {brief(unknown[0])} has no features")
     pairs = [[numbers[source], numbers[target]] for _, (source, target, *_rest) in lines]
     columns = np.array([_numbers(cells[2:], line, header[2:], 3) for line, cells in lines]).T
     more = dict(zip(header[2:], columns.astype(np.float32), strict=True)) if lines else {}

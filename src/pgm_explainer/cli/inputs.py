@@ -17,6 +17,7 @@ import numpy as np
 
 from ..dataset.recipe import load_attribute
 from ..errors import FileError, InputError, PGMExplainerWarning
+from ..limits import brief
 from ..sampling import VariableId
 from ..storage.array_file import NpzArrays
 from .torch_files import load_program, load_tensors, load_weights
@@ -82,7 +83,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
         )
     if weights is not None:
         if not hasattr(model, "load_state_dict"):
-            raise InputError(f"--weights needs a PyTorch module, but {place} is {model!r:.60}")
+            raise InputError(f"--weights needs a PyTorch module, but {place} is {brief(model)}")
         load_weights(model, weights, trust)
     return model
 
@@ -164,8 +165,8 @@ def read_folder(path: Path) -> GraphInput:
         other = [name for name in graph.more if name not in ("x", "edge_index", *_NAMES)]
         if other:
             raise FileError(
-                f"{file} has the array {other[0]!r}; a file of many has only x and edge_index: "
-                f"save a list of Data objects with torch.save instead"
+                f"{file} has the array {brief(other[0])}; a file of many has only x and "
+                f"edge_index: save a list of Data objects with torch.save instead"
             )
     pairs = [_Pair.of(graph, file.stem) for graph, file in zip(graphs, files, strict=True)]
     return GraphInput(pairs, feature_names=graphs[0].feature_names)
@@ -190,7 +191,7 @@ def _npz(path: Path) -> GraphInput:
     missing = [name for name in ("x", "edge_index") if name not in arrays]
     if missing:
         held = ", ".join(arrays) or "nothing"
-        raise FileError(f"{path} has no array {missing[0]!r}, only {held}")
+        raise FileError(f"{path} has no array {brief(missing[0])}, only {held}")
     x, names = arrays["x"], arrays.get("names")
     listed = None if names is None else names.tolist()
     called = _names(listed, np.size(x, 0) if x.ndim else 0, path)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from shlex import quote
 
 from ..errors import InputError
-from ..limits import DIGITS, SHOWN
+from ..limits import DIGITS, SHOWN, brief
 from ..report.names import shorten
 from ..sampling import VariableId
 
@@ -116,7 +116,7 @@ def _nodes(text: str, number: Callable[[str], int]) -> list[int]:
             raise
     first, last = bounds.groups()
     if int(first) > int(last):
-        raise InputError(f"the range {text!r} ends before it starts")
+        raise InputError(f"the range {brief(text)} ends before it starts")
     number(last)  # checked first: a mistyped range could be huge
     return [number(str(each)) for each in range(int(first), int(last) + 1)]
 
@@ -125,7 +125,7 @@ def _pair(text: str, number: Callable[[str], int]) -> tuple[int, int]:
     """Return the two nodes of a pair, split at the first comma that ends a name."""
     commas = [at for at, letter in enumerate(text) if letter == ","]
     if not commas:
-        raise InputError(f"the target of an edge task is a pair such as 3,5, not {text!r}")
+        raise InputError(f"the target of an edge task is a pair such as 3,5, not {brief(text)}")
     at = next((at for at in commas if _is_node(text[:at], number)), commas[0])
     return number(text[:at].strip()), number(text[at + 1 :].strip())
 

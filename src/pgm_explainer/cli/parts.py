@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, InputError
-from ..limits import DIGITS
+from ..limits import DIGITS, brief
 from ..sampling import Groups, VariableId, as_parts
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file
@@ -92,7 +92,7 @@ def _read(document: bytes, path: Path) -> GroupsFile:
     if isinstance(content, dict) and set(content) == {"of", "groups"}:
         of, content = content["of"], content["groups"]
     if of not in _OF:
-        raise FileError(f"'of' must be one of {', '.join(_OF)}, not {of!r:.60}")
+        raise FileError(f"'of' must be one of {', '.join(_OF)}, not {brief(of)}")
     fits = isinstance(content, dict) and all(isinstance(each, list) for each in content.values())
     if not fits:
         raise FileError(

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ..errors import PGMExplainerError
+from ..limits import brief
 
 __all__ = ["installed_commands"]
 
@@ -27,8 +28,8 @@ def installed_commands(wanted: str | None) -> dict[str, Any]:
     found = {name: command for name, command in loaded.items() if command is not None}
     if wanted in _OF_THE_LAB and wanted not in found:
         raise PGMExplainerError(
-            f"the command {wanted!r} needs the lab, which is not installed with this package: in "
-            f"a clone of the repository, run pip install -e . -e lab"
+            f"the command {brief(wanted)} needs the lab, which is not installed with this "
+            f"package: in a clone of the repository, run pip install -e . -e lab"
         )
     return found
 
@@ -41,6 +42,6 @@ def _load(entry: EntryPoint, is_wanted: bool) -> Any:
         if not is_wanted:
             return None
         raise PGMExplainerError(
-            f"the command {entry.name!r} cannot be loaded: {error}; reinstall its package, "
+            f"the command {brief(entry.name)} cannot be loaded: {error}; reinstall its package, "
             f"{entry.module.partition('.')[0]}"
         ) from error

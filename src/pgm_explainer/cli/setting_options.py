@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..explainer import PGMExplainer
-from ..limits import NESTING, SHOWN
+from ..limits import NESTING, SHOWN, brief
 from ..querying import TASKS
 from ..sampling import CHANGE_TYPES, Change
 from .parts import read_parts
@@ -101,7 +101,7 @@ def read_setting(text: str) -> tuple[str, Any]:
     if not equals or name not in _OPTIONS:
         known = ", ".join(_OPTIONS)
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a setting; write name=value with one of these names: {known}"
+            f"{brief(text)} is not a setting; write name=value with one of these names: {known}"
         )
     try:
         read = json.loads(value)
@@ -147,7 +147,7 @@ def _change(text: str) -> str | float | Change:
         return CHANGE_TYPES[name](*([values] if name == "levels" else values))
     except (InputError, KeyError, TypeError, ValueError):
         raise argparse.ArgumentTypeError(
-            f"cannot read the change {text[:SHOWN]!r}; write, for example, 'fall(0.1)', "
+            f"cannot read the change {brief(text[:SHOWN])}; write, for example, 'fall(0.1)', "
             f"'large_fall(0.4, 0.15)' or 'levels(0.05, 0.3)'"
         ) from None
 

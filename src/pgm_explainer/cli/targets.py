@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, InputError
+from ..limits import brief
 from ..sampling import VariableId
 from ..storage.array_file import parse_npy
 from ..storage.files import as_text, read_file
@@ -57,7 +58,8 @@ def named_targets(options: argparse.Namespace, named: NamedExplainer) -> list[An
         return None
     if task == "graph" and not many:
         raise InputError(
-            f"a graph task explains the whole graph and takes no target, but {texts[0]!r} was given"
+            f"a graph task explains the whole graph and takes no target, but {brief(texts[0])} "
+            f"was given"
         )
     return list(read_targets(texts, task, count, named.target_names))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
+from pickletools import genops
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from ..errors import FileError, InputError, PGMExplainerError
-from ..limits import EXPANDED_BYTES, NESTING, as_size
+from ..limits import EXPANDED_BYTES, NESTING, as_size, brief
 from ..storage.array_file import check_fits_memory
 from ..storage.files import check_file
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["load_program", "load_tensors", "load_weights", "need_torch"]
 
 _CHECKPOINT_KEYS = ("state_dict", "model_state_dict")
+_PICKLES_OF_OLD_FORMAT = 5
+_LONGEST_NAME = 500
 
 
 def need_torch(what: str) -> None:
@@ -41,6 +45,8 @@ def load_tensors(path: Path, trust: bool) -> Any:
     check_file(path)
     _check_archive(path)
     try:
+        if not trust and _has_long_name(path):
+            raise ValueError("the name of a class is too long")
         with torch.serialization.safe_globals(_data_classes()):
             loaded = torch.load(path, map_location="cpu", weights_only=not trust)
     except Exception as error:  # torch raises many kinds of errors on broken files
@@ -72,6 +78,24 @@ def _check_archive(path: Path) -> None:
         check_fits_memory(size)
     except FileError as error:
         raise FileError(f"{path}: {error}") from None
+
+
+def _has_long_name(path: Path) -> bool:
+    """Return whether a pickle names a class by very many letters.
+
+    PyTorch refuses such a class, but takes a time quadratic in the letters to say so.
+    """
+    with path.open("rb") as file:
+        pickles: list[Any] = [file] * _PICKLES_OF_OLD_FORMAT  # one after the other
+        if is_zipfile(path):
+            archive = ZipFile(file)
+            members = [each for each in archive.namelist() if each.endswith("data.pkl")]
+            pickles = [BytesIO(archive.read(each)) for each in members]
+        return any(
+            opcode.name == "GLOBAL" and len(str(argument)) > _LONGEST_NAME
+            for pickled in pickles
+            for opcode, argument, _ in genops(pickled)
+        )
 
 
 def _tensors(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -196,7 +220,7 @@ def _check_program(path: Path) -> None:
         raise FileError(
             f"{path} is a state_dict: it has the weights of a model, but not its code; give the "
             f"model as --model module:attribute with --weights {path}, or save the whole model as "
-            f"TorchScript, torch.jit.script(model).save({path.name!r})"
+            f"TorchScript, torch.jit.script(model).save({brief(path.name)})"
         )
     what = "an object" if loaded is None else f"a {type(loaded).__name__}"
     raise FileError(

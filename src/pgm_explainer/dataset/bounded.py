@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FileError
-from ..limits import EXPANDED_BYTES, EXPANSION, SHARD_ROWS, as_size
+from ..limits import EXPANDED_BYTES, EXPANSION, SHARD_ROWS, as_size, brief
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +152,7 @@ def _pages(data: bytes, about: dict[int, Any]) -> Iterator[tuple[dict[int, Any],
 
 def _size(number: Any) -> int:
     if type(number) is not int or number < 0:
-        raise FileError(f"its headers are damaged (a size of {number!r:.40})")
+        raise FileError(f"its headers are damaged (a size of {brief(number)})")
     return number
 
 

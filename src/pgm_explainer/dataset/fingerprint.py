@@ -16,7 +16,7 @@ from ..choices import Choice
 from ..errors import JobError, PGMExplainerError
 from ..explainer import PGMExplainer
 from ..explanation.formats.settings_file import settings_to_dict
-from ..limits import SHOWN
+from ..limits import SHOWN, brief
 from ..settings import CHOICES
 from ..versions import __version__
 from .identity import NoIdentityError, digest, identity
@@ -69,7 +69,7 @@ def _own(option: str, value: Choice | None) -> str | None:
         return identity(vars(value))  # the wrapped object: the wrapper's name does not identify it
     except NoIdentityError as error:
         raise JobError(
-            f"{option}={value!r:.80} has no identity that a resumed job could compare, because "
+            f"{option}={brief(value)} has no identity that a resumed job could compare, because "
             f"of {error}: use a function of a module, a functools.partial of one with plain "
             f"arguments, or an object whose state is plain data (or that has a string 'name', or "
             f"a '__reduce__' that returns plain data)"

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..errors import FileError
+from ..limits import brief
 from ..storage.checked import Checked, parse_json
 from ..storage.files import as_text
 
@@ -79,7 +80,7 @@ class JobFile:
             raise FileError("this does not describe a data set of explanations; choose a folder")
         if job.get("version") != VERSION:
             raise FileError(
-                f"this has version {job.get('version')!r:.60}, and this pgm-explainer reads "
+                f"this has version {brief(job.get('version'))}, and this pgm-explainer reads "
                 f"version {VERSION}: explain into another folder, or use the release it was made "
                 f"with"
             )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import check_whole_number
+from ..errors import FileError, PGMExplainerError
 from ..storage.files import PathLike, as_path, write_text
 from .reading import ExplanationDataset
 from .types import label_from_text
@@ -187,10 +188,15 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
     check_whole_number(top, "top", at_least=1)
     many = dataset.task == "graph"
     counts = _Counts(dataset.target_type, many)
-    for table in dataset.tables(_COLUMNS):
-        effects = _significant_effects(table, many)
-        for at, row in enumerate(table.drop_columns(["effects"]).to_pylist()):
-            counts.add(row, effects.get(at, {}))
+    try:
+        for table in dataset.tables(_COLUMNS):
+            effects = _significant_effects(table, many)
+            for at, row in enumerate(table.drop_columns(["effects"]).to_pylist()):
+                counts.add(row, effects.get(at, {}))
+    except PGMExplainerError:
+        raise
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise FileError(f"{dataset.path}: a row is incomplete or damaged: {error}") from error
 
     def named(tally: _Tally) -> list[Influence]:
         return [replace(each, what=dataset.called(each.what)) for each in tally.most(top)]

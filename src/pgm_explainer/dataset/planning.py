@@ -15,6 +15,7 @@ from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
+from ..limits import brief
 from ..querying import listed, numbered
 from ..sampling import VariableId
 
@@ -41,7 +42,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
     if targets is None:
         return np.arange(count)
     if isinstance(targets, str):
-        raise InputError(f"targets must be a list of targets, not {targets!r}")
+        raise InputError(f"targets must be a list of targets, not {brief(targets)}")
     array = _as_numbers(listed(targets, count, task), explainer)
     width = (2,) if task == "edge" else ()
     if array.dtype.kind not in "iu" or array.shape[1:] != width or array.ndim != 1 + len(width):
@@ -87,21 +88,25 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
         )
     if explainer.offsets is not None:
         raise InputError("names are not supported for many graphs, whose nodes have numbers")
-    try:
-        plain = np.asarray(names).tolist() if hasattr(names, "dtype") else as_list(names)
-    except (TypeError, RuntimeError):  # a tensor that has no NumPy array
-        plain = None
-    if not isinstance(plain, list):
-        raise InputError(f"names must be a list of names, not {names!r}")
     count = explainer.graph.num_nodes
+    plain = as_list(names)
+    if plain is not None and len(plain) == count and hasattr(names, "dtype"):
+        try:
+            plain = np.asarray(names).tolist()
+        except (TypeError, RuntimeError):  # a tensor that has no NumPy array
+            plain = None
+    if not isinstance(plain, list):
+        raise InputError(f"names must be a list of names, not {brief(names)}")
     if len(plain) != count:
         raise InputError(f"there are {len(plain)} names for {count} nodes")
     strange = [name for name in plain if type(name) not in (str, int) or not _is_unicode(name)]
     if strange:
-        raise InputError(f"names in a data set must be strings or integers, not {strange[0]!r}")
+        raise InputError(
+            f"names in a data set must be strings or integers, not {brief(strange[0])}"
+        )
     if len(set(plain)) != count:
         twice = Counter(plain).most_common(1)[0][0]
-        raise InputError(f"names must be unique, but several nodes are called {twice!r}")
+        raise InputError(f"names must be unique, but several nodes are called {brief(twice)}")
     return plain
 
 

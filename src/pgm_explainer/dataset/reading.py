@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import IntArray, as_list
 from ..errors import FileError, InputError
 from ..explanation import Explanation
+from ..limits import brief
 from ..sampling import GRAPH
 from ..storage.files import PathLike
 from .folder import DatasetFolder, Entry
@@ -105,7 +106,7 @@ class ExplanationDataset:
         try:
             wanted = np.array(self._number(target), dtype=np.int64)
         except (LookupError, TypeError, OverflowError):
-            raise InputError(f"{target!r} is not a target of this data set") from None
+            raise InputError(f"{brief(target)} is not a target of this data set") from None
         for entry in self.entries:
             stored = self._targets[entry.shard]
             if stored.shape[1:] == wanted.shape:
@@ -114,7 +115,7 @@ class ExplanationDataset:
                     row = self.table(entry).slice(int(hits.argmax()), 1).to_pylist()[0]
                     return self._explanation(row)
         raise InputError(
-            f"{target!r} is not among the {len(self)} targets that {self.path} contains so far"
+            f"{brief(target)} is not among the {len(self)} targets that {self.path} contains so far"
         )
 
     def rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -138,7 +139,7 @@ class ExplanationDataset:
             columns: the columns to read; None for all.
         """
         if not isinstance(entry, Entry):
-            raise InputError(f"entry must be one of the data set's entries, not {entry!r}")
+            raise InputError(f"entry must be one of the data set's entries, not {brief(entry)}")
         place = str(self._folder.shard(entry.shard))
         expected = schema(self.task)
         wanted = expected.names if columns is None else _checked_columns(columns, expected.names)
@@ -235,7 +236,7 @@ class ExplanationDataset:
         number = GRAPH if self.task == "graph" else number
         kind = self._job.target_type
         if explanation.target != (number if kind is None else (kind, number)):
-            raise FileError(f"{place} holds an explanation of {explanation.target!r:.60} instead")
+            raise FileError(f"{place} holds an explanation of {brief(explanation.target)} instead")
         return explanation if self.names is None else explanation.named(self.names)
 
     @cached_property
@@ -254,10 +255,10 @@ class ExplanationDataset:
 def _checked_columns(columns: Any, known: Sequence[str]) -> list[str]:
     names = None if isinstance(columns, str) else as_list(columns)
     if names is None:
-        raise InputError(f"columns must be a list of their names, not {columns!r}")
+        raise InputError(f"columns must be a list of their names, not {brief(columns)}")
     for name in names:
         if not isinstance(name, str) or name not in known:
-            raise InputError(f"there is no column {name!r}; there are {', '.join(known)}")
+            raise InputError(f"there is no column {brief(name)}; there are {', '.join(known)}")
     return list(dict.fromkeys(names))
 
 

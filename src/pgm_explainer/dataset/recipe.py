@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InputError, JobError
 from ..explainer import PGMExplainer
+from ..limits import brief
 
 __all__ = ["Recipe", "load_attribute"]
 
@@ -48,16 +49,19 @@ class Recipe:
         if not callable(factory):
             raise InputError(
                 f"explainer must be a PGMExplainer, a function that creates one, or the location "
-                f"of such a function ('module:function'), not {self.given!r}"
+                f"of such a function ('module:function'), not {brief(self.given)}"
             )
         try:
             made = factory()
         except Exception as error:  # user code may raise anything
             raise JobError(
-                f"{self.given!r} failed to create an explainer: {type(error).__name__}: {error}"
+                f"{brief(self.given)} failed to create an explainer: {type(error).__name__}: "
+                f"{error}"
             ) from error
         if not isinstance(made, PGMExplainer):
-            raise InputError(f"{self.given!r} returned {made!r:.80}, which is not a PGMExplainer")
+            raise InputError(
+                f"{brief(self.given)} returned {brief(made)}, which is not a PGMExplainer"
+            )
         return made
 
 
@@ -71,7 +75,7 @@ def load_attribute(place: str) -> Any:
     module, colon, attribute = place.partition(":")
     if not (module and colon and attribute):
         raise InputError(
-            f"{place!r} is not of the form 'module:attribute', such as 'my_models:make'"
+            f"{brief(place)} is not of the form 'module:attribute', such as 'my_models:make'"
         )
     try:
         found: Any = importlib.import_module(module)
@@ -84,7 +88,7 @@ def load_attribute(place: str) -> Any:
     for name in attribute.split("."):
         if not hasattr(found, name):
             known = [each for each in dir(found) if not each.startswith("_")]
-            raise InputError(f"{module} has no attribute {attribute!r}{_similar(name, known)}")
+            raise InputError(f"{module} has no attribute {brief(attribute)}{_similar(name, known)}")
         found = getattr(found, name)
     return found
 

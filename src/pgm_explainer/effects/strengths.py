@@ -105,7 +105,7 @@ def _sizes(
 
 def _strong_nodes(cells: Cells, fits: StackedFits, probability: float) -> _Strong:
     """Return the nodes of each prediction that clearly have the largest coefficients."""
-    most = max(1, int(np.log(_LEFT) / np.log1p(-probability)))
+    most = max(1.0, np.log(_LEFT) / np.log1p(-max(probability, _SMALLEST)) // 1)
     first = len(fits.mean) - len(cells.slices)
     cell, active = cells.of_fits(fits, first)
     row, column = fits.row[active] - first, fits.column[active]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..arrays import resolve
 from ..errors import InputError
+from ..limits import brief
 from .base import Engine, Lost, Prepare
 from .local import LocalEngine
 from .processes import ProcessEngine
@@ -43,6 +44,6 @@ def as_engine(choice: Any) -> Engine:
     # A method ``map`` is not enough: collections such as data frames may have one, too.
     if isinstance(choice, (type, Collection)) or not hasattr(choice, "map"):
         raise InputError(
-            f"engine must be a name ({', '.join(ENGINES)}) or an engine, not {choice!r}"
+            f"engine must be a name ({', '.join(ENGINES)}) or an engine, not {brief(choice)}"
         )
     return choice

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..arrays import check_whole_number
 from ..errors import InputError, JobError
+from ..limits import brief
 from .base import Answer, Lost, Prepare, Task, available_cores
 from .ray_head import Head, check_address
 
@@ -42,7 +43,7 @@ class RayEngine:
         if self.workers is not None:
             check_whole_number(self.workers, "workers", at_least=1)
         if not isinstance(self.gpus, (int, float)) or not 0 <= self.gpus < float("inf"):
-            raise InputError(f"gpus must be a number of at least 0, not {self.gpus!r}")
+            raise InputError(f"gpus must be a number of at least 0, not {brief(self.gpus)}")
 
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]
@@ -86,7 +87,7 @@ class RayEngine:
         try:
             ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-            raise JobError(f"no Ray cluster at {self.address!r}: {error}") from error
+            raise JobError(f"no Ray cluster at {brief(self.address)}: {error}") from error
         try:
             yield ray
         finally:

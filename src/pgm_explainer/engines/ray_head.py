@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import JobError
+from ..limits import brief
 
 __all__ = ["Head", "check_address"]
 
@@ -39,7 +40,7 @@ def check_address(address: str) -> None:
     problem = _silence(place)
     if problem is not None:
         raise JobError(
-            f"no Ray cluster responds at {address!r} ({problem}); start one with 'ray start "
+            f"no Ray cluster responds at {brief(address)} ({problem}); start one with 'ray start "
             f"--head', or omit the address to start one on this machine"
         )
 

@@ -15,6 +15,7 @@ from ..effects import Effects
 from ..errors import InputError, PGMExplainerWarning, QueryError
 from ..feature_names import FeatureNames, feature_title
 from ..graph import Graph, Subgraph
+from ..limits import brief
 from ..network import BayesianNetwork
 from ..node_names import NodeNames
 from ..report.facts import thin_support
@@ -260,14 +261,15 @@ class Explanation(Shown):
             ``explanation.support({300: "changed", 301: "changed"})`` may be 0.4.
         """
         network = self._network_for(evidence)
-        return network.probability(evidence or {}) * self.settings.sampling.num_samples
+        known = {} if evidence is None else evidence
+        return network.probability(known) * self.settings.sampling.num_samples
 
     def _network_for(self, evidence: Any) -> BayesianNetwork:
         """Return the network; raise a QueryError if there is none or the evidence is no mapping."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
                 f"evidence must be a mapping from nodes to states, such as {{300: 'kept'}}, "
-                f"not {evidence!r}"
+                f"not {brief(evidence)}"
             )
         if self.network is None and self.held < 1:
             raise QueryError(
@@ -276,7 +278,7 @@ class Explanation(Shown):
             )
         if self.network is None:
             raise QueryError(
-                f"the explanation has no network, as the prediction of {self.target!r} never "
+                f"the explanation has no network, as the prediction of {brief(self.target)} never "
                 f"changed in the samples; try another perturbation, a larger perturb_probability "
                 f"or a more sensitive change"
             )
@@ -344,7 +346,7 @@ class Explanation(Shown):
         """Return the explainer, and add the target to the options if it is known."""
         if explainer is not None:
             if not hasattr(explainer, "counterfactual") or isinstance(explainer, Explanation):
-                raise InputError(f"explainer must be a PGMExplainer, not {explainer!r:.60}")
+                raise InputError(f"explainer must be a PGMExplainer, not {brief(explainer)}")
             return explainer
         if self.source is None:
             raise InputError(

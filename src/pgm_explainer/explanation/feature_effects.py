@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
+from ..arrays import IntArray, check_whole_number
 from ..effects import agree
 from ..feature_names import FeatureNames, feature_name
 from ..node_names import NodeNames
@@ -134,6 +134,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
 
     def keeping(self, most: int) -> FeatureEffects:
         """Return the significant rows, and the first ``most`` of the others."""
+        most = check_whole_number(most, "most", at_least=0)
         kept = self.significant | (np.cumsum(~self.significant) <= most)
         dropped = int((~kept).sum())
         return replace(self, **self._rows(kept), left_out=self.left_out + dropped)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import as_array, as_list, check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
+from ..limits import brief
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data
 from .conditional_table import ConditionalTable, TableData
@@ -87,7 +88,9 @@ class BayesianNetwork:
         for at, table in enumerate(tables):
             expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
             if (table.variable.id, [parent.id for parent in table.parents]) != expected:
-                raise InputError(f"{table!r} does not fit the parents {expected[1]} of {ids[at]!r}")
+                raise InputError(
+                    f"{brief(table)} does not fit the parents {expected[1]} of {brief(ids[at])}"
+                )
         self.variables = tuple(variables)
         self.dag = dag
         self.score = score
@@ -212,9 +215,7 @@ class BayesianNetwork:
         joint = self._eliminate(keep, self._weights(evidence))
         total = joint.sum()
         if not total > 0:
-            raise QueryError(
-                f"the evidence {dict(evidence or {})} has probability 0 in the network"
-            )
+            raise QueryError(f"the evidence {brief(evidence)} has probability 0 in the network")
         return np.asarray(joint / total)
 
     def probability(self, evidence: Mapping[VariableId, Any]) -> float:
@@ -285,7 +286,7 @@ class BayesianNetwork:
     def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
         """Return the same network with new names for some of its variables."""
         if not isinstance(names, Mapping):
-            raise InputError(f"names must be a mapping from old to new names, not {names!r}")
+            raise InputError(f"names must be a mapping from old to new names, not {brief(names)}")
 
         def rename(variable: Variable) -> Variable:
             return replace(variable, id=names.get(variable.id, variable.id))
@@ -347,11 +348,11 @@ class BayesianNetwork:
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
                 f"evidence must be a mapping from variables to states, such as {{300: 'kept'}}, "
-                f"not {evidence!r}"
+                f"not {brief(evidence)}"
             )
         return {
             self._at(node): self.variable(node).matching(known).astype(np.float64)
-            for node, known in (evidence or {}).items()
+            for node, known in ({} if evidence is None else evidence).items()
         }
 
     def _has(self, node: Any) -> bool:
@@ -365,7 +366,9 @@ class BayesianNetwork:
             return self._index[node]
         except Exception:  # unknown, or not hashable
             known = ", ".join(repr(each) for each in self._index)
-            raise QueryError(f"{node!r} is not in the network; its nodes are {known}") from None
+            raise QueryError(
+                f"{brief(node)} is not in the network; its nodes are {known}"
+            ) from None
 
     def _ids(self, positions: Sequence[int]) -> list[VariableId]:
         return [self.variables[at].id for at in positions]
@@ -377,9 +380,9 @@ def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
     if not usable or not all(isinstance(each, kind) for each in items):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(each.__name__ for each in kinds)
-        raise InputError(f"{what} must be a list of {names} objects, not {items!r:.200}")
+        raise InputError(f"{what} must be a list of {names} objects, not {brief(items)}")
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:
     if not isinstance(dag, DAG) or dag.num_variables != len(variables):
-        raise InputError(f"dag must be a DAG of {len(variables)} variables, not {dag!r:.200}")
+        raise InputError(f"dag must be a DAG of {len(variables)} variables, not {brief(dag)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..limits import brief
 from ..structure import DAG
 
 __all__ = ["CPDAG", "cpdag", "equivalent"]
@@ -36,7 +37,7 @@ def cpdag(dag: DAG) -> CPDAG:
         ((0, 1), (2, 1))
     """
     if not isinstance(dag, DAG):
-        raise InputError(f"cpdag requires a DAG, not {dag!r}")
+        raise InputError(f"cpdag requires a DAG, not {brief(dag)}")
     adjacent: set[Edge] = {pair for u, v in dag.edges for pair in ((u, v), (v, u))}
     directed = {
         (parent, child)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..errors import QueryError
+from ..limits import brief
 from ..sampling import Variable
 from ..structure import SCORES, PenalisedLikelihood, Score
 from .factors import MOST_CELLS, Factor
@@ -311,7 +312,7 @@ class NoisyOr:
         shape = tuple(each.cardinality for each in (*self.parents, self.variable))
         if prod(shape) > MOST_CELLS:
             raise QueryError(
-                f"the full table of {self.variable.id!r} would have {prod(shape):,} numbers; "
+                f"the full table of {brief(self.variable.id)} would have {prod(shape):,} numbers; "
                 f"lower max_nodes or set max_parents"
             )
         holds = np.ones(shape[:-1])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, check_whole_number
 from ..errors import InputError
 from ..graph import FLOWS, SampledEdges, Subgraph
+from ..limits import brief
 
 __all__ = [
     "AdaptedPredictor",
@@ -173,7 +174,9 @@ def check_capabilities(predictor: Predictor) -> None:
         check_whole_number(predictor.num_layers, "the model's num_layers", at_least=0)
     flow = predictor.flow
     if not isinstance(flow, str) or flow not in FLOWS:
-        raise InputError(f"the flow of a model must be one of {', '.join(FLOWS)}, not {flow!r}")
+        raise InputError(
+            f"the flow of a model must be one of {', '.join(FLOWS)}, not {brief(flow)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

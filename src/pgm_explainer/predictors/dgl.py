@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
+from ..limits import brief
 from .base import Predictor
 from .torch_tools import (
     SubgraphCache,
@@ -78,7 +79,9 @@ class DglPredictor(Predictor):
         check_ready(model)
         check_name(task, "task", _TASKS)
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's output, not {output!r}")
+            raise InputError(
+                f"output must be a function of the model's output, not {brief(output)}"
+            )
         _dgl()
         self.module = model
         self.task = task

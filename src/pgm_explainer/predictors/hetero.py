@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
+from ..limits import brief
 from .base import Predictor
 from .torch_tools import (
     UNSUPPORTED,
@@ -82,14 +83,14 @@ class Layout:
             for kind, tensor in value.items() if isinstance(value, Mapping) else ():
                 if kind not in rows:
                     raise InputError(
-                        f"the input {name!r} has the unknown type {kind!r}; the types are "
-                        f"{', '.join(map(str, rows))}"
+                        f"the input {brief(name)} has the unknown type {brief(kind)}; the types "
+                        f"are {', '.join(map(str, rows))}"
                     )
                 length = len(tensor) if isinstance(tensor, Tensor) and tensor.dim() else rows[kind]
                 if length != rows[kind]:
                     raise InputError(
-                        f"the input {name!r} of type {kind!r} has {length} rows, but there are "
-                        f"{rows[kind]} of that type"
+                        f"the input {brief(name)} of type {brief(kind)} has {length} rows, but "
+                        f"there are {rows[kind]} of that type"
                     )
 
 
@@ -115,8 +116,8 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
         for end, row in ((source, pairs[0]), (target, pairs[1])):
             if row.size and row.max() >= sizes[end]:
                 raise InputError(
-                    f"an edge {relation!r} contains {end} {row.max()}, but there are only "
-                    f"{sizes[end]} nodes of type {end!r}"
+                    f"an edge {brief(relation)} contains {end} {row.max()}, but there are only "
+                    f"{sizes[end]} nodes of type {brief(end)}"
                 )
         edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
     x = np.concatenate(padded)
@@ -152,7 +153,11 @@ class HeteroPredictor(Predictor):
         check_ready(module)
         self.module, self.layout, self.target_type, self.task = module, layout, target_type, task
         self.num_layers, self.flow = count_hops(module), flow_of(module)
-        self.inputs = {name: value for name, value in (inputs or {}).items() if name != _PAIRS}
+        self.inputs = {
+            name: value
+            for name, value in ({} if inputs is None else inputs).items()
+            if name != _PAIRS
+        }
         names = _check_arguments(module, self.inputs, task)
         layout.check_inputs(self.inputs)
         self._takes_batch = task == "graph" and _BATCH in names

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, check_flag, check_whole_number
 from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
-from ..limits import ANSWER_BYTES
+from ..limits import ANSWER_BYTES, brief
 from .base import Predictor
 
 __all__ = ["HttpPredictor"]
@@ -99,7 +99,7 @@ class HttpPredictor(Predictor):
         )
         for name, value in (("timeout", self.timeout), ("deadline", self.deadline)):
             if not value:
-                raise InputError(f"{name} must be more than 0 seconds, not {value!r}")
+                raise InputError(f"{name} must be more than 0 seconds, not {brief(value)}")
         check_flag(send_graph, "send_graph")
         self.retries = check_whole_number(retries, "retries", at_least=0)
         self.backoff = _check_seconds(backoff, "backoff")
@@ -279,16 +279,16 @@ def _path(url: str) -> str:
 
 def _check_url(url: str) -> None:
     if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
-        raise InputError(f"url must start with http:// or https://, but it is {url!r}")
+        raise InputError(f"url must start with http:// or https://, but it is {brief(url)}")
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError(f"url must be percent-encoded, without spaces, but it is {url!r}")
+        raise InputError(f"url must be percent-encoded, without spaces, but it is {brief(url)}")
     try:
         address = urlsplit(url)
         named = address.hostname and address.port != 0
     except ValueError as error:
-        raise InputError(f"url {url!r} cannot be read: {error}") from error
+        raise InputError(f"url {brief(url)} cannot be read: {error}") from error
     if not named:
-        raise InputError(f"url must have a host and a valid port, but it is {url!r}")
+        raise InputError(f"url must have a host and a valid port, but it is {brief(url)}")
     if "@" in address.netloc:  # errors show the url, but must not show a password
         raise InputError("url must not contain a user name or password; pass them in headers")
 
@@ -297,19 +297,21 @@ def _check_headers(headers: Mapping[str, str]) -> None:
     if not isinstance(headers, Mapping):
         raise InputError(
             f"headers must be a mapping from names to strings, such as "
-            f"{{'Authorization': 'Bearer …'}}, not {headers!r}"
+            f"{{'Authorization': 'Bearer …'}}, not {brief(headers)}"
         )
     for name, value in headers.items():
         if not isinstance(name, str) or not isinstance(value, str):
-            raise InputError(f"header {name!r} must be a string with a string value, not {value!r}")
+            raise InputError(
+                f"header {brief(name)} must be a string with a string value, not {brief(value)}"
+            )
         line = f"{name}: {value}"
         if not (line.isascii() and line.isprintable() and name.strip() and ":" not in name):
-            raise InputError(f"header {name!r} must be one line of ASCII text")
+            raise InputError(f"header {brief(name)} must be one line of ASCII text")
 
 
 def _check_seconds(value: float, what: str) -> float:
     if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise InputError(f"{what} must be a number of seconds, not {value!r}")
+        raise InputError(f"{what} must be a number of seconds, not {brief(value)}")
     return value
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from ..arrays import IntArray
 from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
+from ..limits import brief
 from .torch_tools import UNSUPPORTED, first_tensor
 
 __all__ = ["ModuleCall", "Request", "inputs_of_data", "joined_inputs", "takes_batch", "takes_input"]
@@ -157,7 +158,7 @@ def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
     for name in sorted(names):
         missing = [at for at, each in enumerate(found) if name not in each]
         if missing:
-            raise InputError(f"graph {missing[0]} has no {name!r}, but other graphs have")
+            raise InputError(f"graph {missing[0]} has no {brief(name)}, but other graphs have")
         other = [
             at
             for at, (each, data) in enumerate(zip(found, objects, strict=True))
@@ -167,8 +168,8 @@ def joined_inputs(model: nn.Module, objects: Sequence[Any]) -> dict[str, Any]:
             joined[name] = torch.cat([each[name] for each in found])
         elif ModuleCall(model, first_tensor).style != "data":
             raise InputError(
-                f"the input {name!r} of graph {other[0]} has no row for each node or edge; with "
-                f"many graphs, such inputs are not supported: explain the graphs one at a time"
+                f"the input {brief(name)} of graph {other[0]} has no row for each node or edge; "
+                f"with many graphs, such inputs are not supported: explain the graphs one at a time"
             )
     return joined
 
@@ -321,7 +322,7 @@ def _row_kind(name: str, value: Tensor, part: Subgraph) -> str:
     length = len(value) if value.dim() else -1
     if name in _PER_EDGE and value.dim() and length != part.whole_edges:
         raise InputError(
-            f"the input {name!r} has {length} rows, but the graph has {part.whole_edges} edges"
+            f"the input {brief(name)} has {length} rows, but the graph has {part.whole_edges} edges"
         )
     if length == part.whole_edges and (name.startswith("edge") or length != part.whole_nodes):
         return "edge"

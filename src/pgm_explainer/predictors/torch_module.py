@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
+from ..limits import brief
 from .base import Predictor, SharedRows
 from .torch_call import ModuleCall, Request
 from .torch_rows import RowTensor
@@ -85,21 +86,26 @@ class TorchModulePredictor(Predictor):
         check_name(batching, "batching", ("auto", *BATCHINGS))
         check_name(task, "task", _TASKS)
         if inputs is not None and not isinstance(inputs, Mapping):
-            raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+            raise InputError(f"inputs must be a mapping from names to tensors, not {brief(inputs)}")
         if output is not None and not callable(output):
-            raise InputError(f"output must be a function of the model's output, not {output!r}")
+            raise InputError(
+                f"output must be a function of the model's output, not {brief(output)}"
+            )
         check_ready(module)
         self.module = module
         self.task = task
         self.batching = batching
         self.used: str | None = None
         self._call = ModuleCall(module, output or first_tensor)
-        self._call.check_inputs(inputs or {}, task)
+        self._call.check_inputs({} if inputs is None else inputs, task)
         self.accepts_subgraph = self._call.style != "features"
         self.batches_graphs = self._call.names_input("batch")
         self.num_layers = count_hops(module)
         self.flow = flow_of(module)
-        self.inputs = {name: _as_input(name, value) for name, value in (inputs or {}).items()}
+        self.inputs = {
+            name: _as_input(name, value)
+            for name, value in ({} if inputs is None else inputs).items()
+        }
         self._many_graphs = many_graphs
         self._batchings: SubgraphCache[str] = SubgraphCache()
         self._edge_batchings: SubgraphCache[str] = SubgraphCache()
@@ -323,5 +329,5 @@ def _as_input(name: str, value: Any) -> Any:
     try:
         tensor = value if isinstance(value, (Tensor, list)) else np.array(value)
         return torch.as_tensor(tensor)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"the input {name!r} cannot be read as a tensor: {error}") from error
+    except (RuntimeError, TypeError, ValueError, MemoryError) as error:
+        raise InputError(f"the input {brief(name)} cannot be read as a tensor: {error}") from error

@@ -16,6 +16,7 @@ from torch.nn.parameter import is_lazy
 from ..arrays import FloatArray
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, Subgraph
+from ..limits import brief
 
 __all__ = [
     "UNSUPPORTED",
@@ -317,7 +318,7 @@ def check_ready(module: nn.Module) -> None:
         ModelError: the model has lazy parameters.
     """
     if not isinstance(module, nn.Module):
-        raise InputError(f"model must be a torch.nn.Module, not {module!r:.100}")
+        raise InputError(f"model must be a torch.nn.Module, not {brief(module)}")
     tensors = (*module.named_parameters(), *module.named_buffers())
     lazy = [name for name, tensor in tensors if is_lazy(tensor)]
     if lazy:

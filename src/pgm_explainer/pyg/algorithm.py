@@ -18,6 +18,7 @@ from torch_geometric.explain.config import ExplainerConfig, MaskType, ModelConfi
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..explanation import Explanation
+from ..limits import brief
 from ..sampling.parts import Edges
 from .call import PygCall
 from .masks import Found, attribute_mask, column_mask, edge_mask, node_mask, p_values
@@ -99,7 +100,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     def __init__(self, *, edges: Edges | None = None, **options: Any) -> None:
         super().__init__()
         if not isinstance(edges, (Edges, type(None))):
-            raise InputError(f"edges must be an instance of Edges, not {edges!r}")
+            raise InputError(f"edges must be an instance of Edges, not {brief(edges)}")
         options = _own_names(options)
         known = [name for name in _SET_BY_THE_EXPLAINER if name in options]
         if known:
@@ -166,6 +167,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
                 f"x must have the shape [nodes, features] for PyTorch Geometric's masks, not "
                 f"{list(x.shape)}; use PGMExplainer for features with time steps"
             )
+        for name, value in (("x", x), ("edge_index", edge_index)):
+            if not isinstance(value, (Tensor, dict)) or not len(value):
+                raise InputError(f"{name} must be a tensor, or a dictionary, not {brief(value)}")
+        if not isinstance(target, Tensor):
+            raise InputError(f"target must be a tensor, not {brief(target)}")
         inputs = {name: value for name, value in kwargs.items() if value is not None}
         call = PygCall(model, x, edge_index, target, index, inputs, self.model_config, self.options)
         result = PygExplanation() if isinstance(x, Tensor) else HeteroExplanation()

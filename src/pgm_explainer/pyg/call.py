@@ -17,6 +17,7 @@ from ..arrays import IntArray
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..explanation import Explanation
+from ..limits import LISTED, brief
 from ..predictors.torch_module import TorchModulePredictor
 
 __all__ = ["PygCall"]
@@ -173,7 +174,7 @@ class PygCall:
             raise InputError(
                 f"the predicted node type is unknown: the model returns {rows} rows, and the node "
                 f"types with as many nodes are {fitting}; pass it to the algorithm, such as "
-                f"PGMExplainerAlgorithm(target_type={next(iter(self.x))!r})"
+                f"PGMExplainerAlgorithm(target_type={brief(next(iter(self.x)))})"
             )
         return fitting[0]
 
@@ -189,12 +190,16 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
         return list(range(count))
     try:
         chosen = torch.as_tensor(index)
+        if chosen.numel() > LISTED:
+            raise ValueError("too many")
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
-            f"index must be a number, a list of numbers or a mask, not {index!r}"
+            f"index must be a number, a list of numbers or a mask, not {brief(index)}"
         ) from error
     listed = (chosen.nonzero() if chosen.dtype == torch.bool else chosen).flatten().tolist()
     wrong = [at for at in listed if not isinstance(at, int) or not -count <= at < count]
     if wrong:
         raise InputError(f"index {wrong[0]} is out of range; there are {count} predictions")
+    if not listed:
+        raise InputError(f"index {brief(index)} selects no prediction; there are {count}")
     return [at % count for at in listed]

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, check_edge_index, check_features, check_node
 from ..errors import InputError
 from ..graph import Graph, Subgraph
+from ..limits import brief
 from ..variables import GRAPH, VariableId
 from .tasks import Outputs
 
@@ -42,13 +43,13 @@ def is_graph_set(x: Any) -> bool:
     """Return whether this is a list, or a data set of PyTorch Geometric, of graphs."""
     if hasattr(x, "edge_index") or hasattr(x, "node_types") or isinstance(x, (str, np.ndarray)):
         return False
-    if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
-        return False
-    if not len(x):
-        return isinstance(x, list)
     try:
+        if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+            return False
+        if not len(x):
+            return isinstance(x, list)
         first = x[0]
-    except (IndexError, KeyError, TypeError):
+    except Exception:  # an object of any type may raise anything
         return False
     return hasattr(first, "edge_index") or _is_pair(first)
 
@@ -78,7 +79,7 @@ def read_graphs(graphs: Any) -> GraphSet:
         is_object = hasattr(graph, "edge_index")
         if not is_object and not _is_pair(graph):
             raise InputError(
-                f"graph {at} must be a Data object or a pair (x, edge_index), not {graph!r:.60}"
+                f"graph {at} must be a Data object or a pair (x, edge_index), not {brief(graph)}"
             )
         given = (graph.x, graph.edge_index) if is_object else graph
         try:
@@ -146,8 +147,9 @@ class GraphSetTask:
         count = len(self.offsets) - 1
         if target is None:
             raise InputError(f"there are {count} graphs; call explain(i) with the position of one")
-        if isinstance(target, tuple) and len(target) == 2 and target[0] == GRAPH:
-            target = target[1]
+        if isinstance(target, tuple) and len(target) == 2:
+            name, position = target
+            target = position if isinstance(name, str) and name == GRAPH else target
         return (GRAPH, check_node(target, count, "graph"))
 
     def ends(self, target: VariableId) -> IntArray:

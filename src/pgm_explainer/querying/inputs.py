@@ -18,6 +18,7 @@ from ..arrays import (
 from ..errors import InputError, PGMExplainerWarning
 from ..feature_names import FeatureNames, check_feature_names
 from ..graph import Graph
+from ..limits import brief
 from ..node_names import NodeNames
 from ..predictors import (
     IntegerPredictor,
@@ -102,7 +103,7 @@ def read_inputs(
 ) -> Inputs:
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
-        raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
+        raise InputError(f"inputs must be a mapping from names to tensors, not {brief(inputs)}")
     if edge_index is None and is_graph_set(x):
         found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:
@@ -118,7 +119,7 @@ def read_inputs(
         return _read_hetero(model, x, task, inputs, target_type, names, feature_names)
     if target_type is not None:
         raise InputError(
-            f"target_type={target_type!r} applies to HeteroData graphs only; leave it out"
+            f"target_type={brief(target_type)} applies to HeteroData graphs only; leave it out"
         )
     if edge_index is None and hasattr(x, "edge_index"):
         source, inputs = _read_data(model, x, inputs)
@@ -129,7 +130,7 @@ def read_inputs(
         )
     else:
         source = read_source(x, edge_index, names)
-        inputs = {**_edge_inputs(model, source), **(inputs or {})}
+        inputs = {**_edge_inputs(model, source), **({} if inputs is None else inputs)}
     names = source.names if names is None else names
     feature_names = source.feature_names if feature_names is None else feature_names
     edge_index, features = source.edge_index, check_features(source.x, with_steps=True)
@@ -163,7 +164,13 @@ def _read_data(
     if data.x is None:
         raise InputError("the data object has no node features x; set data.x")
     further = inputs_of_data(model, data)
-    names, titles = own_names(data, len(data.x)), own_feature_names(data, data.x.shape[-1])
+    try:
+        rows, *_, width = data.x.shape
+    except Exception:  # no array of at least two dimensions
+        raise InputError(
+            f"data.x must be a tensor [nodes, features], not {brief(data.x)}"
+        ) from None
+    names, titles = own_names(data, rows), own_feature_names(data, width)
     if data.edge_index is not None or getattr(data, "adj_t", None) is None:
         if data.edge_index is None:
             raise InputError("the data object has no edges; set data.edge_index")
@@ -173,7 +180,7 @@ def _read_data(
         ends = found.edge_index[::-1]
         source = replace(found, edge_index=ends, names=names, feature_names=titles)
         further = {**_edge_inputs(model, source), **further}
-    return source, {**further, **(inputs or {})}
+    return source, {**further, **({} if inputs is None else inputs)}
 
 
 def _edge_inputs(model: Any, source: Source) -> dict[str, Any]:
@@ -213,9 +220,9 @@ def _read_many(
 ) -> Inputs:
     """Return many graphs as one, with the further inputs of data objects joined."""
     if task != "graph" or target_type is not None:
-        raise InputError(f"a list of graphs is for task='graph', not task={task!r}")
+        raise InputError(f"a list of graphs is for task='graph', not task={brief(task)}")
     joined = read_graphs(graphs)
-    found = dict(inputs or {})
+    found = dict({} if inputs is None else inputs)
     if is_torch_module(model):
         from ..predictors.torch_call import joined_inputs, takes_batch
 
@@ -254,9 +261,9 @@ def _read_hetero(
         raise InputError("the HeteroData object has no nodes; set x for each node type")
     predicted = _check_target_type(target_type, task, data.node_types)
     if not is_torch_module(model):
-        raise InputError(f"a HeteroData graph needs a PyTorch module as model, not {model!r}")
+        raise InputError(f"a HeteroData graph needs a PyTorch module as model, not {brief(model)}")
     layout, x, edge_index = flatten(data)
-    found = {**inputs_of_hetero(model, data), **(inputs or {})}
+    found = {**inputs_of_hetero(model, data), **({} if inputs is None else inputs)}
     predictor = HeteroPredictor(model, layout, predicted, task, found)
     sizes, widths = tuple(layout.sizes.values()), tuple(layout.widths.values())
     if names is None:
@@ -288,20 +295,21 @@ def _check_target_type(
     if task == "graph":
         if target_type is not None:
             raise InputError(
-                f"target_type={target_type!r} does not apply to task='graph'; leave it out"
+                f"target_type={brief(target_type)} does not apply to task='graph'; leave it out"
             )
         return None
     if task == "edge":
         ends = target_type if isinstance(target_type, (tuple, list)) else ()
-        if len(ends) in (2, 3) and ends[0] in node_types and ends[-1] in node_types:
-            return str(ends[0]), str(ends[-1])
+        types = [end for end in (*ends[:1], *ends[-1:]) if isinstance(end, str)]
+        if len(ends) in (2, 3) and len(types) == 2 and set(types) <= set(node_types):
+            return types[0], types[1]
         raise InputError(
             f"target_type must be the two node types of a pair, or an edge type, with types from "
-            f"{known}, not {target_type!r}"
+            f"{known}, not {brief(target_type)}"
         )
     if not isinstance(target_type, str) or target_type not in node_types:
         raise InputError(
-            f"target_type must be the predicted node type, one of {known}, not {target_type!r}"
+            f"target_type must be the predicted node type, one of {known}, not {brief(target_type)}"
         )
     return target_type
 

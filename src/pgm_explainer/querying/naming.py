@@ -8,6 +8,7 @@ from typing import Any
 from ..arrays import as_list
 from ..errors import InputError
 from ..feature_names import FeatureNames, check_feature_names
+from ..limits import brief
 from ..node_names import NodeNames
 from ..variables import VariableId
 
@@ -73,8 +74,8 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
     )
     if unknown:
         raise InputError(
-            f"names has {unknown[0]!r:.60}, but the nodes{of} are 0 to {count - 1}; a mapping goes "
-            f"from node indices to names"
+            f"names has {brief(unknown[0])}, but the nodes{of} are 0 to {count - 1}; a mapping "
+            f"goes from node indices to names"
         )
     if isinstance(labels, list) and len(labels) != count:
         raise InputError(f"names has {len(labels)} names, but there are {count} nodes{of}")
@@ -106,7 +107,7 @@ def read_graph_names(given: Any, graphs: Any, sizes: Sequence[int]) -> NodeNames
             raise InputError(
                 f"names of many graphs must be a list with the names of the nodes of each of the "
                 f"{len(sizes)} graphs (a list, a mapping from node indices to names, or None), not "
-                f"{given!r:.60}{count}"
+                f"{brief(given)}{count}"
             )
         each = listed
     if all(names is None for names in each):
@@ -127,7 +128,7 @@ def _listed(given: Any) -> list[Any]:
     if listed is None:
         raise InputError(
             f"names must be a list with a name for each node, or a mapping from node indices to "
-            f"names, not {given!r:.60}"
+            f"names, not {brief(given)}"
         )
     return [_plain(name) for name in listed]
 
@@ -172,11 +173,12 @@ def _by_type(given: Any, types: Mapping[str, int], what: str) -> Mapping[str, An
     if not isinstance(given, Mapping):
         raise InputError(
             f"{what} of a HeteroData graph must be a mapping from node types to lists of names, "
-            f"not {given!r:.60}"
+            f"not {brief(given)}"
         )
-    unknown = [kind for kind in given if kind not in types]
+    unknown = [kind for kind in given if not isinstance(kind, str) or kind not in types]
     if unknown:
         raise InputError(
-            f"{what} has the unknown node type {unknown[0]!r:.60}; the types are {', '.join(types)}"
+            f"{what} has the unknown node type {brief(unknown[0])}; the types are "
+            f"{', '.join(types)}"
         )
     return given

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arrays import as_list, check_name, check_node
 from ..errors import InputError
+from ..limits import brief
 from ..node_names import NodeNames
 from ..variables import VariableId
 
@@ -61,7 +62,7 @@ class TypedNodes(Sequence[VariableId]):
         ends = as_list(name) or []
         if len(ends) != len(self.default):
             raise InputError(
-                f"the target of an edge task must be a pair of nodes (u, v), not {name!r}"
+                f"the target of an edge task must be a pair of nodes (u, v), not {brief(name)}"
             )
         return tuple(map(self._node, ends, self.default))
 
@@ -70,8 +71,8 @@ class TypedNodes(Sequence[VariableId]):
         number = self.node(kind, within)
         if kind != default:
             raise InputError(
-                f"{name!r} has no prediction to explain, as the model predicts nodes of type "
-                f"{default!r} (target_type)"
+                f"{brief(name)} has no prediction to explain, as the model predicts nodes of type "
+                f"{brief(default)} (target_type)"
             )
         return number
 
@@ -82,7 +83,7 @@ class TypedNodes(Sequence[VariableId]):
             try:
                 within = self.labels[self.kinds.index(kind)].number(within)
             except InputError as error:
-                raise InputError(f"{error} (type {kind!r})") from None
+                raise InputError(f"{error} (type {brief(kind)})") from None
         members = self._members(kind)
         return members.start + check_node(within, len(members), f"{kind} node")
 

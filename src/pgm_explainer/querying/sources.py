@@ -66,10 +66,10 @@ def read_source(x: Any, edge_index: Any, names: Any = None) -> Source:
     if _is_dgl(edge_index):
         return _dgl(edge_index, found)
     if is_sparse(edge_index):
-        ends, weights = _matrix(edge_index, len(found.x) if hasattr(found.x, "__len__") else None)
+        ends, weights = _matrix(edge_index, _rows(found.x))
         return replace(found, edge_index=ends, inputs={_WEIGHT: weights})
     if _is_frame(edge_index):
-        ends, further = _edge_table(edge_index, known, len(found.x))
+        ends, further = _edge_table(edge_index, known, _rows(found.x) or 0)
         return replace(found, edge_index=ends, inputs=further)
     return replace(found, edge_index=edge_index)
 
@@ -84,6 +84,14 @@ def is_sparse(value: Any) -> bool:
     if has_attributes(value, "tocoo", "shape") or has_attributes(value, "coo", "sparse_sizes"):
         return True
     return has_attributes(value, "layout", "detach") and "sparse" in str(value.layout)
+
+
+def _rows(x: Any) -> int | None:
+    """Return the number of rows of features; None if it cannot be told yet."""
+    try:
+        return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+    except Exception:  # not features at all, which is checked later
+        return None
 
 
 def _is_frame(value: Any) -> bool:
@@ -107,15 +115,20 @@ def _table(frame: Any) -> Source:
             f"the columns {', '.join(map(repr, wrong[:5]))} of x hold no numbers; leave them out, "
             f"or encode them, for example with pandas.get_dummies"
         )
-    plain_columns = list(frame.columns) == list(range(len(columns)))
+    plain_columns = _are_counted(list(frame.columns))
     rows = frame.index.tolist()
-    plain_rows = rows == list(range(len(rows)))
+    plain_rows = _are_counted(rows)
     return Source(
         _values(frame),
         None,
         None if plain_rows else [_name(each) for each in rows],
         None if plain_columns else columns,
     )
+
+
+def _are_counted(labels: Sequence[Any]) -> bool:
+    """Return whether labels are 0, 1, 2 and so on."""
+    return all(is_number(label) and label == at for at, label in enumerate(labels))
 
 
 def _values(frame: Any) -> NDArray[Any]:
@@ -254,7 +267,7 @@ def _attributes(nodes: Sequence[Mapping[str, Any]]) -> tuple[NDArray[Any], list[
 
     That is the attribute ``x``, a vector, or all attributes that are numbers.
     """
-    if nodes and all("x" in data and np.ndim(data["x"]) == 1 for data in nodes):
+    if nodes and all("x" in data and _is_vector(data["x"]) for data in nodes):
         return as_array([data["x"] for data in nodes], "x"), None
     first = nodes[0] if nodes else {}
     keys = [key for key in first if all(_is_value(data.get(key)) for data in nodes)]
@@ -272,7 +285,7 @@ def _edge_values(edges: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     found = {}
     for key in edges[0] if edges else ():
         values: list[Any] = [data.get(key) for data in edges]
-        if all(_is_value(value) or np.ndim(value) == 1 for value in values):
+        if all(_is_value(value) or _is_vector(value) for value in values):
             try:
                 array = as_array(values, str(key))
             except InputError:
@@ -283,6 +296,13 @@ def _edge_values(edges: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
 
 def _is_value(value: Any) -> bool:
     return is_number(value) or isinstance(value, (bool, np.bool_))
+
+
+def _is_vector(value: Any) -> bool:
+    try:
+        return np.ndim(value) == 1
+    except Exception:  # nested too deeply, or an object of any type
+        return False
 
 
 def _dgl(graph: Any, found: Source) -> Source:

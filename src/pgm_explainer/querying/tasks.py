@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array, as_list, check_node
+from ..arrays import FloatArray, IntArray, as_array, as_list, check_node, has_attributes
 from ..errors import InputError
 from ..graph import Graph, SampledEdges, Subgraph
+from ..limits import brief
 from ..node_names import NodeNames
 from ..predictors import Predictor, SharedRows
 from ..variables import GRAPH, VariableId
@@ -249,7 +250,7 @@ class PairTask:
         ends = as_list(target) or []
         if len(ends) != 2:
             raise InputError(
-                f"the target of an edge task must be a pair of nodes (u, v), not {target!r}"
+                f"the target of an edge task must be a pair of nodes (u, v), not {brief(target)}"
             )
         return tuple(check_node(end, graph.num_nodes) for end in ends)
 
@@ -284,8 +285,8 @@ class GraphTask:
     def check(self, target: Any, graph: Graph) -> VariableId:
         if target is not None:
             raise InputError(
-                f"a graph task has no target, but {target!r} was passed; call explain() without a "
-                f"target"
+                f"a graph task has no target, but {brief(target)} was passed; call explain() "
+                f"without a target"
             )
         return GRAPH
 
@@ -321,8 +322,8 @@ def numbered(target: Any, task: str, names: NodeNames, types: TypedNodes | None)
     named = names.labels is not None
     if not named and isinstance(target, str) and task == "node":
         raise InputError(
-            f"target must be a whole number, not {target!r:.60}, because nodes have no names; pass "
-            f"names= to the explainer to give nodes by name"
+            f"target must be a whole number, not {brief(target)}, because nodes have no names; "
+            f"pass names= to the explainer to give nodes by name"
         )
     if not named or target is None or task == "graph":
         return target
@@ -374,7 +375,7 @@ def listed(targets: Iterable[Any], num_nodes: int, task: str = "node") -> list[A
     ``edge_label_index`` of PyTorch Geometric; an array ``[P, 2]`` has a pair in each row, unless P
     is 2. A list is always a list of pairs.
     """
-    if hasattr(targets, "shape"):
+    if has_attributes(targets, "shape"):
         array = as_array(targets, "targets")
         if array.ndim == 0:
             raise InputError(
@@ -386,5 +387,5 @@ def listed(targets: Iterable[Any], num_nodes: int, task: str = "node") -> list[A
         return list(np.flatnonzero(array) if is_mask else array)
     found = as_list(targets)
     if found is None:
-        raise InputError(f"targets must be a list of targets, not {targets!r}")
+        raise InputError(f"targets must be a list of targets, not {brief(targets)}")
     return found

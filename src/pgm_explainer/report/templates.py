@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arrays import resolve
 from ..errors import InputError
+from ..limits import brief
 
 __all__ = ["AUDIENCES", "check_templates", "templates_for"]
 
@@ -298,7 +299,7 @@ def templates_for(audience: str, own: Mapping[str, str] | None = None) -> dict[s
     """
     chosen = resolve(audience, "audience", AUDIENCES)
     if chosen is None:
-        raise InputError(f"audience must be one of {', '.join(AUDIENCES)}, not {audience!r:.60}")
+        raise InputError(f"audience must be one of {', '.join(AUDIENCES)}, not {brief(audience)}")
     return {**chosen, **({} if own is None else check_templates(own))}
 
 
@@ -315,14 +316,16 @@ def check_templates(own: Any) -> dict[str, str]:
         pgm_explainer.errors.InputError: the template 'pair' has no field {named}; it has {name}
     """
     if not isinstance(own, Mapping):
-        raise InputError(f"templates must be a mapping from names to texts, not {own!r:.60}")
+        raise InputError(f"templates must be a mapping from names to texts, not {brief(own)}")
     for name, template in own.items():
         if name not in _FIELDS:
-            raise InputError(f"there is no template {name!r:.60}; there are {', '.join(_FIELDS)}")
+            raise InputError(f"there is no template {brief(name)}; there are {', '.join(_FIELDS)}")
         if not isinstance(template, str):
-            raise InputError(f"the template {name!r} must be a text, not {template!r:.60}")
+            raise InputError(f"the template {brief(name)} must be a text, not {brief(template)}")
         if not template.isascii() and any("\ud800" <= each <= "\udfff" for each in template):
-            raise InputError(f"the template {name!r} holds half a character: {template!r:.60}")
+            raise InputError(
+                f"the template {brief(name)} holds half a character: {brief(template)}"
+            )
         _check_fields(name, template)
     return dict(own)
 
@@ -333,15 +336,18 @@ def _check_fields(name: str, template: str) -> None:
         parsed = list(Formatter().parse(template))
     except ValueError as error:
         raise InputError(
-            f"the template {name!r} cannot be read: {error}; write {{{{ for a brace"
+            f"the template {brief(name)} cannot be read: {error}; write {{{{ for a brace"
         ) from None
     for _, wanted, form, conversion in parsed:
         if wanted is None:
             continue
         if wanted not in known:
             there = ", ".join(f"{{{each}}}" for each in known) or "none"
-            raise InputError(f"the template {name!r} has no field {{{wanted}}}; it has {there}")
+            raise InputError(
+                f"the template {brief(name)} has no field {{{wanted}}}; it has {there}"
+            )
         if form or conversion:
             raise InputError(
-                f"the field {{{wanted}}} of the template {name!r} is a text, which takes no format"
+                f"the field {{{wanted}}} of the template {brief(name)} is a text, which takes no "
+                f"format"
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import (
     FloatArray,
     IntArray,
+    as_list,
     check_fraction,
     has_attributes,
     is_number,
@@ -25,6 +26,7 @@ from ..arrays import (
 )
 from ..choices import Choice, Described
 from ..errors import InputError
+from ..limits import brief
 from .indicators import CheckedChange, CustomChange
 
 __all__ = [
@@ -107,7 +109,7 @@ def _each(severity: FloatArray, *thresholds: float) -> FloatArray:
 
 def _check_positive(value: float, what: str) -> None:
     if not is_number(value) or not 0 < value < np.inf:
-        raise InputError(f"{what} must be a number above 0, not {value!r}")
+        raise InputError(f"{what} must be a number above 0, not {brief(value)}")
 
 
 class _Indicator(Described):
@@ -132,18 +134,18 @@ class Levels(_Indicator):
 
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
-            raise InputError(f"levels takes a list of thresholds, not {self.thresholds!r}")
+            raise InputError(f"levels takes a list of thresholds, not {brief(self.thresholds)}")
         try:
             count = len(self.thresholds)
         except Exception:  # a list of the user's own may raise anything
             raise InputError(
-                f"the thresholds of levels cannot be read: {self.thresholds!r}"
+                f"the thresholds of levels cannot be read: {brief(self.thresholds)}"
             ) from None
         if count > 7:
             raise InputError(
-                f"levels takes at most 7 thresholds, not {count:,}: {self.thresholds!r:.200}"
+                f"levels takes at most 7 thresholds, not {count:,}: {brief(self.thresholds)}"
             )
-        object.__setattr__(self, "thresholds", tuple(self.thresholds))
+        object.__setattr__(self, "thresholds", tuple(as_list(self.thresholds) or ()))
         for threshold in self.thresholds:
             check_fraction(threshold, "each threshold of levels")
         ascending = sorted(set(self.thresholds)) == list(self.thresholds)
@@ -400,7 +402,7 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
     if callable(choice):
         return CustomChange(choice, name=own_name(choice, CHANGES))
     raise InputError(
-        f"change must be a name, an indicator or a function, not {choice!r}; "
+        f"change must be a name, an indicator or a function, not {brief(choice)}; "
         f"names: auto, {', '.join(CHANGES)}"
     )
 
@@ -410,6 +412,6 @@ def check_change_fits(change: Change, scores: str) -> None:
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
     if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
         raise InputError(
-            f"the change {change.name!r} applies to probabilities only; for scores='values' use "
-            f"Deviation(…) or 'top_deviation'"
+            f"the change {brief(change.name)} applies to probabilities only; for scores='values' "
+            f"use Deviation(…) or 'top_deviation'"
         )

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import IntArray, as_array, check_fraction, check_whole_number
 from ..errors import InputError
 from ..graph import Graph
+from ..limits import brief
 from ..predictors import Predictor
 from .change import Change, LargeFall, as_change
 from .parts import Nodes, PartKind, Parts, as_parts
@@ -116,7 +117,7 @@ def bind_parts(
     parts, name = config.parts.bind(graph, population, config, graph.num_nodes), config.parts.name
     if parts.changes_edges and not predictor.accepts_edges:
         raise InputError(
-            f"parts={name!r} needs a model that is called with edge_index, but this one is a "
+            f"parts={brief(name)} needs a model that is called with edge_index, but this one is a "
             f"function of the features alone; pass a function of x and edge_index, or a module "
             f"whose forward takes edge_index"
         )
@@ -128,8 +129,8 @@ def bind_parts(
         )
     if given != "auto" and not parts.changes_features:
         raise InputError(
-            f"perturbation={given!r} does not apply to parts={name!r}, which are not features; "
-            f"leave it out"
+            f"perturbation={brief(given)} does not apply to parts={brief(name)}, which are not "
+            f"features; leave it out"
         )
     return parts
 
@@ -154,6 +155,6 @@ def _check_features(features: Any) -> tuple[int, ...] | None:
     if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
         raise InputError(
             f"features must list at least one feature column, as a whole number of at least 0, "
-            f"not {features!r}"
+            f"not {brief(features)}"
         )
     return tuple(chosen.tolist())

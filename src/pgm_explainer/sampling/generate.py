@@ -107,7 +107,8 @@ def draw_samples(
     recorded = query.recorded if recorded is None else recorded
     classes, seed = query.classes, config.seed
     scratch = Scratch(execution.memory // 4, "samples")
-    every = parts.within(query.model.subgraph)
+    # Candidates may be outside the subgraph: with more hops than layers.
+    every = np.union1d(parts.within(query.model.subgraph), recorded)
     recorder = _Recorder(query, parts, every, recorded, config, scratch)
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
 from ..choices import UserDefined
 from ..errors import InputError
+from ..limits import brief
 
 __all__ = ["CheckedChange", "CustomChange"]
 
@@ -44,13 +45,13 @@ class CheckedChange(UserDefined):
         if missing:
             raise InputError(
                 f"a custom change needs the attributes {', '.join(wanted)}; "
-                f"{self.indicator!r} has no {', '.join(missing)}"
+                f"{brief(self.indicator)} has no {', '.join(missing)}"
             )
         _check_levels(self.indicator.levels)
         if not isinstance(self.indicator.needs_all_samples, bool):
             raise InputError(
-                f"needs_all_samples of the change {self.name!r} must be True or False, "
-                f"not {self.indicator.needs_all_samples!r}"
+                f"needs_all_samples of the change {brief(self.name)} must be True or False, "
+                f"not {brief(self.indicator.needs_all_samples)}"
             )
 
     @property
@@ -101,7 +102,7 @@ class CustomChange(UserDefined):
         if not callable(self.function):
             raise InputError(
                 f"a custom change must be a function (before, after) -> levels, "
-                f"not {self.function!r}"
+                f"not {brief(self.function)}"
             )
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
@@ -111,13 +112,14 @@ class CustomChange(UserDefined):
         answer = as_array(levels, f"the output of {called}")
         if answer.shape != after.shape[:2]:
             raise InputError(
-                f"the change {self.name!r} returned an array of shape {answer.shape}; "
+                f"the change {brief(self.name)} returned an array of shape {answer.shape}; "
                 f"it must return one level per sample and node, {after.shape[:2]}"
             )
         whole = bool((answer == np.floor(answer)).all())
         if not (whole and answer.min() >= 0 and answer.max() < self.levels):
             raise InputError(
-                f"the change {self.name!r} returned levels from {answer.min()} to {answer.max()}; "
+                f"the change {brief(self.name)} returned levels from {answer.min()} to "
+                f"{answer.max()}; "
                 f"with levels={self.levels} they must be whole numbers from 0 to {self.levels - 1}"
             )
         return answer.astype(np.float64)

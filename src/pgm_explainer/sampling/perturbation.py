@@ -15,9 +15,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, call_own, own_name, resolve
+from ..arrays import FloatArray, IntArray, as_array, call_own, check_name, own_name, resolve
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
+from ..limits import brief
 from .donors import Permute, Substitute
 from .population import Population
 from .randomness import Draws
@@ -201,7 +202,7 @@ class CustomPerturbation(UserDefined):
         new = as_array(answer, f"the output of the perturbation {self.name!r}")
         if new.shape != original.shape:
             raise PerturbationError(
-                f"the perturbation {self.name!r} returned an array of shape {new.shape} "
+                f"the perturbation {brief(self.name)} returned an array of shape {new.shape} "
                 f"for features of shape {original.shape}; it must keep the shape"
             )
         floats = original.dtype if original.dtype.kind == "f" else new.dtype
@@ -237,13 +238,15 @@ def as_perturbation(
     of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
     """
+    if isinstance(choice, str):
+        choice = check_name(choice, "perturbation", ("auto", *PERTURBATIONS, *WITH_RANDOM))
     if not isinstance(choice, str) or choice not in ("auto", *WITH_RANDOM):
         chosen = check_perturbation(choice)
         if population.has_integers and chosen.name in _FRACTIONS:
             raise InputError(
-                f"perturbation={chosen.name!r} would make fractions of x, which holds integers, "
-                f"such as categories or the indices of an embedding; use 'permute', or pass x as "
-                f"floats, for example x.astype(float), if they are quantities"
+                f"perturbation={brief(chosen.name)} would make fractions of x, which holds "
+                f"integers, such as categories or the indices of an embedding; use 'permute', or "
+                f"pass x as floats, for example x.astype(float), if they are quantities"
             )
         return chosen
     usual = WITH_RANDOM.get(choice, _usual(population, columns, task))
@@ -269,7 +272,7 @@ def check_perturbation(choice: Any) -> Perturbation:
         return named
     if not callable(choice) or isinstance(choice, type):
         raise InputError(
-            f"perturbation must be a name or a function (x, rng) -> x, not {choice!r}; "
+            f"perturbation must be a name or a function (x, rng) -> x, not {brief(choice)}; "
             f"names: auto, {', '.join(PERTURBATIONS)}"
         )
     built_in = {type(each) for each in PERTURBATIONS.values()}
@@ -372,8 +375,8 @@ def check_changes(
         if changed_share(perturbation, population, block, columns, seed).any():
             return
     raise PerturbationError(
-        f"the perturbation {perturbation.name!r} changes no feature of any node, so every sample "
-        f"would be the original graph (constant features?); choose another one, such as "
+        f"the perturbation {brief(perturbation.name)} changes no feature of any node, so every "
+        f"sample would be the original graph (constant features?); choose another one, such as "
         f"perturbation='random' or 'zero'"
     )
 
@@ -389,7 +392,9 @@ def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray
         return np.arange(num_features)
     chosen = np.unique(as_array(features, "features"))
     if chosen.size == 0 or chosen.dtype.kind not in "iu":
-        raise InputError(f"features must list at least one feature column, not {features!r}")
+        raise InputError(f"features must list at least one feature column, not {brief(features)}")
     if chosen[0] < 0 or chosen[-1] >= num_features:
-        raise InputError(f"features must be columns from 0 to {num_features - 1}, not {features!r}")
+        raise InputError(
+            f"features must be columns from 0 to {num_features - 1}, not {brief(features)}"
+        )
     return chosen.astype(np.int64)

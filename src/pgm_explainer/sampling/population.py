@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_list
 from ..errors import InputError
 from ..feature_names import FeatureNames, feature_title
+from ..limits import brief
 from ..node_names import NodeNames
 from ..querying import Inputs
 
@@ -91,7 +92,7 @@ class Population:
         number = self.names.number(node)
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
             raise InputError(
-                f"{node!r:.60} is no node: nodes have no names, so they are given by whole numbers"
+                f"{brief(node)} is no node: nodes have no names, so they are given by whole numbers"
             )
         return int(number)
 
@@ -106,13 +107,14 @@ class Population:
         if not names or isinstance(names, Mapping):
             why = "nodes of different types have different features" if names else "they have none"
             raise InputError(
-                f"features {features!r:.60} are given by name, but {why}; pass "
+                f"features {brief(features)} are given by name, but {why}; pass "
                 + ("numbers" if names else "feature_names=, or numbers")
             )
         unknown = [each for each in listed or () if isinstance(each, str) and each not in names]
         if unknown:
             raise InputError(
-                f"no feature is called {unknown[0]!r}; the features are {', '.join(names[:20])}"
+                f"no feature is called {brief(unknown[0])}; the features are "
+                f"{', '.join(names[:20])}"
             )
         at = {name: number for number, name in enumerate(names)}
         return [at[each] if isinstance(each, str) else each for each in listed or ()]

@@ -14,6 +14,7 @@ from scipy import special
 from ..arrays import as_array, call_own, described, has_attributes, resolve
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
+from ..limits import brief
 from ..variables import joint_states
 
 __all__ = [
@@ -143,11 +144,19 @@ class IndependenceTest(Choice, Protocol):
         ...
 
 
+def _check_text(name: Any) -> None:
+    if not isinstance(name, str):
+        raise InputError(f"the name of a test must be a string, not {brief(name)}")
+
+
 @dataclass(frozen=True)
 class ChiSquareTest(Described):
     """Pearson's test, without continuity correction."""
 
     name: str = "chi_square"
+
+    def __post_init__(self) -> None:
+        _check_text(self.name)
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         # The same as summing (count - expected)² / expected, in fewer steps.
@@ -163,6 +172,9 @@ class GTest(Described):
     """The likelihood-ratio test; the statistic is 2n times the mutual information."""
 
     name: str = "g"
+
+    def __post_init__(self) -> None:
+        _check_text(self.name)
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         def information(part: Counts) -> NDArray[np.float64]:
@@ -218,7 +230,7 @@ def as_test(choice: Any) -> IndependenceTest:
     if not has_attributes(choice, "statistic") or isinstance(choice, type):
         raise InputError(
             f"test must be a name ({', '.join(TESTS)}) or an object with a method "
-            f"statistic(counts), not {choice!r}"
+            f"statistic(counts), not {brief(choice)}"
         )
     known = type(choice) in (ChiSquareTest, GTest, CheckedTest)
     return choice if known else CheckedTest(choice)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import FileError
 from ..execution import available_memory
-from ..limits import ARRAYS_SHARE_OF_MEMORY, as_size
+from ..limits import ARRAYS_SHARE_OF_MEMORY, as_size, brief
 from .files import check_file
 
 __all__ = ["NpzArrays", "check_fits_memory", "parse_npy"]
@@ -54,7 +54,7 @@ class NpzArrays(Mapping[str, NDArray[Any]]):
                 with archive.open(stored) as file:
                     return _checked(npy.read_array(file, allow_pickle=False))
             except FileError as error:
-                raise FileError(f"{self._path}: the array {name!r:.60}: {error}") from None
+                raise FileError(f"{self._path}: the array {brief(name)}: {error}") from None
             except Exception as error:  # zipfile, zlib and NumPy raise different errors
                 raise self._refused(error) from error
 
@@ -111,7 +111,7 @@ def _check_header(file: IO[bytes], stored: int) -> None:
     size = prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or size > stored:
         raise FileError(
-            f"it declares the shape {shape!r:.60}, which is more than the file contains"
+            f"it declares the shape {brief(shape)}, which is more than the file contains"
         )
     check_fits_memory(size)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, InputError
-from ..limits import NESTING, SHOWN
+from ..limits import NESTING, SHOWN, brief
 from ..variables import VariableId
 
 __all__ = ["Checked", "parse_json", "plain_name"]
@@ -85,11 +85,11 @@ class Checked:
             self.refuse("an object")
         for name in names:
             if name not in self.value:
-                raise FileError(f"{self.place} has no field {name!r}: the file is incomplete")
+                raise FileError(f"{self.place} has no field {brief(name)}: the file is incomplete")
         for name in self.value:
             if name not in names:
                 raise FileError(
-                    f"{self.place} has a field {name!r:.{SHOWN}}, which this version does not know"
+                    f"{self.place} has a field {brief(name)}, which this version does not know"
                 )
         return dict(self.entries())
 
@@ -211,4 +211,4 @@ def plain_name(name: Any) -> Any:
         return int(name)
     if isinstance(name, str):
         return str(name)
-    raise InputError(f"{name!r} cannot be saved as a name; use integers, strings or tuples")
+    raise InputError(f"{brief(name)} cannot be saved as a name; use integers, strings or tuples")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from ..errors import FileError, InputError
-from ..limits import DOCUMENT_BYTES, SHOWN, as_size
+from ..limits import DOCUMENT_BYTES, as_size, brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,8 +53,8 @@ def as_path(path: PathLike) -> Path:
     """
     try:
         return Path(path)
-    except TypeError:
-        raise InputError(f"a file path must be a string or a Path, not {path!r:.{SHOWN}}") from None
+    except Exception:  # TypeError, or whatever an object's own conversion raises
+        raise InputError(f"a file path must be a string or a Path, not {brief(path)}") from None
 
 
 def read_file(

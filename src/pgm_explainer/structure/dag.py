@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..arrays import as_list, check_whole_number
 from ..errors import InputError
+from ..limits import brief
 
 __all__ = ["DAG", "Constraints", "add_leaf"]
 
@@ -46,7 +47,7 @@ class DAG:
             )
         given = as_list(edges)
         if given is None:
-            raise InputError(f"edges must be a list of pairs (parent, child), not {edges!r}")
+            raise InputError(f"edges must be a list of pairs (parent, child), not {brief(edges)}")
         unique = sorted({_as_edge(edge, num_variables) for edge in given})
         object.__setattr__(self, "num_variables", num_variables)
         object.__setattr__(self, "edges", tuple(unique))
@@ -100,7 +101,7 @@ class DAG:
             return lists[at]
         except (IndexError, TypeError):
             raise InputError(
-                f"{variable!r} is not a variable; variables are 0 to {self.num_variables - 1}"
+                f"{brief(variable)} is not a variable; variables are 0 to {self.num_variables - 1}"
             ) from None
 
     def markov_blanket(self, variable: int) -> tuple[int, ...]:
@@ -117,7 +118,7 @@ def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:
         ends = tuple(check_whole_number(end, "an edge's end", at_least=0) for end in ends)
     if len(ends) != 2 or max(ends) >= num_variables:
         raise InputError(
-            f"{edge!r} is not an edge among {num_variables} variables, numbered from 0; "
+            f"{brief(edge)} is not an edge among {num_variables} variables, numbered from 0; "
             f"an edge is a pair (parent, child)"
         )
     return ends
@@ -157,7 +158,7 @@ class Constraints:
         allowed = ~np.eye(num_variables, dtype=bool)
         listed = as_list(forbidden)
         if listed is None:
-            raise InputError(f"forbidden must be a list of edges, not {forbidden!r}")
+            raise InputError(f"forbidden must be a list of edges, not {brief(forbidden)}")
         for edge in listed:
             # Checked one at a time, because forbidden edges may form a cycle.
             (pair,) = DAG(num_variables, [edge]).edges
@@ -191,7 +192,7 @@ def add_leaf(dag: DAG, parents: Iterable[int]) -> DAG:
     given = as_list(parents)
     if not isinstance(dag, DAG) or given is None:
         raise InputError(
-            f"add_leaf requires a DAG and a list of parents, not {dag!r} and {parents!r}"
+            f"add_leaf requires a DAG and a list of parents, not {brief(dag)} and {brief(parents)}"
         )
     leaf = dag.num_variables
     return DAG(leaf + 1, [*dag.edges, *((parent, leaf) for parent in given)])

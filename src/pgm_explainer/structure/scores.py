@@ -26,6 +26,7 @@ from ..arrays import (
 )
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
+from ..limits import brief
 
 __all__ = [
     "SCORES",
@@ -82,7 +83,7 @@ class PenalisedLikelihood(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise InputError(f"the name of a score must be a string, not {self.name!r}")
+            raise InputError(f"the name of a score must be a string, not {brief(self.name)}")
         check_not_negative(self.per_parameter, "per_parameter")
         check_not_negative(self.per_log_n, "per_log_n")
 
@@ -104,7 +105,7 @@ class BDeuScore(Described):
     def __post_init__(self) -> None:
         if not is_number(self.equivalent_samples) or not 0 < self.equivalent_samples < np.inf:
             raise InputError(
-                f"equivalent_samples must be a number above 0, not {self.equivalent_samples!r}"
+                f"equivalent_samples must be a number above 0, not {brief(self.equivalent_samples)}"
             )
 
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
@@ -139,12 +140,12 @@ class _CustomScore(UserDefined):
     def _numbers(
         self, method: Any, *arguments: Any, usage: str, shape: tuple[int, ...]
     ) -> NDArray[np.float64]:
-        called = f"the score {self.name!r}"
+        called = f"the score {brief(self.name)}"
         answer = call_own(method, *arguments, what=called, usage=usage)
         numbers = as_array(answer, f"the output of {called}")
         if numbers.shape not in ((), shape) or not np.isfinite(numbers).all():
             raise InputError(
-                f"{called} returned {numbers!r:.60}; it is called as {usage}, all finite"
+                f"{called} returned {brief(numbers)}; it is called as {usage}, all finite"
             )
         return np.broadcast_to(numbers.astype(np.float64), shape)
 
@@ -178,7 +179,7 @@ def as_score(choice: Any) -> Score:
     if not usable or isinstance(choice, type):
         raise InputError(
             f"score must be a name ({', '.join(SCORES)}) or an object with the methods "
-            f"terms and penalty, not {choice!r}"
+            f"terms and penalty, not {brief(choice)}"
         )
     if type(choice) in (PenalisedLikelihood, BDeuScore, _CustomScore):
         return choice
@@ -194,7 +195,7 @@ def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple
     if sizes.shape != codes.shape[1:] or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise InputError(
             f"cardinalities must be a positive whole number for each of the "
-            f"{codes.shape[1]} variables, not {cardinalities!r}"
+            f"{codes.shape[1]} variables, not {brief(cardinalities)}"
         )
     if codes.dtype.kind not in "biu":
         raise InputError(f"data must hold states as small integers, but its type is {codes.dtype}")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import as_array, call_own, own_name, resolve
 from ..choices import Choice, Described, UserDefined
 from ..errors import InputError
+from ..limits import brief
 from .dag import DAG
 from .exact import exact_search, exact_search_many
 from .families import are_few
@@ -102,7 +103,7 @@ def as_search(choice: Any) -> StructureSearch:
     if not callable(choice):
         raise InputError(
             f"structure must be a name ({', '.join(SEARCHES)}) or a function "
-            f"(data, cardinalities) -> DAG, not {choice!r}"
+            f"(data, cardinalities) -> DAG, not {brief(choice)}"
         )
     return choice if isinstance(choice, (NamedSearch, CustomSearch)) else CustomSearch(choice)
 

@@ -6,7 +6,9 @@ import json
 import os
 from collections.abc import Iterable
 
+from ...arrays import as_list
 from ...errors import FileError, InputError
+from ...limits import brief
 from ...storage.checked import parse_json
 from ...storage.files import PathLike, as_text, read_file, write_text
 from ..explanation import Explanation
@@ -34,12 +36,9 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
     """
-    try:
-        each = iter(explanations)
-    except TypeError:  # also an array without dimensions, which is an Iterable
-        raise InputError(
-            f"explanations must be a list of explanations, not {explanations!r:.60}"
-        ) from None
+    each = as_list(explanations)
+    if each is None:
+        raise InputError(f"explanations must be a list of explanations, not {brief(explanations)}")
     lines = ",\n".join(map(_as_json, each))
     write_text(path, f"[\n{lines}\n]\n")
 
@@ -80,5 +79,5 @@ def parse_explanations(document: bytes) -> list[Explanation]:
 
 def _as_json(explanation: Explanation) -> str:
     if not isinstance(explanation, Explanation):
-        raise InputError(f"only explanations can be saved, not {explanation!r:.60}")
+        raise InputError(f"only explanations can be saved, not {brief(explanation)}")
     return json.dumps(explanation_to_dict(explanation), allow_nan=False)

@@ -11,6 +11,7 @@ from ...effects import EFFECT_COLUMNS, Effects
 from ...errors import InputError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
+from ...limits import brief
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
@@ -41,7 +42,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         InputError: it is not an explanation, or a name or setting is not a plain value.
     """
     if not isinstance(explanation, Explanation):
-        raise InputError(f"expected an explanation, not {explanation!r:.60}")
+        raise InputError(f"expected an explanation, not {brief(explanation)}")
     network = explanation.network
     return {
         "format": FORMAT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from ...effects import EFFECT_COLUMNS, Effects, PairEffect
 from ...errors import FileError, InputError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
+from ...limits import brief
 from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...node_names import NodeNames
 from ...sampling import Variable
@@ -60,6 +61,8 @@ _FIELDS = (
 )
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
+_ROUNDING = 2e-3
+"""A model's probabilities may add up to nearly 1."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -129,7 +132,8 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
     said = known["format"].value if "format" in known else None
     if not isinstance(said, str) or said != FORMAT:
         raise FileError(
-            f"{document.place} is not an explanation: it has no field 'format' that says {FORMAT!r}"
+            f"{document.place} is not an explanation: it has no field 'format' that says "
+            f"{brief(FORMAT)}"
         )
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
@@ -276,7 +280,7 @@ def _read_ranking(ranking: Checked) -> Ranking:
         nodes,
         statistic=fields["statistic"].array(shape, Checked.number, np.float64),
         dof=fields["dof"].array(shape, Checked.whole_number, np.int64),
-        log_p=fields["log_p"].array(shape, Checked.number, np.float64),
+        log_p=fields["log_p"].array(shape, Checked.log_probability, np.float64),
         effect_size=fields["effect_size"].array(shape, Checked.number, np.float64),
         significant=fields["significant"].array(shape, Checked.flag, np.bool_),
         selected=fields["selected"].array(shape, Checked.flag, np.bool_),
@@ -312,7 +316,7 @@ def _typed(names: NodeNames, nodes: IntArray, place: str) -> NodeNames:
     """Return the names of nodes that have types: pairs of a type and a name."""
     for name in names.of(nodes.tolist()):
         if not isinstance(name, tuple) or len(name) != 2 or not isinstance(name[0], str):
-            raise FileError(f"{place} must give every node a type and a name, not {name!r:.60}")
+            raise FileError(f"{place} must give every node a type and a name, not {brief(name)}")
     return replace(names, typed=True)
 
 
@@ -329,7 +333,7 @@ def _read_network(network: Checked) -> BayesianNetwork:
         for parent in its_parents:
             if parent not in at:
                 raise FileError(
-                    f"{entry['parents'].place} names {parent!r}, which is not a variable"
+                    f"{entry['parents'].place} names {brief(parent)}, which is not a variable"
                 )
     tables = [
         _read_table(entry, variable, tuple(variables[at[parent]] for parent in its_parents))
@@ -409,8 +413,13 @@ def _check_whole(explanation: Explanation, place: str) -> None:
     chosen, values = explanation.explained_class, explanation.values
     if (chosen is None) != (explanation.probability is None) or (chosen or 0) >= len(values):
         raise FileError(
-            f"{place} explains class {chosen!r} with probability {explanation.probability!r}, "
-            f"which does not fit its {len(values)} values"
+            f"{place} explains class {brief(chosen)} with probability "
+            f"{brief(explanation.probability)}, which does not fit its {len(values)} values"
+        )
+    if chosen is not None and not _are_probabilities(values, chosen, explanation.probability):
+        raise FileError(
+            f"{place}.values must be probabilities that add up to 1, with that of class {chosen} "
+            f"as in {place}.probability"
         )
     if (chosen is None) != (explanation.class_stayed is None):
         raise FileError(f"{place}.class_stayed must be null for a regression, and only then")
@@ -420,16 +429,21 @@ def _check_whole(explanation: Explanation, place: str) -> None:
     target = target_of(explanation.task, explanation.ends, explanation.names)
     if explanation.target != target:
         raise FileError(
-            f"{place}.target is {explanation.target!r:.60}, but by its ends and names it is "
-            f"{target!r:.60}"
+            f"{place}.target is {brief(explanation.target)}, but by its ends and names it is "
+            f"{brief(target)}"
         )
+
+
+def _are_probabilities(values: Sequence[float], chosen: int, said: float | None) -> bool:
+    of_class = values[chosen]
+    return abs(sum(values) - 1) <= _ROUNDING and said is not None and abs(of_class - said) < 1e-6
 
 
 def _check_network(explanation: Explanation, network: BayesianNetwork, place: str) -> None:
     if set(network.nodes) != {*explanation.nodes, explanation.target}:
         raise FileError(
             f"{place}.network is about {network.nodes}, but the selected nodes are "
-            f"{explanation.nodes} and the target is {explanation.target!r}"
+            f"{explanation.nodes} and the target is {brief(explanation.target)}"
         )
     if network.variable(explanation.target).levels < 2:
         raise FileError(f"{place}.network does not contain the target's prediction")

@@ -11,6 +11,7 @@ from typing import Any
 from ...arrays import is_number
 from ...choices import Description, Recorded
 from ...errors import FileError, InputError
+from ...limits import brief
 from ...model_config import ModelConfig
 from ...network import NetworkConfig
 from ...sampling import (
@@ -66,7 +67,7 @@ def _plain(value: Any) -> Any:
     if is_number(value) and isfinite(value):
         return int(value) if isinstance(value, Integral) else float(value)
     raise InputError(
-        f"the setting {value!r} cannot be saved; use finite numbers, strings and lists"
+        f"the setting {brief(value)} cannot be saved; use finite numbers, strings and lists"
     )
 
 
@@ -80,6 +81,7 @@ def settings_from_dict(settings: Checked) -> Settings:
     network = _NETWORK if has_network else ("structure",)
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
+    fields["features"].or_none(Checked.items)  # a list, if any
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
     for name in fields:
         if name == "parts":
@@ -112,14 +114,22 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
         return Recorded(name)
     maker = make(name)
     if maker is None:
-        raise FileError(f"{choice.place}.name is {name!r:.60}, which is unknown to this version")
+        raise FileError(f"{choice.place}.name is {brief(name)}, which is unknown to this version")
     try:
-        return maker(**{key: value.plain() for key, value in parameters.items()})
+        made = maker(**{key: value.plain() for key, value in parameters.items()})
     except TypeError:
         known = ", ".join(parameters) or "none"
-        raise FileError(f"{choice.place} has other parameters than {name!r}: {known}") from None
+        raise FileError(
+            f"{choice.place} has other parameters than {brief(name)}: {known}"
+        ) from None
     except InputError as error:
         raise FileError(f"{choice.place} cannot be used: {error}") from None
+    missing = set(made.describe().parameters).difference(parameters)
+    if missing:
+        raise FileError(
+            f"{choice.place} has no field {brief(min(missing))}: the file is incomplete"
+        )
+    return made
 
 
 def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, NamedTuple, NoReturn
 
 from ...errors import FileError
+from ...limits import brief
 from ...storage.files import as_text
 from ..bayesian_network import BayesianNetwork
 from .naming import NETWORK_NAME
@@ -138,16 +139,18 @@ def _in_order(table: _Table, states: dict[str, list[str]]) -> WordTable:
     """Return the rows of a table in the order of its parents' states."""
     for parent in table.parents:
         if parent not in states:
-            raise FileError(f"a parent of {table.name!r} is {parent!r}, which is not a variable")
+            raise FileError(
+                f"a parent of {brief(table.name)} is {brief(parent)}, which is not a variable"
+            )
     count = prod(len(states[parent]) for parent in table.parents)
     if count != len(table.rows):  # checked before enumerating the rows, which may be very many
-        raise FileError(f"{table.name!r} should have {count} rows, not {len(table.rows)}")
+        raise FileError(f"{brief(table.name)} should have {count} rows, not {len(table.rows)}")
     numbers: list[float] = []
     for configuration in product(*(states[parent] for parent in table.parents)):
         row = table.rows.get(configuration, [])
         if len(row) != len(states[table.name]):
             raise FileError(
-                f"{table.name!r} should have a row ( {', '.join(configuration)} ) of "
+                f"{brief(table.name)} should have a row ( {', '.join(configuration)} ) of "
                 f"{len(states[table.name])} numbers, one for each of its states"
             )
         numbers += row
@@ -198,7 +201,7 @@ class _Tokens:
     def refuse(self, expected: str, found: str) -> NoReturn:
         """Return an error about what was expected at the last token."""
         line = self._text.count("\n", 0, self._last) + 1
-        raise FileError(f"line {line} should have {expected}, not {found!r:.60}")
+        raise FileError(f"line {line} should have {expected}, not {brief(found)}")
 
     def word(self) -> str:
         token = self._pop("a word")

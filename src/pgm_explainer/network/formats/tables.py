@@ -9,7 +9,7 @@ from math import isfinite, prod
 import numpy as np
 
 from ...errors import FileError, InputError
-from ...limits import NETWORK_VARIABLES
+from ...limits import NETWORK_VARIABLES, brief
 from ...structure import DAG
 from ...variables import Variable
 from ..bayesian_network import BayesianNetwork
@@ -61,7 +61,7 @@ def network_from_words(tables: Sequence[WordTable], network_name: str) -> Bayesi
         for parent in table.parents:
             if parent not in at:
                 raise FileError(
-                    f"a parent of {table.name!r} is {parent!r}, which is not a variable"
+                    f"a parent of {brief(table.name)} is {brief(parent)}, which is not a variable"
                 )
     filled = [
         _filled(table, variable, [at[parent] for parent in table.parents], variables)
@@ -90,7 +90,7 @@ def _variable(table: WordTable, ours: bool) -> Variable:
     variable = variable_with(name_of(table.name) if ours else table.name, table.states)
     if variable is None:
         raise FileError(
-            f"the states of {table.name!r} are {', '.join(table.states):.80}: not those of a "
+            f"the states of {brief(table.name)} are {', '.join(table.states):.80}: not those of a "
             f"variable of an explanation, such as original_kept, original_changed, perturbed_kept, "
             f"perturbed_changed"
         )
@@ -104,16 +104,16 @@ def _filled(
     shape = [variables[parent].cardinality for parent in parents] + [variable.cardinality]
     if len(table.numbers) != prod(shape):
         raise FileError(
-            f"the table of {table.name!r} should have {prod(shape)} numbers, not "
+            f"the table of {brief(table.name)} should have {prod(shape)} numbers, not "
             f"{len(table.numbers)}"
         )
     if not all(isfinite(number) and number >= 0 for number in table.numbers):
-        raise FileError(f"the table of {table.name!r} should hold probabilities only")
+        raise FileError(f"the table of {brief(table.name)} should hold probabilities only")
     values = np.array(table.numbers, dtype=np.float64).reshape(shape)
     totals = values.sum(axis=-1, keepdims=True)
     off = float(np.abs(totals - 1).max())
     if off > _ROUNDED:
-        raise FileError(f"the probabilities of {table.name!r} do not add up to 1 in every row")
+        raise FileError(f"the probabilities of {brief(table.name)} do not add up to 1 in every row")
     if off > _EXACT:
         values = values / totals
     order = sorted(range(len(parents)), key=parents.__getitem__)

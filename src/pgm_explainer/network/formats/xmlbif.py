@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ...errors import FileError
-from ...limits import NESTING
+from ...limits import NESTING, brief
 from ..bayesian_network import BayesianNetwork
 from .naming import NETWORK_NAME
 from .tables import WordTable, check_count, network_from_words, network_in_words
@@ -54,14 +54,14 @@ def network_from_xmlbif(document: bytes) -> BayesianNetwork:
     for variable in networks[0].iter("VARIABLE"):
         name = _only(variable, "NAME")
         if name in states:
-            raise FileError(f"there are two variables called {name!r:.60}")
+            raise FileError(f"there are two variables called {brief(name)}")
         states[name] = list(_texts(variable, "OUTCOME"))
         check_count(len(states))
     tables = {}
     for definition in networks[0].iter("DEFINITION"):
         name = _only(definition, "FOR")
         if name in tables or name not in states:
-            raise FileError(f"there must be one definition for each variable, as of {name!r:.60}")
+            raise FileError(f"there must be one definition for each variable, as of {brief(name)}")
         parents = list(_texts(definition, "GIVEN"))
         numbers = _numbers(_only(definition, "TABLE"), name)
         tables[name] = WordTable(name, states[name], parents, numbers)
@@ -87,7 +87,7 @@ def _numbers(text: str, name: str) -> list[float]:
     try:
         return [float(word) for word in text.split()]
     except ValueError as error:
-        raise FileError(f"the table of {name!r} should hold numbers: {error}") from None
+        raise FileError(f"the table of {brief(name)} should hold numbers: {error}") from None
 
 
 def _parse(document: bytes) -> Element:
@@ -120,4 +120,4 @@ def _parse(document: bytes) -> Element:
 
 
 def _refuse_entity(name: str, *_: Any) -> None:
-    raise FileError(f"it declares the entity {name!r:.60}, which is refused in XMLBIF")
+    raise FileError(f"it declares the entity {brief(name)}, which is refused in XMLBIF")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...arrays import as_list
 from ...errors import InputError
+from ...limits import brief
 from ...storage.files import PathLike, write_text
 from ..shown import is_explanation
 from ..text import CHANGES, DEPENDS, FEATURES
@@ -59,10 +60,10 @@ def to_html(
     """
     many = [explanations] if is_explanation(explanations) else as_list(explanations)
     if many is None:
-        raise InputError(f"to_html takes explanations, not {explanations!r:.60}")
+        raise InputError(f"to_html takes explanations, not {brief(explanations)}")
     for each in many:
         if not is_explanation(each):
-            raise InputError(f"to_html takes explanations, not {each!r}")
+            raise InputError(f"to_html takes explanations, not {brief(each)}")
     if not many:
         raise InputError("there is no explanation to show: the list is empty")
     from .payload import page_payload  # imported here to keep importing the package fast

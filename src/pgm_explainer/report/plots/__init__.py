@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...arrays import as_list, check_whole_number, resolve
 from ...errors import InputError, PGMExplainerError
+from ...limits import brief
 
 try:
     import matplotlib as mpl
@@ -64,10 +65,10 @@ _LARGEST = 1000
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
     """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
     if not is_explanation(explanation):
-        raise InputError(f"expected an explanation to plot, not {explanation!r:.60}")
+        raise InputError(f"expected an explanation to plot, not {brief(explanation)}")
     draw = resolve(kind, "kind of plot", _KINDS)
     if draw is None:
-        raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {kind!r}")
+        raise InputError(f"kind must be a name ({', '.join(_KINDS)}), not {brief(kind)}")
     with _styled(kind, options):
         return draw(explanation, **options)
 
@@ -87,7 +88,7 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
     if unknown:
         known = [name for name, of in _OPTIONS.items() if kind in of]
         raise InputError(
-            f"a plot of kind {kind!r} takes no {', '.join(unknown)}; its options are "
+            f"a plot of kind {brief(kind)} takes no {', '.join(unknown)}; its options are "
             f"{', '.join(known)}{_hint(unknown)}"
         )
     if "max_shown" in options:
@@ -126,14 +127,14 @@ def _hint(unknown: list[str]) -> str:
 def _check_place(figsize: Any, ax: Any) -> None:
     """Raise an InputError unless a plot can be drawn there."""
     if ax is not None and not isinstance(ax, Axes):
-        raise InputError(f"ax must be the axes of matplotlib to draw into, not {ax!r:.60}")
+        raise InputError(f"ax must be the axes of matplotlib to draw into, not {brief(ax)}")
     if figsize is None:
         return
     if ax is not None:
         raise InputError("figsize is the size of a new figure; axes given as ax have their own")
     sides = as_list(figsize)
     if sides is None or len(sides) != 2:
-        raise InputError(f"figsize must be width and height in inches, not {figsize!r:.60}")
+        raise InputError(f"figsize must be width and height in inches, not {brief(figsize)}")
     for side in sides:
         _checked_size(side, "figsize")
 
@@ -141,7 +142,7 @@ def _check_place(figsize: Any, ax: Any) -> None:
 def _checked_size(value: Any, name: str) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0 < float(value) < _LARGEST:
-        raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {value!r:.60}")
+        raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {brief(value)}")
     return float(value)
 
 

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from ...arrays import as_list
 from ...errors import InputError, PGMExplainerWarning
+from ...limits import brief
 from ..colours import FALLS, INK, RISES
 from ..effects import ShownEffect
 from ..measure import measure_of
@@ -43,7 +44,7 @@ def read_atoms(explanation: Explanation, atoms: Any) -> list[str]:
     symbols = as_list(atoms)
     if symbols is None or not all(isinstance(each, str) for each in symbols):
         raise InputError(
-            f"atoms must list a symbol for each node, such as ['C', 'O'], not {atoms!r}"
+            f"atoms must list a symbol for each node, such as ['C', 'O'], not {brief(atoms)}"
         )
     _check_count(explanation, len(symbols), "atoms has", "symbols")
     return symbols
@@ -74,7 +75,7 @@ def read_molecule(explanation: Explanation, molecule: Any, atoms: Sequence[str] 
         return _from_atoms(Chem, explanation, atoms or ())
     found = Chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
     if not isinstance(found, Chem.Mol):
-        raise InputError(f"molecule must be SMILES or an RDKit molecule, not {molecule!r:.60}")
+        raise InputError(f"molecule must be SMILES or an RDKit molecule, not {brief(molecule)}")
     hint = "; use Chem.AddHs if hydrogens are nodes"
     _check_count(explanation, found.GetNumAtoms(), "the molecule has", "atoms", hint)
     return Chem.Mol(found)
@@ -86,7 +87,9 @@ def _from_atoms(chem: Any, explanation: Explanation, atoms: Sequence[str]) -> An
         try:
             atom = chem.Atom(symbol)
         except RuntimeError:
-            raise InputError(f"atoms has {symbol!r}, which is not a chemical element") from None
+            raise InputError(
+                f"atoms has {brief(symbol)}, which is not a chemical element"
+            ) from None
         atom.SetNoImplicit(True)  # hydrogens that are not nodes are not drawn
         molecule.AddAtom(atom)
     graph: Any = explanation.neighbourhood

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import IntArray, as_array, as_list, check_whole_number
 from ...errors import InputError
+from ...limits import brief
 from ..colours import ORANGE, SKY
 from ..shown import is_explanation
 from .style import finish, write
@@ -49,7 +50,12 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
         >>> plt.close(figure)
     """
     if not isinstance(found, Mapping):
-        raise InputError(f"found must map titles to explanations or lists of nodes, not {found!r}")
+        raise InputError(
+            f"found must map titles to explanations or lists of nodes, not {brief(found)}"
+        )
+    wrong = [title for title in found if not isinstance(title, str)]
+    if wrong:
+        raise InputError(f"the titles in found must be strings, not {brief(wrong[0])}")
     panels = {"image": None, "superpixels": (), **found}
     size = (_PANEL * len(panels), _PANEL + 0.3)
     figure, grid = plt.subplots(1, len(panels), figsize=size, squeeze=False, layout="constrained")
@@ -96,7 +102,7 @@ def _nodes(found: Found) -> list[int]:
         return [found.names.index(name) for name in found.nodes]
     nodes = as_list(found)
     if nodes is None or isinstance(found, str):
-        raise InputError(f"the nodes to mark must be an explanation or a list, not {found!r}")
+        raise InputError(f"the nodes to mark must be an explanation or a list, not {brief(found)}")
     return [check_whole_number(node, "a node to mark", at_least=0) for node in nodes]
 
 

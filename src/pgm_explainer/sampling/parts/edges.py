@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import IntArray, check_name
+from ...arrays import IntArray, check_name, check_optional_flag
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph, SampledEdges, Subgraph
@@ -43,12 +43,11 @@ class Edges(Described):
 
     how: str = "remove"
     undirected: bool | None = None
-    name: str = "edges"
+    name: str = field(default="edges", init=False)
 
     def __post_init__(self) -> None:
         check_name(self.how, "change of edges", EDGE_CHANGES)
-        if self.undirected not in (None, True, False):
-            raise InputError(f"undirected must be True, False or None, not {self.undirected!r}")
+        check_optional_flag(self.undirected, "undirected")
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...choices import Described
 from ...errors import InputError
 from ...feature_names import feature_title
 from ...graph import Graph
+from ...limits import brief
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
@@ -39,7 +40,7 @@ class Features(Described):
     """
 
     nodes: tuple[VariableId, ...] | None = None
-    name: str = "features"
+    name: str = field(default="features", init=False)
 
     def __post_init__(self) -> None:
         if self.nodes is None:
@@ -51,7 +52,7 @@ class Features(Described):
             return
         chosen = np.unique(as_array(self.nodes, "the nodes of Features"))
         if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen[0] < 0:
-            raise InputError(f"the nodes of Features must be node indices, not {self.nodes!r}")
+            raise InputError(f"the nodes of Features must be node indices, not {brief(self.nodes)}")
         object.__setattr__(self, "nodes", tuple(chosen.tolist()))
 
     def bind(

@@ -12,6 +12,7 @@ from ...arrays import IntArray, as_list
 from ...choices import UserDefined
 from ...errors import InputError
 from ...graph import Graph
+from ...limits import brief
 from ..population import Population
 from .base import Parts
 from .cells import CellParts
@@ -61,7 +62,7 @@ class Groups(UserDefined):
 
     def __init__(self, groups: Any, of: str = "nodes") -> None:
         if not isinstance(of, str) or of not in _OF:
-            raise InputError(f"groups are of {', '.join(_OF)}, not of {of!r}")
+            raise InputError(f"groups are of {', '.join(_OF)}, not of {brief(of)}")
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "name", f"groups of {of}")
         each = _each_graph(groups, of)
@@ -96,7 +97,8 @@ class Groups(UserDefined):
                 if (part_of[found] >= 0).any():
                     other = names[int(part_of[found].max())]
                     raise InputError(
-                        f"the groups {other!r} and {name!r} overlap; a member is in one group only"
+                        f"the groups {brief(other)} and {brief(name)} overlap; a member is in one "
+                        f"group only"
                     )
                 part_of[found] = len(names)
                 names.append(name)
@@ -142,7 +144,7 @@ class Groups(UserDefined):
                 return members
             return tuple(map(population.node_number, members))
         except InputError as error:
-            raise InputError(f"the group {name!r}: {error}") from None
+            raise InputError(f"the group {brief(name)}: {error}") from None
 
     def _positions(
         self, members: tuple[Any, ...], name: str, graph: Graph, offsets: IntArray, at: int
@@ -158,8 +160,8 @@ class Groups(UserDefined):
         largest, size = max(members), int(offsets[at + 1] - offsets[at])
         if largest >= size:
             raise InputError(
-                f"the group {name!r} has the member {largest!r:.60}, but there are {size} {self.of}"
-                f"{_in_graph(at, graph)}, numbered from 0"
+                f"the group {brief(name)} has the member {brief(largest)}, but there are {size} "
+                f"{self.of}{_in_graph(at, graph)}, numbered from 0"
             )
         return offsets[at] + np.array(members, dtype=np.int64)
 
@@ -185,7 +187,7 @@ def _edge_columns(pairs: tuple[tuple[int, int], ...], name: str, graph: Graph, a
     if missing:
         where = f"graph {at}" if graph.num_graphs > 1 else "the graph"
         raise InputError(
-            f"the group {name!r} has the edge {missing[0]!r:.60}, which is not in {where}"
+            f"the group {brief(name)} has the edge {brief(missing[0])}, which is not in {where}"
         )
     return np.flatnonzero(np.isin(known, wanted))
 
@@ -224,7 +226,11 @@ def _is_many(value: Any) -> bool:
 
 def _read(groups: Any, of: str) -> Members:
     if isinstance(groups, Mapping):
-        given = {name: as_list(members) for name, members in groups.items()}
+        try:
+            items = list(groups.items())
+        except Exception as error:  # a mapping of the caller may raise anything
+            raise InputError(f"the groups cannot be read: {error}") from None
+        given = {name: as_list(members) for name, members in items}
     else:
         given = _by_label(groups)
     if not given:
@@ -236,7 +242,8 @@ def _by_label(labels: Any) -> dict[str, list[int] | None]:
     listed = as_list(labels)
     if listed is None or isinstance(labels, str):
         raise InputError(
-            f"groups must be a mapping from names to members, or a list of names, not {labels!r}"
+            f"groups must be a mapping from names to members, or a list of names, not "
+            f"{brief(labels)}"
         )
     found: dict[str, list[int] | None] = {}
     for at, label in enumerate(listed):
@@ -249,24 +256,24 @@ def _by_label(labels: Any) -> dict[str, list[int] | None]:
 
 def _checked(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise InputError(f"the name of a group must be a string, not {name!r}")
+        raise InputError(f"the name of a group must be a string, not {brief(name)}")
     return name
 
 
 def _members(name: str, members: list[Any] | None, of: str) -> tuple[Any, ...]:
     if not members:
-        raise InputError(f"the group {name!r} has no members; leave it out")
+        raise InputError(f"the group {brief(name)} has no members; leave it out")
     if of == "edges" and not isinstance(members[0], (int, np.integer)):
         pairs = [() if isinstance(each, str) else tuple(as_list(each) or ()) for each in members]
         if any(len(pair) != 2 or not all(map(_is_given, pair)) for pair in pairs):
-            raise InputError(f"the edges of the group {name!r} must be pairs of nodes (u, v)")
+            raise InputError(f"the edges of the group {brief(name)} must be pairs of nodes (u, v)")
         return tuple((_plain(u), _plain(v)) for u, v in pairs)
     if not all(
         _is_given(member) and (of == "nodes" or not _is_typed(member)) for member in members
     ):
         raise InputError(
-            f"the members of the group {name!r} must be {of}, given by whole numbers of at least "
-            f"0 or by names, not {members!r:.60}"
+            f"the members of the group {brief(name)} must be {of}, given by whole numbers of at "
+            f"least 0 or by names, not {brief(members)}"
         )
     distinct = list(dict.fromkeys(map(_plain, members)))
     return tuple(sorted(distinct) if all(map(_is_index, distinct)) else distinct)

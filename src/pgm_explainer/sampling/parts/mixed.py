@@ -14,6 +14,7 @@ from ...arrays import IntArray
 from ...choices import Description
 from ...errors import InputError
 from ...graph import Graph, Subgraph
+from ...limits import brief
 from ...variables import VariableId
 from ..population import Population
 from .base import Batch, PartKind, Parts
@@ -38,7 +39,7 @@ class Mixed:
         groups = [name for kind in self.kinds for name, _ in getattr(kind, "members", ())]
         if len(set(groups)) < len(groups):
             name, _ = Counter(groups).most_common(1)[0]
-            raise InputError(f"two groups are called {name!r}; names must be unique")
+            raise InputError(f"two groups are called {brief(name)}; names must be unique")
 
     @property
     def name(self) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ...arrays import as_list, call_own
+from ...arrays import as_list, call_own, check_name
 from ...choices import Recorded, UserDefined
 from ...errors import InputError
 from ...graph import Graph
+from ...limits import brief
 from ..population import Population
 from .base import PartKind, Parts
 from .edges import Edges
@@ -57,8 +58,8 @@ class CustomParts(UserDefined):
         )
         if not isinstance(parts, Parts):
             raise InputError(
-                f"the kind of parts {self.name!r} returned a {type(parts).__name__}; bind must "
-                f"return an instance of Parts"
+                f"the kind of parts {brief(self.name)} returned a {type(parts).__name__}; bind "
+                f"must return an instance of Parts"
             )
         return parts
 
@@ -71,26 +72,26 @@ def as_parts(choice: Any) -> PartKind:
         ('edges', 'nodes and edges')
     """
     if isinstance(choice, str):
-        if choice not in PART_KINDS:
-            known = ", ".join(PART_KINDS)
+        try:
+            return PART_KINDS[check_name(choice, "parts", PART_KINDS)]
+        except InputError as error:
             raise InputError(
-                f"unknown parts {choice!r}; choose one of: {known}; or pass Groups, Edges, "
-                f"Features or Time with arguments, or a list of kinds"
-            )
-        return PART_KINDS[choice]
+                f"{error}; or pass Groups, Edges, Features or Time with arguments, or a list of "
+                f"kinds"
+            ) from None
     if isinstance(choice, Mapping):
         return Groups(choice)
     if isinstance(choice, (Recorded, CustomParts, Groups, Mixed, *_BUILT_IN)):
         return cast(PartKind, choice)
     if hasattr(choice, "bind") and not isinstance(choice, type):
         if not isinstance(getattr(choice, "name", None), str):
-            raise InputError(f"a kind of parts needs a name, which {choice!r} does not have")
+            raise InputError(f"a kind of parts needs a name, which {brief(choice)} does not have")
         return CustomParts(choice)
     several = as_list(choice)
-    nested = any(isinstance(each, (list, tuple)) for each in several or ())
+    nested = any(isinstance(each, (list, tuple, type(choice))) for each in several or ())
     if not several or nested:
         raise InputError(
             f"parts must be a name ({', '.join(PART_KINDS)}), a kind such as Edges(), a mapping "
-            f"of groups, or a list of kinds, not {choice!r:.200}"
+            f"of groups, or a list of kinds, not {brief(choice)}"
         )
     return Mixed(tuple(as_parts(each) for each in several))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ _FLOATS_AT_ONCE = 1 << 19
 class Nodes(Described):
     """Every node is a part, as in the paper: its features are replaced."""
 
-    name: str = "nodes"
+    name: str = field(default="nodes", init=False)
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +38,7 @@ class Time(Described):
 
     steps: int | None = None
     per_node: bool = False
-    name: str = "time"
+    name: str = field(default="time", init=False)
 
     def __post_init__(self) -> None:
         if self.steps is not None:
