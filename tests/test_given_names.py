@@ -291,8 +291,8 @@ def test_named_keeps_the_types_of_a_list(hetero):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({("writer", 0): "Ada"}, "is no node of the explanation"),
-        ({"authors": AUTHORS}, "is no node of the explanation"),
+        ({("writer", 0): "Ada"}, "is not a node of the explanation"),
+        ({"authors": AUTHORS}, "is not a node of the explanation"),
         ({("author", 0): ("paper", "Ada")}, "has another type"),
     ],
 )

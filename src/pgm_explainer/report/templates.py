@@ -1,4 +1,4 @@
-"""Templates of the sentences of a reason: for a manager, for an engineer, or one's own."""
+"""Templates for the sentences of a reason: built in for two audiences, or the user's own."""
 
 from __future__ import annotations
 
@@ -107,11 +107,11 @@ _MANAGER = {
     ),
     "value": "The model predicts {values} for {target}.",
     "own_none": "{action} makes no clear difference.",
-    "supports": "{effects}: what is there now makes {outcome} more likely.",
-    "opposes": "{effects}: what is there now makes {outcome} less likely.",
+    "supports": "{effects}: the original data makes {outcome} more likely.",
+    "opposes": "{effects}: the original data makes {outcome} less likely.",
     "effects": "{effects}.",
-    "feature_supports": "{effects}, so what is there now makes {outcome} more likely",
-    "feature_opposes": "{effects}, so what is there now makes {outcome} less likely",
+    "feature_supports": "{effects}, so the original data makes {outcome} more likely",
+    "feature_opposes": "{effects}, so the original data makes {outcome} less likely",
     "feature_effects": "{effects}",
     "none": "{action} makes no clear difference to {measured}.",
     "hardly": (
@@ -129,22 +129,22 @@ _MANAGER = {
     ),
     "checked_values": (
         "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}: {measured} were {mean} away from the original ones on average."
+        "{changed}: {measured} differed from the original ones by {mean} on average."
     ),
     "sure": (
-        "A difference beyond chance was found for {found} of {counted}, and each range is right "
-        "with 95% confidence; the figures say how this model reacts, not what causes what in the "
-        "real world{warned}."
+        "A difference beyond chance was found for {found} of {counted}, and each range contains "
+        "the true average with 95% confidence; the figures describe how this model reacts, not "
+        "what causes what in the real world{warned}."
     ),
     "sure_none": (
-        "Small differences may have gone unnoticed; the figures say how this model reacts, not "
-        "what causes what in the real world{warned}."
+        "Small differences may have gone unnoticed; the figures describe how this model reacts, "
+        "not what causes what in the real world{warned}."
     ),
     "warned": "; before relying on them, read the warnings ({num_warnings})",
     "lowers": "{action} lowers {measured} by {size} (95% range {low} to {high})",
     "raises": "{action} raises {measured} by {size} (95% range {low} to {high})",
     "closer": (
-        "{action} keeps {measured} closer to the original ones by {size} (95% range {low} to "
+        "{action} brings {measured} closer to the original ones by {size} (95% range {low} to "
         "{high})"
     ),
     "further": (
@@ -193,7 +193,7 @@ _MANAGER = {
     "or_feature": "{noun} or feature",
     "column_effect": "change",
     "column_range": "95% range",
-    "column_evidence": "now makes {outcome}",
+    "column_evidence": "original data makes {outcome}",
     "column_direction": "direction",
     "cell_for": "more likely",
     "cell_against": "less likely",
@@ -215,8 +215,8 @@ _ENGINEER = {
     **_MANAGER,
     "predicted": "The model predicts {outcome} for {target} with probability {probability}.",
     "not_predicted": (
-        "The model predicts {predicted} for {target}; explained is {outcome}, which has "
-        "probability {probability}."
+        "The model predicts {predicted} for {target}; the explanation is about {outcome}, "
+        "which has probability {probability}."
     ),
     "own_none": "{action} has no significant effect.",
     "supports": "{effects}: evidence for {outcome}.",
@@ -250,7 +250,7 @@ _ENGINEER = {
     "lowers": "{action} lowers {measured} by {size} (95% interval {low} to {high}, {p})",
     "raises": "{action} raises {measured} by {size} (95% interval {low} to {high}, {p})",
     "closer": (
-        "{action} keeps {measured} closer to the unperturbed ones by {size} (95% interval {low} to "
+        "{action} brings {measured} closer to the unperturbed ones by {size} (95% interval {low} to "
         "{high}, {p})"
     ),
     "further": (
@@ -303,10 +303,10 @@ def templates_for(audience: str, own: Mapping[str, str] | None = None) -> dict[s
 
 
 def check_templates(own: Any) -> dict[str, str]:
-    """Return templates of the user's own after checking their names and fields.
+    """Return custom templates after checking their names and fields.
 
     Raises:
-        InputError: it is not a mapping from names to texts, a name is unknown, or a template has
+        InputError: it is not a mapping from names to strings, a name is unknown, or a template has
             an unknown field; the error lists the known ones.
 
     Examples:
@@ -315,14 +315,16 @@ def check_templates(own: Any) -> dict[str, str]:
         pgm_explainer.errors.InputError: the template 'pair' has no field {named}; it has {name}
     """
     if not isinstance(own, Mapping):
-        raise InputError(f"templates must be a mapping from names to texts, not {own!r:.60}")
+        raise InputError(f"templates must be a mapping from names to strings, not {own!r:.60}")
     for name, template in own.items():
         if name not in _FIELDS:
-            raise InputError(f"there is no template {name!r:.60}; there are {', '.join(_FIELDS)}")
+            raise InputError(
+                f"there is no template {name!r:.60}; the templates are {', '.join(_FIELDS)}"
+            )
         if not isinstance(template, str):
-            raise InputError(f"the template {name!r} must be a text, not {template!r:.60}")
+            raise InputError(f"the template {name!r} must be a string, not {template!r:.60}")
         if not template.isascii() and any("\ud800" <= each <= "\udfff" for each in template):
-            raise InputError(f"the template {name!r} holds half a character: {template!r:.60}")
+            raise InputError(f"the template {name!r} is not valid Unicode: {template!r:.60}")
         _check_fields(name, template)
     return dict(own)
 
@@ -343,5 +345,5 @@ def _check_fields(name: str, template: str) -> None:
             raise InputError(f"the template {name!r} has no field {{{wanted}}}; it has {there}")
         if form or conversion:
             raise InputError(
-                f"the field {{{wanted}}} of the template {name!r} is a text, which takes no format"
+                f"the field {{{wanted}}} of the template {name!r} takes no format or conversion"
             )

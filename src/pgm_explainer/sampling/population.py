@@ -21,7 +21,7 @@ __all__ = ["Population"]
 _RELATIVE_TOLERANCE = 1e-6
 _MOST_LISTED = 3
 _ROWS = 4096
-"""How many rows are looked at together, to save memory."""
+"""How many rows are processed together, to save memory."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Population:
         number = self.names.number(node)
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
             raise InputError(
-                f"{node!r:.60} is no node: nodes have no names, so they are given by whole numbers"
+                f"{node!r:.60} is not a node: nodes have no names, so give them as whole numbers"
             )
         return int(number)
 
@@ -150,7 +150,7 @@ class Population:
         return bool((x == np.rint(x)).all()) and len(np.unique(x, axis=0)) < len(x)
 
     def levels(self, nodes: IntArray, features: IntArray) -> dict[str, NDArray[np.float64]]:
-        """Return the value of a feature of each node, and how usual it is among nodes of its type.
+        """Return the value of a feature of each node, and how common it is among nodes of its type.
 
         Returns:
             ``value``; ``mean`` of all nodes, which is NaN for categories (integers, or zeros and
