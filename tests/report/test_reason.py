@@ -193,7 +193,7 @@ def test_evidence_for_and_against_is_told_apart(kinds):
 
 def test_a_regression_has_no_class(kinds):
     assert "the predicted value averaged" in kinds["value"].reason()
-    assert "away from the original ones on average" in kinds["values"].reason()
+    assert "differed from the original ones by" in kinds["values"].reason()
     for kind in ("value", "values"):
         assert "likely" not in kinds[kind].reason()
         assert "class" not in kinds[kind].reason()

@@ -144,7 +144,7 @@ _MANAGER = {
     "lowers": "{action} lowers {measured} by {size} (95% range {low} to {high})",
     "raises": "{action} raises {measured} by {size} (95% range {low} to {high})",
     "closer": (
-        "{action} brings {measured} closer to the original ones by {size} (95% range {low} to "
+        "{action} keeps {measured} closer to the original ones by {size} (95% range {low} to "
         "{high})"
     ),
     "further": (
@@ -250,7 +250,7 @@ _ENGINEER = {
     "lowers": "{action} lowers {measured} by {size} (95% interval {low} to {high}, {p})",
     "raises": "{action} raises {measured} by {size} (95% interval {low} to {high}, {p})",
     "closer": (
-        "{action} brings {measured} closer to the unperturbed ones by {size} (95% interval {low} to "
+        "{action} keeps {measured} closer to the unperturbed ones by {size} (95% interval {low} to "
         "{high}, {p})"
     ),
     "further": (
