@@ -34,7 +34,7 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
 _PAIR = 0.01
-"""The least difference from the sum of two effects on a probability that is told."""
+"""The least difference from the sum of two effects on a probability that is stated."""
 _NEGLIGIBLE = 0.001
 """Changes of a probability below this are not worth a sentence each."""
 
@@ -53,7 +53,7 @@ def reason_sentences(
     """Return why the model predicts this, in three to six sentences.
 
     In order: the prediction; the target's own features, if they were explained; the parts that
-    make the prediction more likely, and less likely; what was tried; how sure this is.
+    make the prediction more likely, and less likely; what was tried; how certain this is.
 
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
@@ -64,7 +64,7 @@ def reason_sentences(
 
 @dataclass(frozen=True)
 class _Told:
-    """An effect to be told.
+    """An effect to be stated.
 
     Attributes:
         effect: its numbers, with ``effect``, ``low``, ``high`` and ``significant``.
@@ -84,7 +84,7 @@ class _Told:
 
     @property
     def direction(self) -> str:
-        """The template that tells it."""
+        """The template of the clause about it."""
         found = direction_of(self.effect, self.widening)
         return {"falls": "lowers", "rises": "raises"}.get(found, "varies")
 
@@ -124,7 +124,7 @@ class Writer:
         features = self._features()
         groups = _by_direction(features)
         if len(groups) > 1:
-            groups.pop("varies", None)  # it says little beside one with a direction
+            groups.pop("varies", None)  # less informative than one with a direction
         if features:
             clauses = [
                 self.say(
@@ -200,7 +200,7 @@ class Writer:
         return told
 
     def _feature(self, found: FeatureEffect) -> Sentence:
-        """Return the name of a feature with its value, if that is known, and how usual this is."""
+        """Return the name of a feature with its value, if that is known, and how common it is."""
         name, value = printable(found.feature), value_text(found.value)
         named = not isinstance(found.feature, int)
         feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
@@ -217,7 +217,7 @@ class Writer:
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
 
-        An effect without a clear direction is told only if there is not one of each.
+        An effect without a clear direction is stated only if one of the two sentences is missing.
         """
         own = own_effects(self.explanation)
         found = shown_effects(self.explanation)
@@ -304,7 +304,7 @@ class Writer:
 
     @cached_property
     def about(self) -> dict[str, str | Sentence]:
-        """The explained class or value, and what effects are measured on."""
+        """The explained class or value, and the quantity that effects are changes of."""
         explanation = self.explanation
         if explanation.explained_class is not None:
             outcome = self._class(explanation.explained_class)
@@ -375,7 +375,7 @@ class Writer:
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:
-        """Return what effects are measured on, without perturbation and its mean in the samples."""
+        """Return the explained quantity without perturbation, and its mean over the samples."""
         explanation, mean = self.explanation, self.explanation.sample_mean
         if explanation.probability is None:
             before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
@@ -397,7 +397,7 @@ class Writer:
 
 
 def _within(sentences: str) -> str:
-    """Return sentences as they are written in brackets."""
+    """Return sentences in the form that is used within brackets."""
     return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
 
 
