@@ -348,5 +348,6 @@ def _check_fields(name: str, template: str) -> None:
             )
         if form or conversion:
             raise InputError(
-                f"the field {{{wanted}}} of the template {brief(name)} takes no format or conversion"
+                f"the field {{{wanted}}} of the template {brief(name)} takes no format or "
+                f"conversion"
             )
