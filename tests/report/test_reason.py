@@ -240,7 +240,9 @@ def test_the_targets_own_features_come_first(kinds, tmp_path):
         "Replacing “share_given” of node 14 lowers the probability of class 2 by 30.0 percentage "
         "points (95% range 29.0 to 31.0), so the original data makes class 2 more likely; "
         "replacing “count_in” of node 14 raises the probability of class 2 by 10.0 percentage "
-        "points (95% range 9.0 to 11.0), so the original data makes class 2 less likely."
+        "points (95% range 9.0 to 11.0), so the original data makes class 2 less likely; "
+        "replacing “share_given” of node 8 lowers the probability of class 2 by 90.0 percentage "
+        "points (95% range 89.0 to 91.0), so the original data makes class 2 more likely."
     )
     assert 3 <= len(plain_sentences(explanation)) <= 6
     table = explanation.report(tmp_path / "why.md").read_text()

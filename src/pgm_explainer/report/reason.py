@@ -120,18 +120,28 @@ class Writer:
         yield self.fact("sure" if found else "sure_none")
 
     def _effects(self) -> Iterator[Sentence]:
-        """Yield what changes the prediction: the target's own features, then parts."""
+        """Yield what changes the prediction: the target's own features, then parts.
+
+        A feature of another node is named if its effect is larger than those of all own features.
+        """
         features = self._features()
         groups = _by_direction(features)
         if len(groups) > 1:
             groups.pop("varies", None)  # less informative than one with a direction
-        if features:
-            clauses = [
-                self.say(
-                    f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
-                )
-                for direction, group in groups.items()
-            ]
+        said = list(groups.items())
+        largest = max((abs(each.effect.effect) for each in features), default=0.0)
+        said += [
+            (each.direction, [each])
+            for each in self._features(own=False)[:1]
+            if each.direction != "varies" and abs(each.effect.effect) > largest
+        ]
+        clauses = [
+            self.say(
+                f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
+            )
+            for direction, group in said
+        ]
+        if clauses:
             yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
         *others, last = self._parts(own_none=not features)
         yield from [*others, self._with_pair(last)]
@@ -184,11 +194,18 @@ class Writer:
             return "checked"
         return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
 
-    def _features(self) -> list[_Told]:
-        """Return the strongest features of the target, or of any node of a graph, if known."""
+    def _features(self, own: bool = True) -> list[_Told]:
+        """Return the strongest features of the target, or of other nodes, if they are known.
+
+        In a graph task, all nodes are the target's.
+        """
         table = self.explanation.features
-        own = set(self.explanation.names.of(self.explanation.ends.tolist()))
-        found = [each for each in table or () if each.significant and (each.node in own or not own)]
+        ends = set(self.explanation.names.of(self.explanation.ends.tolist()))
+        found = [
+            each
+            for each in table or ()
+            if each.significant and (each.node in ends or not ends) == own
+        ]
         found.sort(key=lambda each: -abs(each.effect))
         told, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
