@@ -24,7 +24,7 @@ def picture(scene: Scene, highlight: Sequence[int], probe: int | None = None) ->
     The order of the highlighted parts does not show: they are drawn in the order of their numbers.
     """
     base, height = _base(scene)
-    marks = "".join(_mark(scene, part) for part in sorted(highlight))
+    marks = _marks(scene, sorted(highlight))
     probed = "" if probe is None else f'<g class="probe">{_probe(scene, probe)}</g>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {height:g}" '
@@ -57,15 +57,17 @@ def _base(scene: Scene) -> tuple[str, float]:
     return f'<rect width="{_SIZE}" height="{height}" fill="#fff"/>{"".join(rows)}', height
 
 
-def _mark(scene: Scene, part: int) -> str:
-    if isinstance(scene, GridScene):
-        path = f'<path {_enlarged(scene)} d="{_outline(scene, part)}" fill="none"'
+def _marks(scene: Scene, parts: Sequence[int]) -> str:
+    if isinstance(scene, GridScene):  # the white lines below all orange ones
+        outlines = "".join(_outline(scene, part) for part in parts)
+        path = f'<path {_enlarged(scene)} d="{outlines}" fill="none"'
         return f'{path} stroke="#fff" stroke-width="7"/>{path} stroke="{_ORANGE}" stroke-width="4"/>'
     if isinstance(scene, GraphScene):
-        return _graph_mark(scene, part, _ORANGE, "")
-    return (
+        return "".join(_graph_mark(scene, part, _ORANGE, "") for part in parts)
+    return "".join(
         f'<rect x="18" y="{_ROW * part + 6}" width="{_SIZE - 36}" height="{_ROW - 4}" rx="5" '
         f'fill="none" stroke="{_ORANGE}" stroke-width="4"/>'
+        for part in parts
     )
 
 
