@@ -37,12 +37,12 @@ class Document:
         """Begin a section."""
         marked = f"{text} ({self.mark})" if self.mark else text
         self._markdown.append(f"## {_plain(marked)}")
-        self._html.append(f"<h2>{escape(marked)}</h2>")
+        self._html.append(f"<h2>{escape(marked, quote=False)}</h2>")
 
     def say(self, text: str) -> None:
         """Add a paragraph."""
         self._markdown.append(_plain(text))
-        self._html.append(f"<p>{escape(text)}</p>")
+        self._html.append(f"<p>{escape(text, quote=False)}</p>")
 
     def table(self, rows: list[list[str]]) -> None:
         """Add a table, whose first row is the header."""
@@ -50,9 +50,9 @@ class Document:
         first, *others = (f"| {' | '.join(map(_plain, row))} |" for row in rows)
         self._markdown.append("\n".join([first, f"|{'---|' * len(head)}", *others]))
         cells = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body
+            f"<tr>{''.join(f'<td>{escape(cell, quote=False)}</td>' for cell in row)}</tr>" for row in body
         )
-        heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+        heads = "".join(f'<th scope="col">{escape(cell, quote=False)}</th>' for cell in head)
         self._html.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>")
 
     def plot(self, name: str, title: str, png: bytes) -> None:

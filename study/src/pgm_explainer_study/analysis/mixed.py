@@ -79,11 +79,15 @@ def fit(
     if len(present) < len(arms) or min(raters, items) < 2:
         raise InputError("a mixed model needs scores of every arm, two raters and two items")
     problem = _Problem(scores, tuple(arms), tuple(terms))
-    start = np.full(len(terms), 0.5)
-    bounds = [(0.0, 1e4)] * len(terms)
-    best = minimize(problem.deviance, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-12, "gtol": 1e-7})
-    best = minimize(problem.deviance, best.x, method="Nelder-Mead", bounds=bounds,
-                    options={"xatol": 1e-5, "fatol": 1e-7, "maxiter": 2000})  # fmt: skip
+    # In terms of variances: at a standard deviation of 0 the deviance is flat, and a search that
+    # gets there would stay.
+    best = minimize(
+        problem.deviance,
+        np.full(len(terms), 0.25),
+        method="L-BFGS-B",
+        bounds=[(0.0, 1e8)] * len(terms),
+        options={"ftol": 1e-12, "gtol": 1e-7},
+    )
     return problem.solution(best.x, min(raters, items) - 1)
 
 
@@ -108,8 +112,12 @@ class _Problem:
         return np.eye(len(self.zz))
 
     def _solve(self, ratios: Matrix) -> tuple[Matrix, Matrix, float, float]:
-        """Return means, their covariance over the error variance, that variance, the deviance."""
-        scale = np.repeat(ratios, self.sizes)  # standard deviations over that of the error
+        """Return means, their covariance over the error variance, that variance, the deviance.
+
+        Args:
+            ratios: the variance of each term over that of the error.
+        """
+        scale = np.sqrt(np.repeat(ratios, self.sizes))
         inner = scale[:, None] * self.zz * scale[None] + self._identity
         factor = cho_factor(inner, lower=True)
         zx, zy = scale[:, None] * self.zx, scale * self.zy
@@ -129,7 +137,7 @@ class _Problem:
     def solution(self, ratios: Matrix, degrees: int) -> MixedModel:
         means, shape, error, deviance = self._solve(ratios)
         names = [":".join(term) for term in self.terms]
-        variances = {name: float(r * r * error) for name, r in zip(names, ratios, strict=True)}
+        variances = {name: float(r * error) for name, r in zip(names, ratios, strict=True)}
         variances["error"] = error
         return MixedModel(self.arms, means, shape * error, variances, deviance, degrees)
 

@@ -2,7 +2,7 @@
 // there to the server; without a server (static mode) the queue is handed over as a file.
 "use strict";
 
-const PAUSE = 400; // ms in which a second click of a double click is ignored
+const PAUSE = 300; // ms in which a second click of a double click is ignored
 const AT_ONCE = 50;
 const LONGEST_WAIT = 8000;
 const PATIENCE = 5000; // ms to wait for the verdict on a check of the instructions
