@@ -30,11 +30,21 @@ def _make_study(count=4, **options):
     segments = tuple(tuple(2 * (r // 2) + c // 2 for c in range(4)) for r in range(4))
     cases = []
     for number in range(count):
-        image = tuple(tuple((60 * r + 20 * c + 7 * number) % 256 for c in range(4)) for r in range(4))
+        image = tuple(
+            tuple((60 * r + 20 * c + 7 * number) % 256 for c in range(4)) for r in range(4)
+        )
         found = {"pgm": [0, 1], "shap": [1, 2], "grad": [3, 2]}
         forecast = Forecast(2, "And if it changes?", ("the same", "another"), number % 2)
-        cases.append(Case(f"item-{number}", f"Caption {number}", GridScene(image, segments), found,
-                          range(4), forecast))  # fmt: skip
+        cases.append(
+            Case(
+                f"item-{number}",
+                f"Caption {number}",
+                GridScene(image, segments),
+                found,
+                range(4),
+                forecast,
+            )
+        )
     names = {"pgm": "PGM-Explainer", "shap": "SHAP", "grad": "GRAD"}
     words = {"things": "regions", "intro": "An introduction.", "change": "it changes", "notes": ""}
     return assemble("A title", cases, names, design(**options), **words)
@@ -162,4 +172,3 @@ def tab(browser):
     for context in contexts:
         context.close()
     assert not wrong
-

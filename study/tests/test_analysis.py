@@ -34,7 +34,10 @@ FORMULAS = {
     ("terms", "truth"),
     [
         ((("rater",), ("item",)), Truth(rater_arm=0, item_arm=0)),
-        ((("rater",), ("item",), ("rater", "arm"), ("item", "arm")), Truth(rater_arm=1.5, item_arm=1.5)),
+        (
+            (("rater",), ("item",), ("rater", "arm"), ("item", "arm")),
+            Truth(rater_arm=1.5, item_arm=1.5),
+        ),
     ],
     ids=["intercepts", "interactions"],
 )
@@ -46,9 +49,11 @@ def test_the_mixed_model_agrees_with_statsmodels(terms, truth):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = formula.mixedlm(
-            "score ~ 0 + arm", scores.assign(one=1), groups="one",
+            "score ~ 0 + arm",
+            scores.assign(one=1),
+            groups="one",
             vc_formula={name: FORMULAS[name] for name in names},
-        ).fit(reml=True)  # fmt: skip
+        ).fit(reml=True)
     assert ours.deviance == pytest.approx(-2 * theirs.llf, abs=1e-4)
     assert ours.means == pytest.approx(theirs.fe_params.to_numpy(), abs=1e-4)
     assert np.sqrt(np.diag(ours.covariance)) == pytest.approx(theirs.bse_fe.to_numpy(), rel=1e-3)
@@ -110,7 +115,9 @@ def krippendorff_example():
     return pd.DataFrame(rows, columns=["unit", "score"])
 
 
-@pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
 def test_alpha_is_that_of_the_published_example(level, published):
     assert krippendorff_alpha(krippendorff_example(), level) == pytest.approx(published, abs=0.0006)
 
@@ -121,7 +128,9 @@ def test_alpha_at_its_ends():
     assert np.isnan(krippendorff_alpha(same.assign(score=1)))
     assert np.isnan(krippendorff_alpha(same.assign(unit=list("abcdef"))))
     rng = np.random.default_rng(0)
-    noise = pd.DataFrame({"unit": np.repeat(np.arange(300), 6).astype(str), "score": rng.integers(0, 11, 1800)})
+    noise = pd.DataFrame(
+        {"unit": np.repeat(np.arange(300), 6).astype(str), "score": rng.integers(0, 11, 1800)}
+    )
     assert abs(krippendorff_alpha(noise)) < 0.05
 
 
@@ -195,7 +204,13 @@ def test_each_rule_excludes_who_breaks_it_and_is_counted(study, store):
     constant = fill(study, store, lambda t, v: 4 if t.kind == "rating" else v)
     table = answers_table(study, store)
     rules = exclusions(study, table)
-    assert [set(rule.raters) for rule in rules] == [{slow_start}, {ignorant}, {asleep}, {hasty}, {constant}]
+    assert [set(rule.raters) for rule in rules] == [
+        {slow_start},
+        {ignorant},
+        {asleep},
+        {hasty},
+        {constant},
+    ]
     assert set(kept_answers(table, rules).rater) == {good}
 
 
@@ -215,7 +230,9 @@ def test_a_report_on_people_is_complete_and_escaped(make_study, tmp_path):
     evil = study.__class__(**{**study.__dict__, "title": "<script>alert(1)</script> | *x*"})
     store = Store(tmp_path / "a.sqlite", evil.code)
     for person in range(6):
-        fill(evil, store, lambda t, v, person=person: (v + person) % 11 if t.kind == "rating" else v)
+        fill(
+            evil, store, lambda t, v, person=person: (v + person) % 11 if t.kind == "rating" else v
+        )
     write_report(evil, store, tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text()
     text = (tmp_path / "report" / "report.md").read_text()
@@ -248,7 +265,9 @@ def test_simulated_studies_are_labelled_everywhere(study, tmp_path):
 def test_simulated_raters_see_pictures_not_arms(study, tmp_path, make_study):
     """Two arms that highlight the same get the same answers from the same rater."""
     items = tuple(
-        item.__class__(**{**item.__dict__, "highlights": {**item.highlights, "shap": item.highlights["pgm"]}})
+        item.__class__(
+            **{**item.__dict__, "highlights": {**item.highlights, "shap": item.highlights["pgm"]}}
+        )
         for item in study.items
     )
     same = study.__class__(**{**study.__dict__, "items": items})

@@ -33,7 +33,8 @@ CONTRASTS = """() => {
         .filter((each) => each.textContent.trim() && each.offsetParent)
         .map((each) => {
             const [a, b] = [light(parse(getComputedStyle(each).color)), light(behind(each))];
-            return [each.tagName + " " + each.textContent.slice(0, 20), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            return [each.tagName + " " + each.textContent.slice(0, 20), ratio];
         });
 }"""
 

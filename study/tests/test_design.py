@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -42,7 +43,9 @@ def test_a_rater_never_rates_an_explanation_twice_except_in_repeats(make_study):
     repeats = [at for at, trial in enumerate(trials) if trial.kind == "repeat"]
     assert len(repeats) == 5
     for at in repeats:
-        first = [(t.kind, t.item, t.arm) for t in trials].index(("rating", trials[at].item, trials[at].arm))
+        first = [(t.kind, t.item, t.arm) for t in trials].index(
+            ("rating", trials[at].item, trials[at].arm)
+        )
         assert at - first > 5
 
 
@@ -53,12 +56,16 @@ def test_forecasts_show_each_item_once_with_all_arms_in_balance(make_study):
         shown = [trial for trial in plan(study, slot) if trial.kind == "forecast"]
         assert sorted(trial.item.id for trial in shown) == [item.id for item in study.items]
         assert {trial.arm for trial in shown} == arms
-    counts = Counter((t.item.id, t.arm) for s in range(5) for t in plan(study, s) if t.kind == "forecast")
+    counts = Counter(
+        (t.item.id, t.arm) for s in range(5) for t in plan(study, s) if t.kind == "forecast"
+    )
     assert len(counts) == 25
 
 
 def test_ratings_are_never_without_an_explanation(study):
-    assert all(t.arm != "none" for slot in range(9) for t in plan(study, slot) if t.kind != "forecast")
+    assert all(
+        t.arm != "none" for slot in range(9) for t in plan(study, slot) if t.kind != "forecast"
+    )
 
 
 def test_checks_come_first_and_forecasts_before_ratings(study):
@@ -72,7 +79,7 @@ def test_the_same_item_never_follows_itself_among_ratings(make_study):
     study = make_study(5, arms_per_item=4, repeats=0, attention=0)
     for slot in range(40):
         items = [trial.item.id for trial in ratings(study, slot)]
-        assert all(a != b for a, b in zip(items, items[1:], strict=False))
+        assert all(a != b for a, b in pairwise(items))
 
 
 def test_orders_depend_on_seed_and_slot_only(study):

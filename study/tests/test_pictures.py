@@ -45,7 +45,9 @@ def test_texts_cannot_become_markup(scene):
 def test_an_outline_encloses_the_area_of_its_part():
     scene = GridScene(((0,) * 4,) * 3, ((0, 0, 1, 1), (0, 2, 2, 1), (0, 0, 0, 1)))
     for part, pixels in enumerate((6, 4, 2)):
-        corners = [tuple(map(int, each.split())) for each in re.findall(r"\d+ \d+", _outline(scene, part))]
+        corners = [
+            tuple(map(int, each.split())) for each in re.findall(r"\d+ \d+", _outline(scene, part))
+        ]
         shifted = corners[1:] + corners[:1]
         area = sum(a[0] * b[1] - a[1] * b[0] for a, b in zip(corners, shifted, strict=True)) / 2
         assert abs(area) == pixels
@@ -58,5 +60,7 @@ def test_a_part_in_two_pieces_has_two_outlines():
 
 def test_the_words_name_what_is_highlighted():
     assert "Highlighted: node a; node c." in alt_text(SCENES["nodes"], (2, 0))
-    assert "Highlighted: edge b to c. Marked as changed: edge a to b." in alt_text(SCENES["edges"], (1,), 0)
+    assert "Highlighted: edge b to c. Marked as changed: edge a to b." in alt_text(
+        SCENES["edges"], (1,), 0
+    )
     assert "row 1, column 2 of 2" in alt_text(SCENES["grid"], (0,))

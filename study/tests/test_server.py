@@ -112,7 +112,9 @@ def test_impossible_answers_are_refused_and_logged(client, body):
     token = client.join()
     assert client.answer(token, one(0, 1, "good"))[0] == 200
     before = client.log().count("refused")
-    status, _, _ = client.request("POST", f"/r/{token}/answers", json.dumps(body), Content_Type="application/json")
+    status, _, _ = client.request(
+        "POST", f"/r/{token}/answers", json.dumps(body), Content_Type="application/json"
+    )
     assert status == 400
     assert client.answers(token) == {"0": 1}
     assert client.log().count("refused") == before + 1
@@ -148,7 +150,14 @@ def test_a_large_form_is_refused(client):
 
 def test_a_forged_link_opens_nothing(client):
     token = client.join()
-    for forged in ("x", token[:-1], token[:-1] + ("A" if token[-1] != "A" else "B"), token + "A", "%00", "'--"):
+    for forged in (
+        "x",
+        token[:-1],
+        token[:-1] + ("A" if token[-1] != "A" else "B"),
+        token + "A",
+        "%00",
+        "'--",
+    ):
         assert client.request("GET", f"/r/{forged}")[0] == 404
         assert client.request("GET", f"/r/{forged}/data")[0] == 404
         assert client.answer(forged, one(0, 1))[0] == 404
@@ -163,7 +172,16 @@ def test_a_link_of_one_rater_changes_nothing_of_another(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["/../study.json", "/study.sqlite", "/..%2f..%2fetc/passwd", "/assets/", "/static", "/r/", "//etc/passwd", "/study.js/../../store.py"],
+    [
+        "/../study.json",
+        "/study.sqlite",
+        "/..%2f..%2fetc/passwd",
+        "/assets/",
+        "/static",
+        "/r/",
+        "//etc/passwd",
+        "/study.js/../../store.py",
+    ],
 )
 def test_there_is_no_way_to_other_files(client, path):
     status, _, text = client.request("GET", path)

@@ -10,7 +10,9 @@ from .command import configure, run
 
 def main() -> int:
     """Run the command; errors are one line."""
-    parser = argparse.ArgumentParser("pgm-explainer study", formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "pgm-explainer study", formatter_class=argparse.RawTextHelpFormatter
+    )
     configure(parser)
     try:
         run(parser.parse_args())

@@ -12,6 +12,17 @@ from urllib.parse import urlsplit
 
 from pgm_explainer import InputError, PGMExplainerError, PGMExplainerWarning
 
+from .arguments import (
+    BUILT_IN,
+    add_analysing,
+    add_design,
+    add_importing,
+    add_making,
+    add_powering,
+    add_serving,
+    add_simulating,
+)
+
 if TYPE_CHECKING:
     from .store import Store
     from .study_file import Study
@@ -19,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["SUMMARY", "configure", "run"]
 
 SUMMARY = "ask people how good explanations are"
-BUILT_IN = ("mnist", "nodes")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 
@@ -43,7 +53,9 @@ Answers are in a file beside the study: mnist.sqlite. See docs/human-study.md.
 """
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (summary, add, act) in _COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        sub = commands.add_parser(
+            name, help=summary, description=summary[0].upper() + summary[1:] + "."
+        )
         add(sub)
         sub.set_defaults(act=act)
 
@@ -51,106 +63,6 @@ Answers are in a file beside the study: mnist.sqlite. See docs/human-study.md.
 def run(options: argparse.Namespace) -> None:
     """Run a command of studies."""
     options.act(options)
-
-
-# The options of each command
-
-
-def _making(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", choices=(*BUILT_IN, "saved"),
-                        help="mnist: the paper's digits; nodes: Syn 6; saved: from --arm")  # fmt: skip
-    parser.add_argument("--arm", action="append", default=[], metavar="NAME=FILE",
-                        help="for saved: explanations of an arm; repeat for each arm")  # fmt: skip
-    parser.add_argument("--output", type=Path, help="the study; default: SOURCE.json")
-    parser.add_argument("--static", type=Path, metavar="FILE.html",
-                        help="also write a page that works without a server")  # fmt: skip
-    parser.add_argument("--static-raters", type=_count, default=20,
-                        help="sequences in that page; default: 20")  # fmt: skip
-    _design(parser)
-
-
-def _design(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--design", choices=("default", "paper"), default="default",
-                        help="paper: no control arms, checks or forecasts")  # fmt: skip
-    parser.add_argument("--items", type=_count, help="predictions; default: 48, for saved all")
-    parser.add_argument("--parts", type=_count, default=3, help="parts that each arm highlights")
-    parser.add_argument("--arms-per-item", type=_count,
-                        help="in how many arms a rater rates an item; default: 3 (paper: all)")  # fmt: skip
-    parser.add_argument("--repeats", type=_from_zero, help="ratings shown twice; default: 6")
-    parser.add_argument("--attention", type=_from_zero, help="attention checks; default: 3")
-    parser.add_argument("--seed", type=_from_zero, default=0, help="for items, arms and orders")
-
-
-def _serving(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", help="a study file; or mnist or nodes, which are made if needed")
-    parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
-    parser.add_argument("--host", default="127.0.0.1",
-                        help="address to listen on; anything but the default is open to others")  # fmt: skip
-    parser.add_argument("--port", type=_from_zero, default=8000)
-    parser.add_argument("--public-url", help="the address that raters use, behind a proxy")
-    parser.add_argument("--open", action="store_true", help="open the browser")
-    parser.add_argument("--max-raters", type=_count, help="the cap on participants")
-    parser.add_argument("--pilot", action="store_true", help="mark answers as those of a pilot")
-    parser.add_argument("--completion-code", help="code shown at the end, as Prolific uses it")
-    parser.add_argument("--completion-url",
-                        help="link shown at the end; default: Prolific's, if there is a code")  # fmt: skip
-
-
-def _simulating(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", type=Path)
-    parser.add_argument("--answers", type=Path, help="default: beside the study, .simulated.sqlite")
-    parser.add_argument("--raters", type=_count, default=10)
-    parser.add_argument("--seed", type=_from_zero, default=0)
-
-
-def _analysing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", type=Path)
-    parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
-    parser.add_argument("--output", type=Path, help="folder; default: beside the study")
-    parser.add_argument("--pilot", action="store_true", help="the answers of the pilot instead")
-
-
-def _importing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", type=Path)
-    parser.add_argument("files", type=Path, nargs="+", help="answers that static pages handed back")
-    parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
-
-
-def _powering(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--effect", type=_number, required=True, help="difference of two arms, in points")
-    parser.add_argument("--raters", type=_count, nargs="+", default=[5, 10, 15, 20, 30, 50])
-    parser.add_argument("--items", type=_count, nargs="+", default=[12, 24, 48, 96])
-    parser.add_argument("--share", type=_number, default=0.75,
-                        help="share of the arms in which a rater rates an item; default: 3 of 4")  # fmt: skip
-    parser.add_argument("--comparisons", type=_count, default=3, help="planned contrasts")
-    parser.add_argument("--power", type=_number, default=0.8, help="wanted for the last line")
-    parser.add_argument("--sd-rater-arm", type=_number, default=0.8)
-    parser.add_argument("--sd-item-arm", type=_number, default=1.0)
-    parser.add_argument("--sd-error", type=_number, default=2.0)
-
-
-def _count(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _from_zero(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _whole(text: str, least: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10) or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number from {least}")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not abs(value) < 1e6:
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a number")
-    return value
 
 
 # The commands
@@ -164,8 +76,10 @@ def _make(options: argparse.Namespace) -> None:
     save_study(study, output)
     from .design import plan
 
-    print(f"{output}: {len(study.items)} items, {len(study.arms)} arms, "
-          f"{len(plan(study, 0))} questions for each rater")  # fmt: skip
+    print(
+        f"{output}: {len(study.items)} items, {len(study.arms)} arms, "
+        f"{len(plan(study, 0))} questions for each rater"
+    )
     if options.static is not None:
         from .files import write_text
         from .web.static_page import static_page
@@ -231,13 +145,24 @@ def _serve(options: argparse.Namespace) -> None:
     address = public or f"http://{'127.0.0.1' if local else options.host}:{options.port}/"
     print(f"The study is at {address}\nAnswers are stored in {store.path}. Stop with Ctrl+C.")
     if not local:
-        print(f"Listening on {options.host}: other machines can reach this server. Use a proxy "
-              f"with TLS in front of it.")  # fmt: skip
+        print(
+            f"Listening on {options.host}: other machines can reach this server. Use a proxy "
+            f"with TLS in front of it."
+        )
     sys.stdout.flush()
     if options.open:
         _open_soon(address)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning", access_log=False,
-                server_header=False, ws="none", proxy_headers=False, log_config=None)  # fmt: skip
+    uvicorn.run(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        proxy_headers=False,
+        log_config=None,
+    )
 
 
 def _open_soon(address: str) -> None:
@@ -257,7 +182,7 @@ def _study_to_serve(name: str) -> tuple[Study, Path]:
         if not path.exists():
             print(f"Making {path}, which takes about a minute...", flush=True)
             parser = argparse.ArgumentParser()
-            _design(parser)
+            add_design(parser)
             save_study(_made(name, parser.parse_args([])), path)
     return load_study(path), path
 
@@ -319,10 +244,11 @@ def _import(options: argparse.Namespace) -> None:
     for path in options.files:
         try:
             new = import_answers(study, store, path)
-            print(f"{path}: {'imported' if new else 'was imported before'}")
-        except PGMExplainerError as error:
+        except PGMExplainerError as error:  # noqa: PERF203
             wrong += 1
             print(f"{path}: refused: {error}", file=sys.stderr)
+        else:
+            print(f"{path}: {'imported' if new else 'was imported before'}")
     if wrong:
         raise InputError(f"{wrong} of {len(options.files)} files were refused")
 
@@ -335,7 +261,10 @@ def _power(options: argparse.Namespace) -> None:
     print(f"Power to find a difference of {options.effect:g} points:")
     for row in power_table(options.effect, options.raters, options.items, spread, **more):
         print("  ".join(cell.rjust(9) for cell in row))
-    needed = [raters_needed(options.power, options.effect, items, spread, **more) for items in options.items]
+    needed = [
+        raters_needed(options.power, options.effect, items, spread, **more)
+        for items in options.items
+    ]
     said = ", ".join(
         f"{items} items: {'no number' if count is None else count}"
         for items, count in zip(options.items, needed, strict=True)
@@ -346,11 +275,11 @@ def _power(options: argparse.Namespace) -> None:
 _Act = Callable[[argparse.Namespace], None]
 _Add = Callable[[argparse.ArgumentParser], None]
 _COMMANDS: dict[str, tuple[str, _Add, _Act]] = {
-    "make": ("make a study", _making, _make),
-    "serve": ("show a study to raters in their browsers", _serving, _serve),
-    "import": ("read answers that static pages handed back", _importing, _import),
-    "power": ("say how many raters and items are needed", _powering, _power),
-    "simulate": ("answer a study by simulated raters, to try it", _simulating, _simulate),
-    "report": ("analyse the answers", _analysing, _report),
-    "export": ("write the raw answers as CSV and Parquet", _analysing, _export),
+    "make": ("make a study", add_making, _make),
+    "serve": ("show a study to raters in their browsers", add_serving, _serve),
+    "import": ("read answers that static pages handed back", add_importing, _import),
+    "power": ("say how many raters and items are needed", add_powering, _power),
+    "simulate": ("answer a study by simulated raters, to try it", add_simulating, _simulate),
+    "report": ("analyse the answers", add_analysing, _report),
+    "export": ("write the raw answers as CSV and Parquet", add_analysing, _export),
 }

@@ -17,8 +17,16 @@ from .study_file import Choice, Item, Scale, Study
 __all__ = ["ATTENTION", "CHECK", "FORECAST", "RATING", "REPEAT", "Trial", "plan"]
 
 CHECK, FORECAST, RATING, ATTENTION, REPEAT = "check", "forecast", "rating", "attention", "repeat"
-_PURPOSES = ("item places", "forecast places", "arms", "forecast arms", "order", "attention",
-             "repeats", "forecast order")
+_PURPOSES = (
+    "item places",
+    "forecast places",
+    "arms",
+    "forecast arms",
+    "order",
+    "attention",
+    "repeats",
+    "forecast order",
+)
 
 
 @dataclass(frozen=True)

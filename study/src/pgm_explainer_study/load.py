@@ -63,8 +63,16 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._command = [sys.executable, "-m", __package__, "serve", str(study), *options,
-                         "--port", str(self.port)]  # fmt: skip
+        self._command = [
+            sys.executable,
+            "-m",
+            __package__,
+            "serve",
+            str(study),
+            *options,
+            "--port",
+            str(self.port),
+        ]
         self.answers = study.with_suffix(".sqlite")
         self.log = study.with_suffix(".log")
         self.start()
@@ -78,13 +86,12 @@ class Server:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
         for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                if self._process.poll() is not None:
-                    break
-                time.sleep(0.1)
+            with socket.socket() as trial:
+                if trial.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.1)
         raise RuntimeError(f"the server did not start: {self.log.read_text()}")
 
     def kill(self) -> None:
@@ -113,7 +120,9 @@ class _Connection:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    async def request(self, method: str, path: str, kind: str, body: bytes) -> tuple[int, bytes, bytes]:
+    async def request(
+        self, method: str, path: str, kind: str, body: bytes
+    ) -> tuple[int, bytes, bytes]:
         """Return status, head and body of a response."""
         if not hasattr(self, "_reader"):
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
@@ -196,12 +205,14 @@ def main(raters: int = 50, per_item: int = 3) -> None:
             lost, doubled = lost_and_doubled(path, server.answers, tally)
         finally:
             server.stop()
-        times = sorted(tally.seconds)
+        times = [1000 * each for each in sorted(tally.seconds)]
         done = sum(map(len, tally.acknowledged.values()))
-        print(f"{raters} raters, {done} of {raters * count} answers acknowledged in {seconds:.1f} s: "
-              f"{lost} lost, {doubled} doubled; response in ms: median "
-              f"{1000 * statistics.median(times):.1f}, 95% {1000 * times[int(0.95 * len(times))]:.1f}, "
-              f"longest {1000 * times[-1]:.1f}")  # fmt: skip
+        print(
+            f"{raters} raters, {done} of {raters * count} answers acknowledged in {seconds:.1f} s: "
+            f"{lost} lost, {doubled} doubled; response in ms: median "
+            f"{statistics.median(times):.1f}, 95% {times[int(0.95 * len(times))]:.1f}, "
+            f"longest {times[-1]:.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -61,7 +61,9 @@ def _marks(scene: Scene, parts: Sequence[int]) -> str:
     if isinstance(scene, GridScene):  # the white lines below all orange ones
         outlines = "".join(_outline(scene, part) for part in parts)
         path = f'<path {_enlarged(scene)} d="{outlines}" fill="none"'
-        return f'{path} stroke="#fff" stroke-width="7"/>{path} stroke="{_ORANGE}" stroke-width="4"/>'
+        return (
+            f'{path} stroke="#fff" stroke-width="7"/>{path} stroke="{_ORANGE}" stroke-width="4"/>'
+        )
     if isinstance(scene, GraphScene):
         return "".join(_graph_mark(scene, part, _ORANGE, "") for part in parts)
     return "".join(

@@ -6,6 +6,7 @@ draws the explanation of every arm.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -100,7 +101,8 @@ def scene_to_dict(scene: Scene) -> dict[str, Any]:
 def read_scene(document: Checked) -> Scene:
     """Read what :func:`scene_to_dict` wrote; everything is checked."""
     kinds = dict(document.entries()).get("kind", Checked(None, f"{document.place}.kind"))
-    return {"grid": _grid, "graph": _graph, "list": _list}[kinds.one_of(*_KINDS)](document)
+    readers: dict[str, Callable[[Checked], Scene]] = {"grid": _grid, "graph": _graph, "list": _list}
+    return readers[kinds.one_of(*readers)](document)
 
 
 def _grid(document: Checked) -> GridScene:

@@ -30,7 +30,9 @@ def simulate(study: Study, store: Store, raters: int, seed: int) -> None:
         rng = default_rng(SeedSequence(seed, spawn_key=(6000, number)))
         person = _Person(rng)
         answers = [
-            Answer(rater.id, at, person.answer(trial, study.scale), person.time(), f"simulated-{at}")
+            Answer(
+                rater.id, at, person.answer(trial, study.scale), person.time(), f"simulated-{at}"
+            )
             for at, trial in enumerate(plan(study, rater.slot))
         ]
         store.add(answers)
@@ -61,7 +63,11 @@ class _Person:
             return self._forecast(trial, highlight)
         seen = np.mean([salience(trial.item.scene, part) for part in highlight])
         share = seen + self._leniency + self._rng.normal(0, 0.15)
-        return int(np.clip(round(scale.least + share * (scale.most - scale.least)), possible[0], possible[-1]))
+        return int(
+            np.clip(
+                round(scale.least + share * (scale.most - scale.least)), possible[0], possible[-1]
+            )
+        )
 
     def _forecast(self, trial: Trial, highlight: tuple[int, ...]) -> int:
         """Expect a change if the changed part is highlighted or stands out; the last option."""

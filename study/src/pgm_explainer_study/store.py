@@ -105,8 +105,12 @@ class Store:
             if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _SCHEMA.split(";\n"):
                     self._db.execute(statement)
-                meta = {"version": _VERSION, "study": study, "kind": kind,
-                        "secret": secrets.token_hex(32)}
+                meta = {
+                    "version": _VERSION,
+                    "study": study,
+                    "kind": kind,
+                    "secret": secrets.token_hex(32),
+                }
                 self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             self._db.execute("COMMIT")
             self._meta = dict(self._db.execute("SELECT key, value FROM meta").fetchall())

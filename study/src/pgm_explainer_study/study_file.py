@@ -233,8 +233,10 @@ def _check_whole(study: Study, document: Checked) -> None:
         raise FileError(f"{document.place}.items has two items with the same id")
     most = len(study.items) * study.design.arms_per_item
     if study.design.repeats > most // 2:
-        raise FileError(f"{document.place}.design.repeats should be at most {most // 2}, half of "
-                        f"the {most} ratings, but it is {study.design.repeats}")
+        raise FileError(
+            f"{document.place}.design.repeats should be at most {most // 2}, half of "
+            f"the {most} ratings, but it is {study.design.repeats}"
+        )
 
 
 def _arms(document: Checked) -> tuple[Arm, ...]:

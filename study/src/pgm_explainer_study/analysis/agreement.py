@@ -42,17 +42,17 @@ def krippendorff_alpha(scores: pd.DataFrame, level: str = "ordinal") -> float:
     return float("nan") if chance == 0 else 1 - float((coincidences * distances).sum()) / chance
 
 
-def _nominal(values: Matrix, totals: Matrix) -> Matrix:
+def _nominal(values: Matrix, _totals: Matrix) -> Matrix:
     return 1 - np.eye(len(values))
 
 
-def _ordinal(values: Matrix, totals: Matrix) -> Matrix:
+def _ordinal(_values: Matrix, totals: Matrix) -> Matrix:
     """Distances in ranks: the number of values between two, half of the ends included."""
     middle = np.cumsum(totals) - totals / 2
     return (middle[:, None] - middle[None]) ** 2
 
 
-def _interval(values: Matrix, totals: Matrix) -> Matrix:
+def _interval(values: Matrix, _totals: Matrix) -> Matrix:
     return (values[:, None] - values[None]) ** 2
 
 

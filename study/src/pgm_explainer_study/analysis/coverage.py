@@ -50,9 +50,7 @@ def simulated_scores(
     return pd.DataFrame({"rater": r, "item": [f"i{n}" for n in i], "arm": names, "score": score})
 
 
-def coverage(
-    truth: Truth, raters: int, items: int, per_item: int, runs: int
-) -> dict[str, float]:
+def coverage(truth: Truth, raters: int, items: int, per_item: int, runs: int) -> dict[str, float]:
     """Return the share of 95% intervals that cover the truth, of each kind.
 
     ``false positives`` is the share of runs in which the p-value of the contrast of two arms with

@@ -50,7 +50,8 @@ class Document:
         first, *others = (f"| {' | '.join(map(_plain, row))} |" for row in rows)
         self._markdown.append("\n".join([first, f"|{'---|' * len(head)}", *others]))
         cells = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell, quote=False)}</td>' for cell in row)}</tr>" for row in body
+            f"<tr>{''.join(f'<td>{escape(cell, quote=False)}</td>' for cell in row)}</tr>"
+            for row in body
         )
         heads = "".join(f'<th scope="col">{escape(cell, quote=False)}</th>' for cell in head)
         self._html.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>")

@@ -44,7 +44,7 @@ def plot_intervals(
     """Draw estimates with their intervals, a row for each arm."""
     figure = Figure(figsize=(8, 0.5 * len(found) + 1.1), layout="constrained")
     axes: Any = figure.subplots()
-    for at, (arm, each) in enumerate(found.items()):
+    for at, each in enumerate(found.values()):
         axes.plot([each.low, each.high], [at, at], color=_BLUE, linewidth=2)
         axes.plot(each.estimate, at, "o", color=_BLUE)
     axes.set_yticks(range(len(found)), [names[arm] for arm in found])
@@ -57,9 +57,17 @@ def plot_intervals(
 def _png(figure: Figure, mark: str | None) -> bytes:
     if mark:
         figure.text(
-            0.5, 0.5, mark.upper(), rotation=18, ha="center", va="center", size=26,
-            color="#d00000", alpha=0.35, weight="bold",
-        )  # fmt: skip
+            0.5,
+            0.5,
+            mark.upper(),
+            rotation=18,
+            ha="center",
+            va="center",
+            size=26,
+            color="#d00000",
+            alpha=0.35,
+            weight="bold",
+        )
     data = BytesIO()
     with mpl.rc_context({"text.parse_math": False}):
         figure.savefig(data, format="png", dpi=110)

@@ -63,12 +63,7 @@ def power(
         raise InputError("power needs two raters, two items, a share up to 1 and a level below 1")
     ratings = raters * items * share
     error = sqrt(
-        2
-        * (
-            spread.rater_arm**2 / raters
-            + spread.item_arm**2 / items
-            + spread.error**2 / ratings
-        )
+        2 * (spread.rater_arm**2 / raters + spread.item_arm**2 / items + spread.error**2 / ratings)
     )
     degrees = min(raters, items) - 1
     limit = float(student.isf(level / comparisons / 2, degrees))
@@ -76,7 +71,9 @@ def power(
     return float(nct.sf(limit, degrees, shift) + nct.cdf(-limit, degrees, shift))
 
 
-def raters_needed(wanted: float, effect: float, items: int, spread: Spread, **options: float) -> int | None:
+def raters_needed(
+    wanted: float, effect: float, items: int, spread: Spread, **options: float
+) -> int | None:
     """Return the smallest number of raters that reaches a power; None if no number does."""
 
     def reached(raters: int) -> bool:

@@ -19,7 +19,7 @@ from .bootstrap import Interval, arm_means, mean_differences
 from .document import Document
 from .mixed import Contrast, MixedModel, contrasts, fit
 from .plots import plot_intervals, plot_scores
-from .tables import answers_table, consistency, exclusions, kept_answers, scored
+from .tables import Exclusion, answers_table, consistency, exclusions, kept_answers, scored
 
 __all__ = ["write_report"]
 
@@ -56,8 +56,12 @@ def _mark(table: pd.DataFrame) -> str | None:
 
 
 def _participants(
-    document: Document, study: Study, table: pd.DataFrame, kept: pd.DataFrame, excluded: list
-) -> None:  # type: ignore[type-arg]
+    document: Document,
+    study: Study,
+    table: pd.DataFrame,
+    kept: pd.DataFrame,
+    excluded: list[Exclusion],
+) -> None:
     document.heading("Participants")
     total, left = table.rater.nunique(), kept.rater.nunique()
     document.say(
@@ -77,18 +81,32 @@ def _ratings(
         f'"{study.scale.question}" from {study.scale.least} ({study.scale.low}) to '
         f"{study.scale.most} ({study.scale.high})."
     )
-    document.plot("scores.png", "Distribution of the scores of each arm",
-                  plot_scores(ratings, rated, study.scale, document.mark))  # fmt: skip
+    document.plot(
+        "scores.png",
+        "Distribution of the scores of each arm",
+        plot_scores(ratings, rated, study.scale, document.mark),
+    )
     present = {arm: name for arm, name in rated.items() if (ratings.arm == arm).any()}
     means = arm_means(ratings, list(present), study.seed)
     rows = [["arm", "ratings", "mean", "95% interval", "median"]]
     for arm, name in present.items():
         own = ratings.score[ratings.arm == arm]
-        rows.append([name, str(len(own)), f"{means[arm].estimate:.2f}", _range(means[arm]), f"{own.median():g}"])
+        rows.append(
+            [
+                name,
+                str(len(own)),
+                f"{means[arm].estimate:.2f}",
+                _range(means[arm]),
+                f"{own.median():g}",
+            ]
+        )
     document.table(rows)
     document.say("The intervals come from a bootstrap that resamples raters and items.")
-    document.plot("means.png", "Mean score of each arm",
-                  plot_intervals(means, names, "mean score", document.mark))  # fmt: skip
+    document.plot(
+        "means.png",
+        "Mean score of each arm",
+        plot_intervals(means, names, "mean score", document.mark),
+    )
     document.heading("Planned contrasts")
     _model(document, ratings, list(present), study.contrasts, names, "points")
 
@@ -114,8 +132,12 @@ def _model(
         f"adjusted; p-values are adjusted by Holm's method for the {len(found)} contrasts. Tests "
         f"use t with {model.degrees} degrees of freedom."
     )
-    document.table([["contrast", "difference", "standard error", "95% interval", "p", "p (Holm)"],
-                    *(_contrast(each, names) for each in found)])  # fmt: skip
+    document.table(
+        [
+            ["contrast", "difference", "standard error", "95% interval", "p", "p (Holm)"],
+            *(_contrast(each, names) for each in found),
+        ]
+    )
     document.table(_spreads(model))
 
 
@@ -172,8 +194,11 @@ def _forecasts(
     arms = [arm.id for arm in study.arms if (forecasts.arm == arm.id).any()]
     means = arm_means(forecasts, arms, study.seed)
     none = next((arm.id for arm in study.arms if arm.kind == "none" and arm.id in arms), None)
-    gains = {} if none is None else mean_differences(
-        forecasts, [arm for arm in arms if arm != none], none, study.seed)  # fmt: skip
+    gains = (
+        {}
+        if none is None
+        else mean_differences(forecasts, [arm for arm in arms if arm != none], none, study.seed)
+    )
     document.say(
         "Raters said what the model does if a marked part is changed. The table gives the share "
         "of forecasts that the model itself proved right, and the gain over no explanation."
@@ -183,10 +208,15 @@ def _forecasts(
         gain = gains.get(arm)
         more = ["-", "-"] if gain is None else [f"{gain.estimate:+.3f}", _range(gain)]
         count = int((forecasts.arm == arm).sum())
-        rows.append([names[arm], str(count), f"{means[arm].estimate:.3f}", _range(means[arm]), *more])
+        rows.append(
+            [names[arm], str(count), f"{means[arm].estimate:.3f}", _range(means[arm]), *more]
+        )
     document.table(rows)
-    document.plot("forecasts.png", "Share of right forecasts",
-                  plot_intervals(means, names, "share of right forecasts", document.mark))  # fmt: skip
+    document.plot(
+        "forecasts.png",
+        "Share of right forecasts",
+        plot_intervals(means, names, "share of right forecasts", document.mark),
+    )
     if none is not None:
         pairs = tuple((arm, none) for arm in arms if arm != none)
         _model(document, forecasts, arms, pairs, names, "shares of right forecasts")

@@ -47,8 +47,8 @@ def answers_table(study: Study, store: Store, pilot: bool = False) -> pd.DataFra
         pilot: return the answers of the pilot instead of all others.
     """
     history: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for rater, trial, value, ms, _ in store.history():
-        history.setdefault((rater, trial), []).append((value, ms))
+    for who, asked, value, ms, _ in store.history():
+        history.setdefault((who, asked), []).append((value, ms))
     rows: list[tuple[Any, ...]] = []
     for rater in store.raters():
         if (rater.source == "pilot") != pilot:
@@ -112,19 +112,29 @@ def exclusions(study: Study, table: pd.DataFrame) -> list[Exclusion]:
 
     def constant(rows: pd.DataFrame) -> bool:
         values = rows[rows.kind == RATING].value
-        return len(values) > 1 and bool(values.value_counts(normalize=True).iloc[0] > rules.same_answer)
+        return len(values) > 1 and bool(
+            values.value_counts(normalize=True).iloc[0] > rules.same_answer
+        )
 
     return [
-        Exclusion(f"answered fewer than {rules.least_answered:.0%} of the questions",
-                  those(lambda rows: len(rows) < rules.least_answered * length)),
-        Exclusion(f"did not answer a question about the instructions correctly within "
-                  f"{rules.check_attempts} attempts", those(checks_failed)),
-        Exclusion(f"failed more than {rules.attention_failures} attention checks",
-                  those(attention_failed)),
+        Exclusion(
+            f"answered fewer than {rules.least_answered:.0%} of the questions",
+            those(lambda rows: len(rows) < rules.least_answered * length),
+        ),
+        Exclusion(
+            f"did not answer a question about the instructions correctly within "
+            f"{rules.check_attempts} attempts",
+            those(checks_failed),
+        ),
+        Exclusion(
+            f"failed more than {rules.attention_failures} attention checks", those(attention_failed)
+        ),
         Exclusion(f"rated faster than {rules.least_median_ms} ms in the median", those(fast)),
-        Exclusion(f"gave the same number in more than {rules.same_answer:.0%} of the ratings",
-                  those(constant)),
-    ]  # fmt: skip
+        Exclusion(
+            f"gave the same number in more than {rules.same_answer:.0%} of the ratings",
+            those(constant),
+        ),
+    ]
 
 
 def kept_answers(table: pd.DataFrame, excluded: list[Exclusion]) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from ..study_file import Forecast, Study
 from .assembly import Case, assemble
 
 if TYPE_CHECKING:
+    from pgm_explainer_lab.rivals import Rival
     from pgm_explainer_lab.superpixels import SuperpixelGraph
 
 __all__ = ["digits_study"]
@@ -28,7 +29,7 @@ SAMPLES = 400
 """Model calls of PGM-Explainer and of SHAP for each digit, the number in the paper's Table 1."""
 _TEST_DIGITS = 10_000
 _FORECASTS = 20
-"""Items with a forecast: a multiple of the five arms, so that every rater has each equally often."""
+"""Items with a forecast: a multiple of the five arms, so that raters see each equally often."""
 _INTENSITY = 0
 
 
@@ -51,9 +52,19 @@ def digits_study(options: argparse.Namespace, report: Callable[[str], None]) -> 
             f"this study needs the lab: in a clone, run pip install -e . -e lab -e study ({error})"
         ) from error
     model = load_superpixel_gcn()
-    pgm = Pgm(num_samples=SAMPLES, max_nodes=options.parts, only_significant=False,
-              structure=None, seed=options.seed, progress=False)
-    rivals = {"pgm": pgm, "shap": Shapley(SAMPLES, options.seed), "grad": Gradient()}
+    pgm = Pgm(
+        num_samples=SAMPLES,
+        max_nodes=options.parts,
+        only_significant=False,
+        structure=None,
+        seed=options.seed,
+        progress=False,
+    )
+    rivals: dict[str, Rival] = {
+        "pgm": pgm,
+        "shap": Shapley(SAMPLES, options.seed),
+        "grad": Gradient(),
+    }
     names = {"pgm": "PGM-Explainer", "shap": "SHAP", "grad": "GRAD"}
     chosen = list(islice(_classified(model, options.seed), options.items))
     probes = _Probes(model, options)

@@ -1,10 +1,10 @@
-"""A study of node predictions: Syn 6 of the paper, shown as neighbourhoods of the explained node."""
+"""A study of node predictions: the paper's Syn 6, shown as neighbourhoods of nodes."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -16,12 +16,19 @@ from ..scenes import GraphScene
 from ..study_file import Forecast, Study
 from .assembly import Case, assemble, free_parts
 
+if TYPE_CHECKING:
+    from pgm_explainer_lab.rivals import Rival
+
 __all__ = ["draw_graph", "nodes_study"]
 
 SAMPLES = 1000
 _SHOWN = 30
-_ROLES = ("the rest of the graph", "the top of a motif", "the middle of a motif",
-          "the bottom of a motif")
+_ROLES = (
+    "the rest of the graph",
+    "the top of a motif",
+    "the middle of a motif",
+    "the bottom of a motif",
+)
 
 
 def nodes_study(options: argparse.Namespace, report: Callable[[str], None]) -> Study:
@@ -56,9 +63,19 @@ def nodes_study(options: argparse.Namespace, report: Callable[[str], None]) -> S
     right = [int(node) for node in data.targets if classes[node] == data.y[node]]
     rng = default_rng(SeedSequence(options.seed, spawn_key=(2000,)))
     targets = rng.permutation(right)[: options.items].tolist()
-    pgm = Pgm(num_samples=SAMPLES, max_nodes=options.parts, only_significant=False,
-              structure=None, seed=options.seed, progress=False)
-    rivals = {"pgm": pgm, "shap": Shapley(SAMPLES, options.seed), "grad": Gradient()}
+    pgm = Pgm(
+        num_samples=SAMPLES,
+        max_nodes=options.parts,
+        only_significant=False,
+        structure=None,
+        seed=options.seed,
+        progress=False,
+    )
+    rivals: dict[str, Rival] = {
+        "pgm": pgm,
+        "shap": Shapley(SAMPLES, options.seed),
+        "grad": Gradient(),
+    }
     subject = Subject(model, data.x, data.edge_index)
     found: dict[str, list[list[int]]] = {}
     for name, rival in rivals.items():
@@ -66,7 +83,7 @@ def nodes_study(options: argparse.Namespace, report: Callable[[str], None]) -> S
             top_nodes(each, options.parts) for each in rival.importances(subject, targets)
         ]
         report(f"explained {len(targets)} nodes by {rival.name}")
-    cases = []
+    cases: list[Case] = []
     for at, target in enumerate(targets):
         highlights = {name: nodes[at] for name, nodes in found.items()}
         cut = _cut(data.edge_index, target, {n for some in highlights.values() for n in some})

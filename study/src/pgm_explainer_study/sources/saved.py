@@ -43,7 +43,9 @@ def saved_study(arms: Sequence[str], options: argparse.Namespace) -> Study:
     found += [_read(path, first) for path in files[1:]]
     cases = []
     for number, explanation in enumerate(first):
-        highlights = {name: parts[_key(explanation)] for name, parts in zip(names, found, strict=True)}
+        highlights = {
+            name: parts[_key(explanation)] for name, parts in zip(names, found, strict=True)
+        }
         cases.append(_case(number, explanation, highlights, options.seed))
     things = {type(case.scene) for case in cases}
     if len(things) > 1:

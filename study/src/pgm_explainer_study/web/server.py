@@ -33,15 +33,17 @@ _log = logging.getLogger("pgm_explainer_study")
 _MOST_BYTES = 64 << 10
 _IDENTIFIERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _HEADERS = [
-    (b"content-security-policy",
-     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
-     b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
+        b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _asset(name: str, kind: str) -> Any:
     """Return an endpoint for one file; there is no way to any other."""
     content = (files(__package__) / "assets" / name).read_bytes()
 
-    async def serve(request: Request) -> Response:
+    async def serve(_request: Request) -> Response:
         return Response(content, media_type=kind)
 
     return serve
@@ -149,7 +151,9 @@ class _Pages:
         person = given.get("PROLIFIC_PID")
         session = " ".join(given.get(name, "") for name in ("STUDY_ID", "SESSION_ID"))
         session_or_none = session if given.get("SESSION_ID") else None
-        source, most = ("pilot", None) if self._options.pilot else ("human", self._options.most_raters)
+        source, most = (
+            ("pilot", None) if self._options.pilot else ("human", self._options.most_raters)
+        )
         try:
             rater = await self._rooms.join(source, most, person, session_or_none)
         except FullError:

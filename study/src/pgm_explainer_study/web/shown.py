@@ -69,4 +69,3 @@ def hint(trial: Trial, value: int) -> str | None:
     """Return what to say after a wrong answer about the instructions."""
     wrong = trial.kind == CHECK and isinstance(trial.asked, Choice) and value != trial.asked.correct
     return trial.asked.hint if wrong and isinstance(trial.asked, Choice) else None
-

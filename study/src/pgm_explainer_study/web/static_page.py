@@ -87,4 +87,3 @@ def import_answers(study: Study, store: Store, path: Path) -> bool:
     rater = store.join("imported", person=run, session=run, slot=slot)
     store.add(read_answers(f["answers"], Room(rater, trials), study))
     return rater.id not in known
-
