@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pgm_explainer_study.design import plan
+from pgm_explainer_study.web.static_page import static_page
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}"
 
@@ -244,3 +245,16 @@ def test_the_cap_pilot_and_markup(serve, study):
     pilot.join()
     token = pilot.join()  # a pilot has no cap
     assert "Pilot" in pilot.request("GET", f"/r/{token}")[2]
+
+
+def test_the_static_page_is_blinded_too(study):
+    page = static_page(study, 5)
+    data = re.search(r'id="data">(.*?)</script>', page)[1]
+    for arm in study.arms:
+        assert f'"{arm.id}"' not in data
+        assert arm.name not in data
+    for hidden in ("correct", "repeat", "round", "exclusions"):
+        assert f'"{hidden}"' not in data
+    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/]{43}='", page.replace("&#39;", "'"))
+    evil = replace(study, texts=replace(study.texts, intro=EVIL), title=EVIL)
+    assert "<script>alert" not in static_page(evil, 1)

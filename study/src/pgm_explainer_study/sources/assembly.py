@@ -35,7 +35,7 @@ _CONSENT = """\
 You can take part if you are at least 18 years old. Taking part is voluntary. You can stop at any \
 time by closing this page, without giving a reason.
 
-We store your answers, the time that each answer took, and when you began and finished. We do not \
+We store your answers, the time that each answer took, and when you began and answered. We do not \
 ask for your name, and store neither your network address nor anything about your device. An \
 identifier from a recruiting service is stored only in a form from which it cannot be read.
 
