@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pgm_explainer import InputError
 from pgm_explainer_study.analysis.agreement import krippendorff_alpha
@@ -175,6 +176,15 @@ def test_power_grows_with_everything_that_should_help():
     assert power(1, 10, 20, Spread(error=4)) < usual
     assert power(1, 10, 20, Spread(), comparisons=5) < usual
     assert power(0, 10, 20, Spread()) == pytest.approx(0.05)
+    for raters, effect, comparisons in ((5, 1, 1), (10, 2, 3), (20, 1.5, 2)):
+        spread = Spread()
+        error = np.sqrt(2 * (0.64 / raters + 1 / 24 + 4 / (24 * raters)))
+        limit = stats.t.isf(0.025 / comparisons, raters - 1)
+        exact = stats.nct.sf(limit, raters - 1, effect / error)  # the other tail is negligible
+        found = power(effect, raters, 24, spread, comparisons=comparisons)
+        assert found == pytest.approx(exact, abs=2e-3)
+    assert raters_needed(0.8, 2, 48, Spread()) < 15
+    assert power(5, 2000, 96, Spread()) == pytest.approx(1)
     needed = raters_needed(0.8, 1.5, 48, Spread())
     assert power(1.5, needed, 48, Spread()) >= 0.8 > power(1.5, needed - 1, 48, Spread())
     assert raters_needed(0.8, 0.1, 5, Spread()) is None

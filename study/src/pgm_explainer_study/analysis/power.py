@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import sqrt
 
-from scipy.stats import nct
+import numpy as np
+from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
 from pgm_explainer import InputError
@@ -14,6 +15,7 @@ from pgm_explainer import InputError
 __all__ = ["Spread", "power", "power_table", "raters_needed"]
 
 _MOST = 2000
+_QUANTILES = 2000
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,11 @@ def power(
     degrees = min(raters, items) - 1
     limit = float(student.isf(level / comparisons / 2, degrees))
     shift = abs(effect) / error
-    return float(nct.sf(limit, degrees, shift) + nct.cdf(-limit, degrees, shift))
+    # SciPy's noncentral t is not a number for large effects, so this averages the normal
+    # distribution over the quantiles of the estimated standard error.
+    quantiles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    bounds = limit * np.sqrt(chi2.ppf(quantiles, degrees) / degrees)
+    return float(np.mean(norm.sf(bounds - shift) + norm.cdf(-bounds - shift)))
 
 
 def raters_needed(
