@@ -67,6 +67,6 @@ $(VENV)/test.stamp: pyproject.toml lab/pyproject.toml study/pyproject.toml const
 $(VENV_MIN)/test.stamp: pyproject.toml lab/pyproject.toml constraints-min.txt
 	$(PYTHON_MIN) -m venv --clear $(VENV_MIN)
 	$(PIP_MIN) install -q $$(grep '^torch==' constraints-min.txt)
-	$(PIP_MIN) install -q -c constraints-min.txt '.[plot,ray]' ./lab \
+	$(PIP_MIN) install -q -c constraints-min.txt '.[ray,report]' ./lab \
 		hypothesis mpmath pandas pyagrum pytest pytest-xdist
 	touch $@

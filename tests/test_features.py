@@ -283,7 +283,8 @@ def test_saved_and_loaded_it_is_the_same(explained, tmp_path):
     loaded = Explanation.load(tmp_path / "why.json")
     assert loaded == explained
     for name, column in explained.features.columns.items():
-        assert np.array_equal(loaded.features.columns[name], column), name
+        nan = column.dtype.kind == "f"
+        assert np.array_equal(loaded.features.columns[name], column, equal_nan=nan), name
     assert str(loaded) == str(explained)
     other = explainer(perturbation="zero").explain(3)
     assert other != explained
@@ -300,7 +301,7 @@ def test_names_of_nodes_are_used(explained):
 def test_as_a_data_frame_it_has_a_row_for_each_feature(explained):
     pytest.importorskip("pandas")
     frame = explained.features.to_pandas()
-    wanted = "node feature own effect low high strength log_p significant"
+    wanted = "node feature own effect low high strength log_p significant value mean share"
     assert list(frame.columns) == wanted.split()
     assert len(frame) == len(explained.features)
     assert set(frame[frame.own].node) == {3}
@@ -313,7 +314,7 @@ def test_printed_it_lists_what_matters_the_targets_own_first(explained):
     assert caption.startswith(
         f"{found} of {len(features)} features of the target and {others} other"
     )
-    assert head.split()[:3] == ["feature", "node", "effect"]
+    assert head.split()[:4] == ["feature", "node", "value", "effect"]
     own = [" (target)" in row for row in rows]
     assert 0 < sum(own) < len(own)
     assert own == sorted(own, reverse=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer import Explanation, InputError, PGMExplainer
+from pgm_explainer import Explanation, InputError, PGMExplainer, explain_graphs
 
 NODES = [f"acct_{number}" for number in range(16)]
 FEATURES = ["age", "income", "debt"]
@@ -123,6 +123,84 @@ def test_a_data_set_keeps_the_names(toy, tmp_path):
     assert {each.what for each in data.overview().features} <= set(FEATURES)
     assert data["acct_14"].feature_names == tuple(FEATURES)
     assert all(isinstance(row["target"], int) for row in data.rows())
+
+
+def atoms(x, edge_index):
+    """Graphs are of class 1 if they have many atoms of type 0."""
+    return np.stack([0 * x[..., 0].sum(axis=1), 3 * x[..., 0].sum(axis=1) - 2], axis=-1)
+
+
+GRAPHS = [(np.eye(3)[[0, 1, 2, 0][:count]], np.array([[0], [1]])) for count in (2, 3, 4)]
+OF_EACH = [["C1", "N2"], None, ["C1", "N2", "O3", "C4"]]
+MANY = {"scores": "logits", "num_samples": 100, "progress": False, "feature_names": list("CNO")}
+
+
+def test_each_of_many_graphs_has_names_of_its_own(tmp_path):
+    found = explain_graphs(atoms, GRAPHS, names=OF_EACH, with_features=True, **MANY)
+    plain = explain_graphs(atoms, GRAPHS, with_features=True, **MANY)
+    assert set(found[0].effects.parts) == {"C1", "N2"}
+    assert set(found[1].effects.parts) == {0, 1, 2}
+    assert set(found[2].effects.parts) == {"C1", "N2", "O3", "C4"}
+    assert found[2].features[0].node in ("C1", "C4")
+    for named, without, names in zip(found, plain, OF_EACH, strict=True):
+        assert named == without.named(names or range(3))
+    assert set(found[2].counterfactual().parts) <= {"C1", "N2", "O3", "C4"}
+    found[2].save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").nodes == found[2].nodes
+    edges = explain_graphs(atoms, GRAPHS, names=OF_EACH, parts=["nodes", "edges"], **MANY)
+    assert ("C1", "N2") in edges[2].effects.parts
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["C1", "N2", "O3"], "must be a list with the names of the nodes of each of the 3 graphs"),
+        (OF_EACH[:2], "each of the 3 graphs .*; it has 2 items"),
+        ({0: ["C1", "N2"]}, "must be a list with the names"),
+        ([["C1", "C1"], None, None], "graph 0: more than one node is called 'C1'"),
+        ([None, ["C1"], None], "graph 1: names has 1 names, but there are 3 nodes"),
+    ],
+)
+def test_names_of_many_graphs_that_cannot_be_used_are_refused(names, message):
+    with pytest.raises(InputError, match=message):
+        explain_graphs(atoms, GRAPHS, names=names, **MANY)
+
+
+def test_data_objects_of_a_list_keep_their_names_and_titles(tmp_path):
+    data = pytest.importorskip("torch_geometric.data")
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("pyarrow")
+    from pgm_explainer.dataset import explain_dataset
+
+    objects = [
+        data.Data(
+            x=torch.tensor(x),
+            edge_index=torch.tensor(edges),
+            node_names=[f"{'CNO'[row.argmax()]}{at + 1}" for at, row in enumerate(x)],
+            smiles="CN" + "O" * at,
+        )
+        for at, (x, edges) in enumerate(GRAPHS)
+    ]
+
+    def model(x, edge_index):
+        return atoms(np.asarray(x), edge_index)
+
+    one = PGMExplainer(model, objects, task="graph", **MANY)
+    found = one.explain_many(range(3))
+    assert [each.title for each in found] == ["CN", "CNO", "CNOO"]
+    assert set(found[1].effects.parts) == {"C1", "N2", "O3"}
+    said = (found[1].reason(), str(found[1]), found[1].to_html(), found[1]._repr_html_())
+    assert all("graph 1 (CNO)" in text or "Graph 1 (CNO)" in text for text in said)
+    assert "# Graph 1 (CNO) is" in found[1].report(tmp_path / "why.md").read_text().replace(
+        "\\", ""
+    )
+    assert "position=1, title='CNO'" in repr(found[1])
+    # A data set keeps both, although its columns have numbers.
+    kept = explain_dataset(one, None, tmp_path / "set", progress=False)
+    assert kept[1].title == "CNO"
+    assert set(kept[1].effects.parts) == {"C1", "N2", "O3"}
+    assert all(isinstance(node, int) for row in kept.rows() for node in row["nodes"])
+    assert {each.what for each in kept.overview().causes} <= set("CNO")
 
 
 @pytest.fixture(scope="module")
@@ -298,8 +376,6 @@ def test_graphs_share_the_names_of_their_features():
         num_samples=50,
     )
     assert set(one.explain(1).effects.parts) == {"mass", "charge"}
-    with pytest.raises(InputError, match="names are those of the nodes of one graph"):
-        PGMExplainer(total, graphs, task="graph", names=["a"])
 
 
 def test_the_plug_in_takes_names(toy):

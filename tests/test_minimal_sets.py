@@ -18,6 +18,7 @@ from pgm_explainer import (
     QueryError,
     explain_graphs,
 )
+from pgm_explainer.sampling import Population
 
 
 def softmax(scores):
@@ -336,3 +337,61 @@ def test_an_explanation_of_another_explainer_is_refused():
     for other in (by_groups, smaller):
         with pytest.raises(InputError, match="another graph, target or kind of parts"):
             by_nodes.explain().counterfactual(other)
+
+
+def carbon(x, edge_index):
+    """Graphs are of class 1 if more than half of their atoms are of type 0."""
+    score = 8 * (x[..., 0].mean(axis=1) - 0.5)
+    return np.stack([0 * score, score], axis=-1)
+
+
+@pytest.mark.parametrize("names", [None, ["C", "N", "O"]])
+def test_a_counterfactual_says_what_atoms_are_changed_into(names):
+    rng = np.random.default_rng(1)
+    kinds = [
+        [0, 0, 0, 1, 2],
+        [0, 0, 0, 0, 2],
+        [2, 1, 0, 0, 0, 0, 0, 1],
+        *rng.integers(0, 3, (9, 6)),
+    ]
+    graphs = [(np.eye(3)[each], np.array([[0, 1], [1, 0]])) for each in kinds]
+    options = {"num_samples": 200, "feature_names": names, "scores": "logits", "progress": False}
+    title = dict(zip(names or ["type 0", "type 1", "type 2"], range(3), strict=True))
+    for (x, edges), explanation in zip(
+        graphs[:3], explain_graphs(carbon, graphs, **options)[:3], strict=True
+    ):
+        found = explanation.counterfactual()
+        assert len(found.values) == len(found.parts)
+        new = x.copy()
+        for part, change in zip(found.parts, found.values, strict=True):
+            before, after = change.split(" → ")
+            assert x[part].argmax() == title[before]
+            new[part] = np.eye(3)[title[after]]
+        now, then = (carbon(each[None], edges)[0].argmax() for each in (x, new))
+        assert now != then  # the model agrees
+        assert f"For example, {found.parts[0]}: {found.values[0]}" in str(found)
+        kept = explanation.sufficient()
+        assert [title[each] for each in kept.values] == x[list(kept.parts)].argmax(axis=1).tolist()
+        assert all(
+            f"{part} ({value})" in str(kept)
+            for part, value in zip(kept.parts, kept.values, strict=True)
+        )
+
+
+def test_of_other_features_those_that_changed_are_listed():
+    x = np.array([[30.0, 0.0, 1.0, 5.0, 2.0], [60.0, 1.0, 0.0, 7.5, 2.0]])
+    names = ["age", "male", "new", "debt", "same"]
+    population = Population(x, feature_names=tuple(names))
+    said = population.difference(0, x[1])
+    assert said == "age 30 → 60, male 0 → 1, new 1 → 0, 1 more feature"
+    assert population.difference(0, x[0]) == ""
+    assert Population(x).difference(0, x[0] + [0, 0, 0, 1, 0]) == "feature 3 5 → 6"
+    assert Population(x, steps=5).difference(0, x[1]) == ""
+
+
+def test_parts_that_are_no_nodes_have_no_values():
+    model, x, edges = random_graph(1)
+    one = PGMExplainer(model, x, edges, num_layers=2, parts="edges", num_samples=300)
+    found = one.explain(3).counterfactual()
+    assert found.values == ("",) * len(found)
+    assert "For example" not in str(found)

@@ -140,7 +140,6 @@ DATA = np.random.default_rng(0).integers(0, 2, (30, 3))
         lambda e: DAG(3, [(0, 2)]).parents(-1),
         lambda e: DAG(3, [(0, 2)]).children(-3),
         lambda e: e.named(Batch()),
-        lambda e: e.effects.scaled("2"),
         lambda e: e.effects.keeping("one"),
         lambda e: e.ranking.keeping("one"),
         lambda e: e.ranking.with_selected("one"),

@@ -34,6 +34,7 @@ __all__ = [
     "check_name",
     "check_node",
     "check_not_negative",
+    "check_optional_flag",
     "check_whole_number",
     "described",
     "has_attributes",
@@ -226,6 +227,13 @@ def check_flag(value: Any, what: str) -> bool:
     """Return a value that must be True or False."""
     if not isinstance(value, bool):
         raise InputError(f"{what} must be True or False, not {value!r}")
+    return value
+
+
+def check_optional_flag(value: Any, what: str) -> bool | None:
+    """Return a value that must be True, False or None."""
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{what} must be True, False or None, not {value!r}")
     return value
 
 

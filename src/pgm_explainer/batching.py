@@ -11,8 +11,8 @@ import numpy as np
 
 from .arrays import IntArray
 from .effects import EFFECT_COLUMNS
+from .execution import in_blocks, readable
 from .explanation import Explanation
-from .memory import in_blocks, readable
 from .network import BayesianNetwork, ConditionalTable
 from .querying import Query
 from .sampling import Samples, VariableId

@@ -1,17 +1,34 @@
-"""Execution options, which cannot change an explanation."""
+"""Execution options, which cannot change an explanation; free memory and memory limits."""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import TypeVar
 
-from .arrays import check_whole_number
+from .arrays import check_optional_flag, check_whole_number
 from .errors import InputError
-from .memory import check_memory
 
-__all__ = ["ExecutionConfig"]
+__all__ = [
+    "ExecutionConfig",
+    "available_memory",
+    "check_memory",
+    "in_blocks",
+    "readable",
+    "release_free_memory",
+]
 
 _BYTES_PER_CELL = 64
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_MEMINFO = Path("/proc/meminfo")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +57,7 @@ class ExecutionConfig:
         if self.samples_per_call is not None:
             count = check_whole_number(self.samples_per_call, "samples_per_call", at_least=1)
             object.__setattr__(self, "samples_per_call", count)
-        if self.progress is not None and not isinstance(self.progress, bool):
-            raise InputError(f"progress must be True, False or None, not {self.progress!r}")
+        check_optional_flag(self.progress, "progress")
 
     @cached_property
     def memory(self) -> int:
@@ -52,3 +68,80 @@ class ExecutionConfig:
     def cells(self) -> int:
         """How many cells of contingency tables are held at once."""
         return min(max(self.memory // _BYTES_PER_CELL, 1 << 20), 1 << 22)
+
+
+def available_memory() -> int:
+    """Return an estimate of the bytes that can be allocated without swapping."""
+    if _MEMINFO.exists():
+        found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
+        if found:
+            return int(found[1]) * 1024
+    try:  # other Unix systems report only the total memory
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 * _UNITS["G"]
+
+
+def check_memory(limit: int | str | None) -> int:
+    """Return a memory limit in bytes; None means a quarter of the free memory.
+
+    Examples:
+        >>> check_memory("2 GB")
+        2147483648
+    """
+    if limit is None:
+        return available_memory() // 4
+    if isinstance(limit, float) and isfinite(limit) and limit == int(limit):
+        limit = int(limit)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(limit), re.IGNORECASE)
+    amount = float(found[1]) if found else 0.0
+    size = int(min(amount * _UNITS[found[2].upper()], 2**62)) if found else 0
+    if isinstance(limit, bool) or size <= 0:
+        raise InputError(
+            f"max_memory must be a number of bytes or a string such as '2GB', not {limit!r}"
+        )
+    return size
+
+
+def release_free_memory() -> None:
+    """Return freed memory to the system, where the C library can (glibc).
+
+    It keeps freed arrays of up to 32 MB for later ones. If these do not fit into the gaps, the
+    process can grow to several times the memory in use.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def in_blocks(
+    items: Iterable[tuple[Item, int]], most_items: int, most: int
+) -> Iterator[list[Item]]:
+    """Group items with their sizes; a block is full at ``most_items`` or a total size of ``most``.
+
+    Examples:
+        >>> list(in_blocks([("a", 5), ("b", 1), ("c", 1), ("d", 1)], most_items=2, most=5))
+        [['a'], ['b', 'c'], ['d']]
+    """
+    block: list[Item] = []
+    total = 0
+    for item, size in items:
+        block.append(item)
+        total += size
+        if total >= most or len(block) == most_items:
+            yield block
+            block, total = [], 0
+    if block:
+        yield block
+
+
+def readable(size: float) -> str:
+    """Return a number of bytes as text in a suitable unit.
+
+    Examples:
+        >>> readable(2**31), readable(1536), readable(7)
+        ('2.0 GB', '1.5 KB', '7 B')
+    """
+    for unit in ("T", "G", "M", "K"):
+        if size >= _UNITS[unit]:
+            return f"{size / _UNITS[unit]:.1f} {unit}B"
+    return f"{size:.0f} B"

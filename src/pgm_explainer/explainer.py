@@ -11,27 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import IntArray, check_name
+from .arrays import IntArray, check_flag
 from .batching import SampleCache
 from .diagnosis import commonest
-from .effects import STAGES
+from .effects import sample_stages
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
-from .minimal_sets import SearchOptions
+from .minimal_sets import search_options
 from .model_config import model_config
 from .network import network_config
 from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor
 from .querying import (
-    TASKS,
     GraphModel,
     GraphSetTask,
-    LoneNodeTask,
-    PairTask,
-    Task,
     is_graph_set,
     listed,
     numbered,
@@ -42,13 +38,10 @@ from .sampling import (
     Perturbation,
     Population,
     Samples,
-    SamplingConfig,
     VariableId,
-    as_change,
-    as_perturbation,
-    check_samples,
-    perturbed_columns,
+    bind_parts,
     probe_features,
+    sampling_config,
 )
 from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
@@ -85,7 +78,8 @@ class PGMExplainer:
             another ``flow``.
         inputs: further inputs of a PyTorch module by name, such as ``edge_weight``.
         names: a name for each node: a list, or a mapping from node indices to names; for a
-            ``HeteroData`` graph, a mapping from node types to these. Nodes can then be given by
+            ``HeteroData`` graph, a mapping from node types to these; for many graphs, a list with
+            the names of each graph. Nodes of a single graph can then be given by
             name, as in ``explain("acct_4744")``, and explanations use the names. An integer is
             still an index, unless names are integers too.
         feature_names: a name for each of the F features; for a ``HeteroData`` graph, a mapping from
@@ -255,35 +249,19 @@ class PGMExplainer:
         source = read_inputs(model, x, edge_index, task, inputs, target_type, names, feature_names)
         self.predictor, self.graph = source.predictor, source.graph
         self.names, self.types = source.names, source.types
-        self._task: Task = TASKS[task] if own_predictions else LoneNodeTask()
-        if source.offsets is not None:
-            self._task = GraphSetTask(source.offsets)
-        if task == "edge" and source.types is not None:
-            self._task = PairTask(sources=source.types.sources)
-        self.population = Population(
-            source.x,
-            source.kinds,
-            source.steps,
-            () if source.types is None else source.types.widths_by_kind,
-            source.names,
-            source.feature_names,
-            source.has_integers,
-        )
-        chosen = self.population.feature_numbers(features)
-        columns = perturbed_columns(chosen, self.population)
-        # "auto" draws more samples in stages until the effects are precise enough.
-        if isinstance(num_samples, str):
-            check_name(num_samples, "num_samples", ("auto",))
-            self.stages: tuple[int, ...] = STAGES
-        else:
-            self.stages = (check_samples(num_samples),)
-        sampling = SamplingConfig(
+        self._task = source.task(task, own_predictions)
+        self.population = Population.of(source)
+        self.stages = sample_stages(num_samples)
+        sampling = sampling_config(
+            self.population,
+            task,
+            scores,
             num_samples=self.stages[0],
             parts=parts,
-            perturbation=as_perturbation(perturbation, self.population, columns, task),
+            perturbation=perturbation,
             perturb_probability=perturb_probability,
-            features=chosen,
-            change=as_change(change, scores),
+            features=features,
+            change=change,
             seed=seed,
         )
         self.settings = Settings(
@@ -294,26 +272,8 @@ class PGMExplainer:
             network=network,
         )
         self.settings.check_usable()
-        self.parts = sampling.parts.bind(
-            self.graph, self.population, sampling, self.graph.num_nodes
-        )
-        if self.parts.changes_edges and not self.predictor.accepts_edges:
-            raise InputError(
-                f"parts={sampling.parts.name!r} needs a model that is called with edge_index, but "
-                f"this one is a function of the features alone; pass a function of x and "
-                f"edge_index, or a module whose forward takes edge_index"
-            )
-        if self.parts.changes_edge_inputs and not self.predictor.has_edge_inputs(self.graph.whole):
-            raise InputError(
-                "Edges('attributes') needs further inputs of edges, such as edge_weight or "
-                "edge_attr, but the model has none; pass them as inputs= or in the data object "
-                "(a function needs an argument edges)"
-            )
-        if perturbation != "auto" and not self.parts.changes_features:
-            raise InputError(
-                f"perturbation={perturbation!r} does not apply to parts={sampling.parts.name!r}, "
-                f"which are not features; leave it out"
-            )
+        self._recorded = self.settings.recorded()
+        self.parts = bind_parts(sampling, self.graph, self.population, self.predictor, perturbation)
         self._perturbation_checked = False
         self._cache = SampleCache()
 
@@ -437,8 +397,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = _search_options("counterfactual", probability, options)
-        return self._minimal_set(explanation, target, wanted)
+        return self._minimal_set("counterfactual", explanation, target, probability, options)
 
     def sufficient(
         self,
@@ -453,8 +412,7 @@ class PGMExplainer:
         It is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
-        wanted = _search_options("sufficient", probability, options)
-        return self._minimal_set(explanation, target, wanted)
+        return self._minimal_set("sufficient", explanation, target, probability, options)
 
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
@@ -490,9 +448,7 @@ class PGMExplainer:
         return self._task.offsets if isinstance(self._task, GraphSetTask) else None
 
     def _explain_all(self, chosen: Sequence[Any], with_features: bool) -> list[Explanation]:
-        if not isinstance(with_features, bool):
-            raise InputError(f"with_features must be True or False, not {with_features!r}")
-        if with_features:
+        if check_flag(with_features, "with_features"):
             self.check_features()
         targets = [self._checked(target) for target in chosen]
         waiting, done = list(dict.fromkeys(targets)), dict[VariableId, Explanation]()
@@ -536,23 +492,24 @@ class PGMExplainer:
         return self._graph_model.task.check(target, self.graph)
 
     def _minimal_set(
-        self, explanation: Explanation, target: Any, options: SearchOptions
+        self, kind: str, explanation: Explanation, target: Any, probability: float, options: Any
     ) -> MinimalSet:
+        wanted = search_options(kind, probability, options)
         checked = self._target_of(explanation, target)
         self._check_perturbation()
-        return self._pipeline().minimal_set(checked, explanation, options)
+        return self._pipeline().minimal_set(checked, explanation, wanted)
 
     def _pipeline(self, num_samples: int | None = None) -> Pipeline:
-        settings = self.settings
-        if num_samples not in (None, settings.sampling.num_samples):
-            sampling = replace(settings.sampling, num_samples=num_samples)
-            settings = replace(settings, sampling=sampling)
+        settings, recorded = self.settings, self._recorded
+        if num_samples is not None and num_samples != settings.sampling.num_samples:
+            settings = settings.with_samples(num_samples)
+            recorded = recorded.with_samples(num_samples)
         return Pipeline(
             self._graph_model,
             self.parts,
             self.population,
-            self.types,
             settings,
+            recorded,
             self.execution,
             self._cache,
         )
@@ -586,13 +543,6 @@ class PGMExplainer:
         return self._graph_model.task.check(number, self.graph)
 
 
-def _search_options(kind: str, probability: float, options: dict[str, Any]) -> SearchOptions:
-    known = ("max_size", "num_samples", "max_queries", "change")
-    for name in options:
-        check_name(name, "option", known)
-    return SearchOptions(kind=kind, probability=probability, **options)
-
-
 def explain_graphs(
     model: Any, graphs: Any, *, with_features: bool = False, **options: Any
 ) -> list[Explanation]:
@@ -606,7 +556,8 @@ def explain_graphs(
         options: those of :class:`~pgm_explainer.PGMExplainer`, except for ``task``.
 
     Returns:
-        One explanation for each graph, in order. Nodes are numbered from 0 in each graph.
+        One explanation for each graph, in order. Nodes are numbered from 0 in each graph, unless
+        they have names: ``names`` is then a list with the names of each graph.
 
     Examples:
         >>> import numpy as np

@@ -137,7 +137,9 @@ class _Experiment:
             chance, significance = sampling.perturb_probability, self.settings.significance
             (found,) = estimate_effects(samples.table, [problem], chance, significance)
             options |= {name: getattr(found, name) for name in EFFECT_COLUMNS[1:]}
-            yield target, FeatureEffects(*self.parts.split(found.nodes), **options)
+            cells = self.parts.split(found.nodes)
+            options |= self.population.levels(*cells)
+            yield target, FeatureEffects(*cells, **options)
 
 
 @dataclass

@@ -144,7 +144,7 @@ class _Learning:
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
         """Return the parents of each target from independence tests; None without ``no_child``."""
-        if not self.selection.no_child:
+        if not codes or not self.selection.no_child:
             return [None] * len(codes)
         problems = [(each[:, :-1], each[:, -1]) for each in codes]
         return shrink_many(

@@ -8,8 +8,8 @@ continues.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import comb
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray, IntArray, check_fraction, check_whole_number, is_number
+from .arrays import FloatArray, IntArray, check_fraction, check_name, check_whole_number, is_number
 from .choices import Recorded
 from .errors import InputError, QueryError
 from .execution import ExecutionConfig
@@ -25,7 +25,7 @@ from .explanation import Explanation, MinimalSet
 from .querying import Query
 from .sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
 
-__all__ = ["SearchOptions", "find_minimal_set", "search_order"]
+__all__ = ["SearchOptions", "find_minimal_set", "search_options", "search_order"]
 
 _FIRST_SAMPLE = 2**32
 """The number of the first sample of a search. Explanations use samples below 2**31."""
@@ -37,6 +37,8 @@ _POOL = 32
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
+_EXAMPLES = 200
+"""The number of successful samples among which the most frequent values are found."""
 _MOST_SAMPLES = 1_000_000
 
 Members = tuple[int, ...]
@@ -75,6 +77,13 @@ class SearchOptions:
         if self.num_samples > _MOST_SAMPLES:
             raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {self.num_samples}")
         check_whole_number(self.max_queries, "max_queries", at_least=1)
+
+
+def search_options(kind: str, probability: float, options: Mapping[str, Any]) -> SearchOptions:
+    """Return the options of a search; raise an InputError if one is unknown."""
+    for name in options:
+        check_name(name, "option", ("max_size", "num_samples", "max_queries", "change"))
+    return SearchOptions(kind=kind, probability=probability, **options)
 
 
 def search_order(explanation: Explanation) -> IntArray:
@@ -129,8 +138,8 @@ def find_minimal_set(
         search.reject(found)
     if found is None or share < options.probability:
         raise QueryError(_refusal(options, search, len(order), trials.queries))
-    chosen = order[list(found)]
-    return chosen, MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
+    result = MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
+    return order[list(found)], replace(result, values=trials.values(found))
 
 
 def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:
@@ -202,6 +211,7 @@ class _Trials:
         self._every = np.union1d(within, self.order)
         self._at = np.searchsorted(self._every, self.order)
         count = self.options.num_samples
+        self._succeeded: IntArray = np.empty(0, dtype=np.int64)
         self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
 
     def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -229,6 +239,26 @@ class _Trials:
 
         interval = binomtest(round(share * count), count).proportion_ci(method="wilson")
         return share, float(interval.low), float(interval.high)
+
+    def values(self, members: Members) -> tuple[str, ...]:
+        """Return what the set that was checked last was changed into; see :class:`MinimalSet`.
+
+        Among equally frequent values, those of the first sample are returned.
+        """
+        population, parts = self.population, self.order[list(members)]
+        nodes = parts[parts < len(population.x)]
+        if self.options.kind == "sufficient":
+            own = dict(zip(nodes.tolist(), population.types(population.x[nodes]), strict=True))
+            return tuple(own.get(part) or "" for part in parts.tolist())
+        perturbed = np.zeros((len(self._succeeded), len(self._every)), dtype=bool)
+        perturbed[:, self._at[list(members)]] = True
+        places = self.query.model.subgraph.positions(nodes)
+        rows = self._batch(self._succeeded, perturbed).x[:, places]
+        flat = rows.reshape(len(rows), -1)
+        _, first, count = np.unique(flat, axis=0, return_index=True, return_counts=True)
+        new = dict(zip(nodes.tolist(), rows[first[np.lexsort((first, -count))[0]]], strict=True))
+        differ = population.difference
+        return tuple(differ(part, new[part]) if part in new else "" for part in parts.tolist())
 
     @staticmethod
     def _samples(first: int, count: int) -> IntArray:
@@ -281,7 +311,9 @@ class _Trials:
             changed[some], moved[some] = self.judge(after)
         self.queries += len(rows)
         shape = (len(sets), len(samples))
-        success = (changed != keeps).reshape(shape).mean(axis=1)
+        succeeded = (changed != keeps).reshape(shape)
+        self._succeeded = samples[succeeded[-1]][:_EXAMPLES]
+        success = succeeded.mean(axis=1)
         return success, (-moved if keeps else moved).reshape(shape).mean(axis=1)
 
 

@@ -64,7 +64,7 @@ class NodeTable(Sequence[Row]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and all(
-            np.array_equal(mine, theirs)
+            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
             for mine, theirs in zip(self.columns.values(), other.columns.values(), strict=True)
         )
 

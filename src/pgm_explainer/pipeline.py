@@ -13,23 +13,24 @@ from .arrays import IntArray
 from .batching import Neighbourhoods, SampleCache, memory_blocks, offload, offload_table
 from .diagnosis import diagnose
 from .errors import InputError
-from .execution import ExecutionConfig
+from .execution import ExecutionConfig, in_blocks
 from .explanation import (
     FEATURE_COLUMNS,
     Explanation,
     FeatureEffects,
     MinimalSet,
+    of_node,
     of_one_graph,
+    renamed,
     shifted,
 )
 from .feature_effects import explain_features
 from .graph import Graph
 from .learning import Problem, learn_networks
-from .memory import in_blocks
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import BayesianNetwork
 from .progress import Progress
-from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query, TypedNodes
+from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query
 from .sampling import (
     Parts,
     Population,
@@ -57,8 +58,8 @@ class Pipeline:
         model: the model and its graph.
         parts: what is perturbed.
         population: the features of all nodes.
-        types: the node types, if there are several.
         settings: the options that an explanation depends on.
+        recorded: the same options as an explanation stores them.
         execution: memory, batch and progress options, which do not change an explanation.
         cache: the samples drawn last.
     """
@@ -66,8 +67,8 @@ class Pipeline:
     model: GraphModel
     parts: Parts
     population: Population
-    types: TypedNodes | None
     settings: Settings
+    recorded: Settings
     execution: ExecutionConfig
     cache: SampleCache = field(default_factory=SampleCache)
 
@@ -286,6 +287,9 @@ class Pipeline:
         neighbourhood, regression = result.neighbourhood, self.settings.model.is_regression
         target = neighbourhood.target
         before, explained = samples.prediction(target)
+        about = self._about_parts(neighbourhood)
+        nodes = about.get("area", neighbourhood.candidates)
+        around = np.union1d(nodes, neighbourhood.ends).astype(np.int64)
         explanation = Explanation(
             target=target,
             explained_class=None if regression else explained,
@@ -295,7 +299,7 @@ class Pipeline:
             ranking=result.ranking,
             effects=result.effects,
             network=network,
-            settings=self._recorded,
+            settings=self.recorded,
             warnings=(
                 *diagnose(result, query, samples, network, self.settings),
                 *self.parts.notes(neighbourhood.candidates),
@@ -306,20 +310,23 @@ class Pipeline:
             class_stayed=result.outcome.class_stayed,
             sample_mean=float(result.outcome.values.mean()),
             thresholds=result.outcome.thresholds,
-            **self._about_parts(neighbourhood),
+            node_classes=np.full_like(around, -1)
+            if regression
+            else samples.predicted_classes(around),
+            **about,
         )
-        around = explanation.around
-        classes = np.full_like(around, -1) if regression else samples.predicted_classes(around)
-        explanation = replace(explanation, node_classes=classes)
-        if isinstance(self.model.task, GraphSetTask):
+        task, names = self.model.task, self.population.names
+        labels: Any = {} if names.labels is None else names.labels
+        if isinstance(task, GraphSetTask):
+            first, stop = task.nodes(target)
             position = target[1] if isinstance(target, tuple) else None
-            explanation = of_one_graph(explanation, *self.model.task.nodes(target), position)
-        if isinstance(self.model.task, LoneNodeTask):
-            explanation = explanation.of_node()
-        names = self.population.names
+            explanation = of_one_graph(explanation, first, stop, position, task.title(target))
+            labels = labels[first:stop] if names else {}
+        if isinstance(task, LoneNodeTask):
+            explanation = of_node(explanation)
         if not names and not explanation.part_labels:
             return explanation
-        return explanation.renamed({} if names.labels is None else names.labels, names.typed)
+        return renamed(explanation, labels, names.typed)
 
     def _about_parts(self, neighbourhood: Neighbourhood) -> dict[str, Any]:
         """Return the labels and members of parts that are not nodes, and the neighbourhood."""
@@ -342,7 +349,3 @@ class Pipeline:
     def _store(self) -> ArrayStore:
         """Where the arrays of all explanations are."""
         return ArrayStore(self.execution.memory // 4, "rankings")
-
-    @cached_property
-    def _recorded(self) -> Settings:
-        return self.settings.recorded()

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .arrays import IntArray
 from .errors import FileError
-from .memory import readable
+from .execution import readable
 
 __all__ = ["ArrayStore", "Record", "Scratch", "ScratchMatrix"]
 

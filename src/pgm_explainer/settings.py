@@ -84,6 +84,10 @@ class Settings:
         """
         return replace(self, **{name: _recorded(getattr(self, name)) for name in _STEPS})
 
+    def with_samples(self, num_samples: int) -> Settings:
+        """Return the same settings with another number of samples."""
+        return replace(self, sampling=replace(self.sampling, num_samples=num_samples))
+
     def check_usable(self) -> None:
         """Raise an InputError if a custom function is known by name only."""
         for name, value in self.options().items():

@@ -115,7 +115,9 @@ def test_falls_go_left_and_rises_go_right_in_another_colour(read, along, scheme)
     ]
     assert colours[0] != colours[1]
     legend = page.locator("#changes .directions li").all_inner_texts()
-    assert legend == [f"{verb} the probability of class 1" for verb in ("lowers", "raises")]
+    assert legend == [
+        f"perturbing it {verb} the probability of class 1" for verb in ("lowers", "raises")
+    ]
 
 
 def test_bars_and_whiskers_have_one_scale(read, along):
@@ -233,15 +235,19 @@ def test_features_are_a_table_with_the_targets_own_first(read, with_features, wi
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
     found = reader.page.locator("#features tbody tr")
     names = found.locator("th").all_inner_texts()
-    assert [" ".join(name.split()) for name in names] == [
-        "age target evidence against",
-        "share of negative ratings of node 1 evidence for",
-    ]
     rows = [row for row in with_features.features if row.significant]
     own_first = sorted(rows, key=lambda row: row.node != 0)
+    own, other = (f"({row.value:.3g})" for row in own_first)
+    assert [" ".join(name.split()) for name in names] == [
+        f"age {own} target evidence against",
+        f"share of negative ratings of node 1 {other} evidence for",
+    ]
     assert found.locator("b").all_inner_texts() == [signed(row.effect) for row in own_first]
     legend = reader.page.locator("#features .directions li").all_inner_texts()
-    assert legend == ["lowers the probability of class 1", "raises the probability of class 1"]
+    assert legend == [
+        "perturbing it lowers the probability of class 1",
+        "perturbing it raises the probability of class 1",
+    ]
     reader.open_details("all-features")
     listed = reader.page.locator("#all-features tbody tr").count()
     assert listed == len(with_features.features)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer, explain_graphs
+from pgm_explainer.explanation import renamed
 from pgm_explainer.report.colours import CLASSES
 from pgm_explainer.report.terms import describe_held, describe_kept, describe_perturbed
 
@@ -469,7 +470,7 @@ def test_edges_of_a_directed_graph_have_heads(read, node_explanation, toy):
 def test_node_types_have_shapes_and_a_legend(read, node_explanation):
     types = ("paper", "author", "venue")
     names = {node: (types[node % 3], node) for node in node_explanation.around.tolist()}
-    reader = read(node_explanation.renamed(names, True))
+    reader = read(renamed(node_explanation, names, True))
     legend = reader.page.get_by_role("list", name="Node types")
     assert legend.locator("li").all_inner_texts() == ["venue", "author", "paper"]
     shapes = reader.page.evaluate(

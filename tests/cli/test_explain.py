@@ -8,6 +8,7 @@ import pytest
 
 from pgm_explainer import Explanation, PGMExplainer
 from pgm_explainer.cli import main
+from pgm_explainer.cli.csv_graph import read_csv_graph
 from pgm_explainer.io import load_explanations
 
 from .conftest import EDGES, NAMES, VISITS
@@ -226,7 +227,11 @@ def test_graphs_that_cannot_be_used(explain, arrays, said):
 @pytest.mark.parametrize(
     ("people", "friends", "said"),
     [
-        ("a,1\nb,x\n", "a,b\n", "people.csv: line 2: could not convert string to float: 'x'"),
+        (
+            "a,1\nb,x\n",
+            "a,b\n",
+            "people.csv: line 2, column 2: 'x' is not a number; leave the column out",
+        ),
         ("a,1\nb\n", "a,b\n", "people.csv: line 2 has 1 cells, the first 2"),
         ("a,1\na,2\n", "a,b\n", "duplicate node 'a'"),
         ("a,1\nb,2\n", "a,b\na,c\n", "friends.csv: line 2: the node 'c' has no features"),
@@ -287,3 +292,77 @@ def test_a_class_is_given_by_name(folder, explain):
     code, out, _ = explain("--target", "0", "--json", *names)
     assert code == 0
     assert json.loads(out)["explained_class"] == 0
+
+
+def test_graphs_of_a_folder_have_the_names_of_their_files_and_nodes(explain, shell, folder):
+    (folder / "many").mkdir()
+    for name, size in (("ethanol", 4), ("water", 3)):
+        names = np.array([f"{name[0]}{at}" for at in range(size)])
+        edges = np.array([[0, 1], [1, 0]])
+        np.savez(folder / "many" / name, x=VISITS[:size], edge_index=edges, names=names)
+    (folder / "sums.py").write_text(
+        "def model(x, edge_index):\n"
+        "    return __import__('numpy').stack([4 + 0 * x[:, 0, 0], x.sum((1, 2))], -1)\n"
+    )
+    options = ("--task", "graph", "--target", "all", "--report", "{target}.md")
+    code, _, err = explain(*options, "--output", "all.json", model="sums:model", graph="many")
+    assert code == 0, err
+    code, out, _ = shell("show", "all.json", "--target", "1")
+    assert code == 0
+    assert "class 1 for graph 1 (water)" in out
+    code, _, err = shell("query", "all.json")
+    assert "choose one with --target: 0, 1" in err
+    assert "class 1 for graph 1 (water)" in (folder / "1.md").read_text()
+    assert "node e1" in (folder / "0.md").read_text()
+
+
+def test_a_file_of_python_is_a_model_too(explain, shell, folder):
+    expected = explain("--target", "0")
+    assert explain("--target", "0", model="visits_model.py:model")[:2] == expected[:2]
+    (folder / "deep").mkdir()
+    (folder / "deep" / "inner_model.py").write_text((folder / "visits_model.py").read_text())
+    assert explain("--target", "0", model="deep/inner_model.py:model")[:2] == expected[:2]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("visits_model:modle", "visits_model has no attribute 'modle'; did you mean 'model'"),
+        ("visits_model.py:modle", "has no attribute 'modle'; did you mean 'model'"),
+        ("visit_model.py:model", "there is no file visit_model.py; did you mean visits_model.py?"),
+        ("visit_model:model", "did you mean 'visits_model'?"),
+        ("nowhere/model.py:model", "there is no file nowhere/model.py"),
+    ],
+)
+def test_a_mistyped_model_has_a_hint(explain, folder, place, said):
+    code, _, err = explain("--target", "0", model=place)
+    assert code == 2
+    assert said in err
+
+
+def test_a_text_in_a_table_is_named_by_line_and_column(shell, folder):
+    (folder / "people.csv").write_text("name,visits,country\nAnn,1,DE\nBob,4,FR\n")
+    files = ("--features", "people.csv", "--edges", "friends.csv", "--target", "Ann")
+    code, _, err = shell("explain", "--model", "visits_model:model", *files)
+    assert code == 2
+    assert "people.csv: line 2, column 'country': 'DE' is not a number; leave the column out" in err
+    (folder / "people.csv").write_text("name,visits\nAnn,1\nBob,\n")
+    code, _, err = shell("explain", "--model", "visits_model:model", *files)
+    assert "people.csv: line 3, column 'visits': the cell is empty" in err
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "source,target,since\nAnn,Bob,1\nCid,Ann,2\n",
+        "target,source,since\nBob,Ann,1\nAnn,Cid,2\n",
+        "since,To,From\n1,Bob,Ann\n2,Ann,Cid\n",
+        "a,b,since\nAnn,Bob,1\nCid,Ann,2\n",
+    ],
+)
+def test_source_and_target_are_found_by_their_names(tmp_path, table):
+    (tmp_path / "nodes.csv").write_text("name,age\nAnn,1\nBob,2\nCid,3\n")
+    (tmp_path / "edges.csv").write_text(table)
+    found = read_csv_graph(tmp_path / "edges.csv", tmp_path / "nodes.csv", undirected=False)
+    assert found.edge_index.tolist() == [[0, 2], [1, 0]]
+    assert found.more["since"].tolist() == [1, 2]

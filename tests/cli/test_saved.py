@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from pgm_explainer import Explanation
 from pgm_explainer.dataset import ExplanationDataset
 from pgm_explainer.io import load_explanations
 
@@ -246,3 +247,50 @@ def test_explain_writes_a_report(explain, folder):
     code, _, err = explain("--target", "Ann", "Bob", "--report", "many.md", graph="named.npz")
     assert code == 2
     assert "about one explanation, not 2" in " ".join(err.split())
+
+
+def test_each_target_has_a_report_of_its_own(explain, shell, folder):
+    (folder / "reports").mkdir()
+    every = ("--target", "Ann", "Cid, Jr", "Bob")
+    code, _, err = explain(*every, "--report", "reports/{target}.md", graph="named.npz")
+    assert code == 0, err
+    assert sorted(each.name for each in (folder / "reports").iterdir()) == [
+        "Ann.md",
+        "Bob.md",
+        "Cid, Jr.md",
+    ]
+    assert "for node Bob" in (folder / "reports/Bob.md").read_text()
+    code, _, err = explain(*every, "--report", "why.md", graph="named.npz")
+    assert code == 2
+    assert "a report is about one explanation, not 3; " in err
+    assert "a name with {target} for one file each, such as 'why-{target}.md'" in err
+    assert not (folder / "why.md").exists()
+    # The same from a saved file, and for the other outputs.
+    assert explain("--target", "0-2", "--output", "all.json")[0] == 0
+    options = ("--report", "{target}.md", "--output", "node {target}.json")
+    assert shell("show", "all.json", *options)[0] == 0
+    assert "for node 2," in (folder / "2.md").read_text()
+    assert Explanation.load("node 1.json").target == 1
+
+
+def test_names_of_targets_are_made_names_of_files(tmp_path, folder):
+    from types import SimpleNamespace
+
+    from pgm_explainer.cli.outputs import _files
+
+    targets = ["a/b", "a:b", "..", "A/B", ("author", 5), "", "é ü", "x" * 300]
+    shown = [SimpleNamespace(target=each, position=None) for each in targets]
+    names = [place.name for place, _ in _files(tmp_path / "{target}.md", shown)]
+    assert names[:7] == [
+        "a_b.md",
+        "a_b-2.md",
+        "_.md",
+        "A_B-3.md",
+        "author,5.md",
+        "_-2.md",
+        "é ü.md",
+    ]
+    assert len(names[7]) < 120
+    assert len({name.lower() for name in names}) == len(names)
+    graph = SimpleNamespace(target="graph", position=3)
+    assert [place.name for place, _ in _files(tmp_path / "{target}.md", [graph])] == ["3.md"]

@@ -17,7 +17,7 @@ from job_models import (
     ring,
 )
 
-from pgm_explainer import FileError, InputError, JobError, PGMExplainer, memory
+from pgm_explainer import FileError, InputError, JobError, PGMExplainer, execution
 from pgm_explainer.dataset import ExplanationDataset, explain_dataset, grouping, job
 from pgm_explainer.engines import Lost, ProcessEngine
 from pgm_explainer.storage.files import PART
@@ -132,11 +132,11 @@ def test_the_batch_size_does_not_depend_on_free_memory(tmp_path, monkeypatch):
         seen.add(len(x))
         return gnn(x, edge_index)
 
-    monkeypatch.setattr(memory, "available_memory", lambda: 10**7)
+    monkeypatch.setattr(execution, "available_memory", lambda: 10**7)
     with pytest.raises(KeyboardInterrupt):
         explain_dataset(explainer(counted), None, tmp_path, engine=Stops(1), shard_size=20)
     seen.clear()
-    monkeypatch.setattr(memory, "available_memory", lambda: 10**12)
+    monkeypatch.setattr(execution, "available_memory", lambda: 10**12)
     explain_dataset(explainer(counted), None, tmp_path, shard_size=20)
     assert max(seen) < 20, "all 60 samples at once, by what is free now"
 

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pgm_explainer import FileError
-from pgm_explainer.dataset.bounded import read_parquet
-from pgm_explainer.dataset.parquet_sizes import parquet_sizes
+from pgm_explainer.dataset.bounded import parquet_sizes, read_parquet
 
 
 def written(table, **options):
@@ -104,7 +103,7 @@ def test_overlapping_pages_are_refused():
 
 
 def _end_of_struct(data, at):
-    from pgm_explainer.dataset.parquet_sizes import _Reader
+    from pgm_explainer.dataset.bounded import _Reader
 
     reader = _Reader(data, at)
     reader.struct()

@@ -28,12 +28,11 @@ VALUES = {  # what one step hands to the next
     *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
     "Parts.notes",
 }
-TOOLS = {"selection/shrink.py"}
-"""The conditional tests, which step 3 applies to the parents of a target with a full table."""
+MOST_LINES = 400
+"""Of a module that is read in one sitting."""
 SUPPORT = {
-    *("arrays", "choices", "execution", "graph", "memory", "node_names"),
-    *("node_table", "printing", "progress", "scratch", "significance", "storage", "variables"),
-    "versions",
+    *("arrays", "choices", "execution", "graph", "node_names", "node_table", "printing"),
+    *("progress", "scratch", "significance", "storage", "variables", "versions"),
 }
 
 
@@ -47,7 +46,7 @@ class Call(NamedTuple):
     @property
     def step(self):
         kind = self.function.split(".")[0]
-        if VALUES & {self.file, self.function, kind} or self.file in TOOLS:
+        if VALUES & {self.file, self.function, kind}:
             return None
         return STEPS.get(room(self.file))
 
@@ -74,21 +73,25 @@ def callers(frame):
 
 @pytest.fixture(scope="module")
 def traced():
-    """All files of ``explain(304)`` on Syn 6, and its calls but for those of configurations."""
+    """The lines of all functions that ``explain(304)`` on Syn 6 calls, by file, and its calls.
+
+    The calls are without those of configurations.
+    """
     torch = pytest.importorskip("torch")
     gnn = pytest.importorskip("pgm_explainer_lab.gnn")
     data = pytest.importorskip("pgm_explainer_lab.synthetic").make_synthetic("syn6", 0)
     torch.manual_seed(0)
     model = gnn.NodeGNN(data.x.shape[1], 4)
     explainer = PGMExplainer(model, data.x, data.edge_index, num_samples=500)
-    found, files, started = [], set(), set()
+    found, files, started = [], {}, set()
 
     def follow(frame, event, _):
         # A generator is entered again for each of its values: only the first time counts.
         if event != "call" or id(frame) in started or (file := own_file(frame)) is None:
             return
-        files.add(file)
         code, before = frame.f_code, list(callers(frame))
+        last = max(line for *_, line in code.co_lines() if line is not None)
+        files.setdefault(file, set()).update(range(code.co_firstlineno, last + 1))
         if code.co_flags & 0x20:  # a generator
             started.add(id(frame))
             kept.append(frame)
@@ -155,3 +158,12 @@ def test_the_page_names_fewer_than_twenty_files_in_which_every_step_is_entered(c
 def test_the_call_executes_code_in_no_more_files_than_the_page_says(traced, page):
     """Every file in which a function, method or property runs: more files are harder to follow."""
     assert len(traced[0]) <= int(re.search(r"executes code in (\d+) files", page)[1])
+
+
+def test_the_layers_alone_need_as_many_files_as_the_page_says(traced, page):
+    """If files held nothing but functions that run, and none was part of two rooms."""
+    lines = {}
+    for file, its in traced[0].items():
+        lines[room(file)] = lines.get(room(file), 0) + len(its)
+    least = sum(-(-count // MOST_LINES) for count in lines.values())
+    assert least >= int(re.search(r"at least (\d+) files", page)[1])

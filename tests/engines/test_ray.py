@@ -33,6 +33,18 @@ def test_the_rows_equal_those_of_a_local_job(tmp_path, model):
     ) == (shards, [], [])
 
 
+@pytest.mark.parametrize("parts", ["edges", ["nodes", "edges"], "features"])
+def test_the_rows_of_other_parts_equal_those_of_a_local_job(tmp_path, parts):
+    made = explainer(parts=parts)
+    for name, engine in (("ray", ENGINE), ("local", "local")):
+        explain_dataset(made, range(8), tmp_path / name, engine=engine, shard_size=4)
+    shards = {path.name for path in (tmp_path / "local" / "shards").iterdir()}
+    assert len(shards) == 2
+    assert filecmp.cmpfiles(
+        tmp_path / "ray" / "shards", tmp_path / "local" / "shards", shards, shallow=False
+    )[1:] == ([], [])
+
+
 def test_a_dead_actor_is_replaced_and_an_exception_is_reported():
     answers = RayEngine(workers=1).map(evaluating, ["1", DIE, "2", "1 / 0"])
     assert next(answers) == 1

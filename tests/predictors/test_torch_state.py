@@ -23,7 +23,7 @@ from torch_geometric.nn import GCNConv, HeteroConv, SAGEConv
 from pgm_explainer import ModelError, PGMExplainer
 from pgm_explainer.graph import Graph
 from pgm_explainer.predictors.torch_module import TorchModulePredictor
-from pgm_explainer.predictors.torch_state import evaluated
+from pgm_explainer.predictors.torch_tools import evaluated
 
 NODES, FEATURES = 60, 3
 PACKAGE = str(Path(sys.modules["pgm_explainer"].__file__ or "").parent)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgm_explainer import InputError, ModelError
-from pgm_explainer.querying.scores import SCORE_KINDS, ScoreReader, detect_score_kind
+from pgm_explainer.querying.subgraph_model import SCORE_KINDS, ScoreReader, detect_score_kind
 
 RNG = np.random.default_rng(0)
 LOGITS = 3 * RNG.normal(size=(5, 7, 4))

@@ -88,7 +88,7 @@ def test_zeros_are_no_edges_and_a_wrong_shape_is_refused(toy):
     stored = sp.coo_array(([0.0, 1.0], ([0, 1], [2, 3])), shape=(16, 16))
     assert edges_of(explained(toy, edge_index=stored)) == [(1, 3)]
     with pytest.raises(InputError, match=r"adjacency matrix \[nodes, nodes\].*\(9, 9\).*16 rows"):
-        explained(toy, edge_index=sp.eye_array(9))
+        explained(toy, edge_index=sp.coo_array(np.eye(9)))
     with pytest.raises(InputError, match="as a sparse one"):
         explained(toy, edge_index=np.zeros((16, 16), dtype=int))
 

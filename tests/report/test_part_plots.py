@@ -174,6 +174,14 @@ def test_atoms_name_the_nodes_where_rdkit_is_missing(nitro, monkeypatch):
     assert {"N2", "O3", "O4", "C0", "C1"} <= set(texts(figure))
 
 
+def test_names_that_have_the_symbol_do_not_repeat_it(nitro, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    named = nitro.named(["C1", "C2", "N3", "9", "O5"])
+    with pytest.warns(PGMExplainerWarning, match="RDKit"):
+        figure = named.plot("neighbourhood", atoms=ATOMS)
+    assert {"C1", "C2", "N3", "O9", "O5"} <= set(texts(figure))
+
+
 def test_a_molecule_is_drawn_by_rdkit(nitro):
     pytest.importorskip("rdkit")
     for options in ({"molecule": "CC[N+](=O)[O-]"}, {"atoms": ATOMS}):
@@ -184,6 +192,16 @@ def test_a_molecule_is_drawn_by_rdkit(nitro):
         falls = np.array(to_rgba(FALLS)[:3])
         assert (abs(pixels - falls).max(axis=1) < 0.02).sum() > 500  # the bonds of N and O
         plt.close(figure)
+
+
+def test_rdkit_writes_names_without_the_symbol(nitro, monkeypatch):
+    chem = pytest.importorskip("rdkit.Chem")
+    from pgm_explainer.report.plots.molecule import draw_molecule
+
+    drawn = chem.MolFromSmiles("CC[N+](=O)[O-]")
+    named = nitro.named(["C1", "C", "N3", "9", "O5"])
+    draw_molecule(named, plt.figure().subplots(), drawn)
+    assert [atom.GetProp("atomNote") for atom in drawn.GetAtoms()] == ["1", "C", "3", "9", "5"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from skimage.segmentation import find_boundaries
 
 from pgm_explainer import InputError
+from pgm_explainer.explanation import renamed
 from pgm_explainer.report.colours import (
     CHANGED,
     CLASSES,
@@ -88,7 +89,7 @@ def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
     expected = sorted(to_rgb(CLASSES[classes[node]]) for node in around)
     assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
     shown = [names[number] for number in sorted(set(classes[around].tolist()))]
-    verbs = [f"{verb} the probability of class <b>" for verb in ("lowers", "raises")]
+    verbs = [f"perturbing it {verb} the probability of class <b>" for verb in ("lowers", "raises")]
     assert legend_of(axes) == ["target", "node of the network", *verbs, *shown]
 
 
@@ -114,7 +115,7 @@ def test_nodes_without_a_class_are_filled_by_direction(kinds):
     falls = [each for each in explanation.effects if each.high < 0]
     lowering = [each for each in falls if each.significant and each.node in explanation.nodes]
     assert filled.count(FALLS) == len(lowering) > 0
-    assert "lowers the probability of class 2" in legend_of(axes)
+    assert "perturbing it lowers the probability of class 2" in legend_of(axes)
 
 
 def bars(axes):
@@ -397,7 +398,7 @@ def test_axes_have_their_own_size(kinds):
 def test_a_column_of_a_paper_is_readable(crowd, kind, long):
     """In 3.3 by 2.5 inches, no text is cut off, and names do not overlap."""
     explanation = crowd(60, 5).named(LONG) if long else crowd(60, 5)
-    figure = drawn(explanation.plot(kind, figsize=(3.3, 2.5), font_size=8))
+    figure = drawn(explanation.plot(kind, figsize=(3.3, 2.5)))
     axes = figure.axes[0]
     assert tuple(figure.get_size_inches()) == (3.3, 2.5)
     whole = figure.bbox
@@ -413,6 +414,19 @@ def test_a_column_of_a_paper_is_readable(crowd, kind, long):
         assert "more are not drawn" in axes.get_title()
         shown = axes.get_yticklabels()
     assert overlap([Text.get_window_extent(text) for text in shown]) < 0.12
+
+
+@pytest.mark.parametrize("kind", ["effects", "ranking"])
+def test_rows_of_a_small_plot_do_not_overlap(crowd, kind):
+    """By default, without a font size."""
+    figure = drawn(crowd(40).plot(kind, figsize=(3.3, 2.5)))
+    (axes,) = figure.axes
+    names = [each for each in axes.get_yticklabels() if each.get_text()]
+    assert len(names) >= 4
+    assert all(each.get_size() >= 6 for each in (*names, axes.title))
+    assert overlap([each.get_window_extent() for each in names]) == 0
+    with plt.rc_context({"font.size": 12}):  # which the user has chosen
+        assert crowd(40).plot(kind, figsize=(3.3, 2.5)).axes[0].title.get_size() == 12
 
 
 def test_text_has_the_size_that_is_wanted(kinds):
@@ -441,7 +455,7 @@ def test_an_undirected_graph_has_no_heads(parts):
 
 def typed(explanation, types=("paper", "author", "venue")):
     names = {node: (types[node % 3], node) for node in explanation.around.tolist()}
-    return explanation.renamed(names, True)
+    return renamed(explanation, names, True)
 
 
 def test_node_types_have_shapes_and_a_legend(kinds):
@@ -458,7 +472,7 @@ def test_node_types_have_shapes_and_a_legend(kinds):
 def test_names_never_overlap_and_the_title_counts_those_left_out(crowd):
     explanation = crowd(60, 12, max_nodes=12, num_samples=3000).named(LONG)
     for figsize in ((6.5, 6.5), (4, 4), (3.3, 2.5)):
-        figure = drawn(explanation.plot("neighbourhood", figsize=figsize))
+        figure = drawn(explanation.plot("neighbourhood", figsize=figsize, font_size=10))
         axes = figure.axes[0]
         boxes = [Text.get_window_extent(text) for text in axes.texts]  # without a line to the mark
         assert overlap(boxes) == 0

@@ -134,11 +134,55 @@ def test_the_prediction_comes_first(kinds):
         assert kinds[kind].reason().startswith(opening), kind
 
 
+def test_the_strongest_pair_is_told(kinds):
+    explanation = kinds["node"]
+    pair = explanation.effects.pairs[0]
+    first, second = pair.nodes
+    joint, total = (
+        f"{100 * number:+.1f}".replace("-", "−")
+        for number in (pair.joint, pair.joint - pair.excess)
+    )
+    assert (
+        f"; node {first} and node {second} together change the probability of class 2 by {joint} "
+        f"percentage points, not by {total}, the sum of their single effects."
+    ) in explanation.reason()
+    assert abs(pair.excess) == max(abs(each.excess) for each in explanation.effects.pairs)
+    small = replace(explanation.effects, pairs=(replace(pair, excess=0.005),))
+    assert "together" not in replace(explanation, effects=small).reason()
+    assert len(plain_sentences(explanation)) <= 6
+
+
+def test_a_feature_without_a_direction_is_told_only_alone(kinds):
+    table = features_of((14, 0, -0.3, True), (14, 1, 0.001, True))
+    both = replace(kinds["node"], features=table)
+    assert "count_in" not in plain_sentences(both)[1]
+    alone = replace(kinds["node"], features=features_of((14, 1, 0.001, True)))
+    assert "“count_in” of node 14 changes" in plain_sentences(alone)[1]
+
+
+def test_rows_of_a_report_are_in_the_order_of_the_number_shown(kinds, tmp_path):
+    table = features_of((14, 0, -0.1, True), (14, 1, -0.3, True), (8, 2, -0.9, True))
+    effects = kinds["node"].effects
+    strength = np.linspace(0.1, 1, len(effects))[::-1]
+    shuffled = replace(effects, strength=strength)  # not in the order of the effects
+    explanation = replace(kinds["node"], features=table, effects=shuffled)
+    text = explanation.report(tmp_path / "why.md").read_text()
+    rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("|")][2:]
+    sizes = [abs(float(number.replace("−", "-"))) for _, number in rows]
+    assert sizes[:3] == [30.0, 10.0, 90.0]  # the target's own features first
+    found = sizes[3 : 3 + int(effects.significant.sum())]
+    assert found == sorted(found, reverse=True)
+
+
 def test_evidence_for_and_against_is_told_apart(kinds):
     explanation = kinds["node"]
     for_it, against = [
-        next(each for each in explanation.reason().split(". ") if each.endswith(ending))
-        for ending in ("speaks for class 2", "speaks against class 2")
+        next(
+            each.partition("; node")[0]
+            for each in explanation.reason().split(". ")
+            if ending in each
+        )
+        for ending in ("makes class 2 more likely", "makes class 2 less likely")
     ]
     for each in explanation.effects:
         if each.significant and each.low > 0:
@@ -151,7 +195,7 @@ def test_a_regression_has_no_class(kinds):
     assert "the predicted value averaged" in kinds["value"].reason()
     assert "away from the original ones on average" in kinds["values"].reason()
     for kind in ("value", "values"):
-        assert "speaks" not in kinds[kind].reason()
+        assert "likely" not in kinds[kind].reason()
         assert "class" not in kinds[kind].reason()
 
 
@@ -194,19 +238,43 @@ def test_the_targets_own_features_come_first(kinds, tmp_path):
     explanation = replace(kinds["node"], features=features_of(*rows))
     assert plain_sentences(explanation)[1] == (
         "Replacing “share_given” of node 14 lowers the probability of class 2 by 30.0 percentage "
-        "points (95% range 29.0 to 31.0), which speaks for class 2; replacing “count_in” of node "
-        "14 raises the probability of class 2 by 10.0 percentage points (95% range 9.0 to 11.0), "
-        "which speaks against class 2."
+        "points (95% range 29.0 to 31.0), so what is there now makes class 2 more likely; "
+        "replacing “count_in” of node 14 raises the probability of class 2 by 10.0 percentage "
+        "points (95% range 9.0 to 11.0), so what is there now makes class 2 less likely."
     )
     assert 3 <= len(plain_sentences(explanation)) <= 6
     table = explanation.report(tmp_path / "why.md").read_text()
-    assert r"| share\_given | −30.0 | −31.0 to −29.0 | for class 2 |" in table
+    assert r"| share\_given | −30.0 | −31.0 to −29.0 | more likely |" in table
     assert r"| share\_given of node 8 | −90.0 |" in table
     assert "when one node or feature is given other data." in table
     assert "| node or feature |" in table
     assert plain_sentences(kinds["node"])[1] == (
         "Replacing the data of node 14 itself makes no clear difference."
     )
+
+
+def test_the_values_of_the_targets_features_are_told(kinds, tmp_path):
+    """With the mean of all nodes or, for categories, the share of nodes with the same value."""
+    table = features_of((14, 0, -0.3, True), (14, 1, -0.2, True), (8, 2, -0.1, True))
+    nan = np.nan
+    table = replace(
+        table,
+        value=np.array([0.8333, 1.0, nan]),
+        mean=np.array([0.1234, nan, nan]),
+        share=np.array([nan, 0.0821, nan]),
+    )
+    explanation = replace(kinds["node"], features=table, feature_names=table.feature_names)
+    assert (
+        "Replacing “share_given” (0.833; mean of all nodes 0.123) of node 14 lowers"
+        in plain_sentences(explanation)[1]
+    )
+    assert "and “count_in” (1, as for 8.2% of all nodes) by 20.0" in plain_sentences(explanation)[1]
+    written = explanation.report(tmp_path / "why.md").read_text()
+    assert r"| share\_given (0.833) | −30.0 |" in written
+    assert "| weak of node 8 | −10.0 |" in written
+    assert '"share_given (0.833)"' in explanation.to_html()
+    explanation.save(tmp_path / "why.json")
+    assert Explanation.load(tmp_path / "why.json").reason() == explanation.reason()
 
 
 def plain_sentences(explanation):
@@ -314,4 +382,4 @@ def test_effects_too_small_to_matter_are_not_listed():
         "Replacing the data of any single node changes the probability of class 0 by less than 0.1 "
         "percentage points on average"
     ) in explanation.reason()
-    assert "speaks" not in explanation.reason()
+    assert "likely" not in explanation.reason()

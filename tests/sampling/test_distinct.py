@@ -7,6 +7,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GraphConv, global_add_pool
 
 from pgm_explainer import Edges, PGMExplainer, explain_graphs
+from pgm_explainer.sampling import distinct
 from pgm_explainer.sampling.distinct import _Distinct
 
 SIZES = (3, 5, 4)
@@ -58,6 +59,21 @@ def test_the_effects_are_those_of_one_call_for_each_sample(parts):
         assert one.effects.parts == other.effects.parts
         np.testing.assert_array_equal(one.effects.effect, other.effects.effect)
         np.testing.assert_array_equal(one.effects.log_p, other.effects.log_p)
+
+
+@pytest.mark.parametrize("parts", ["nodes", "edges", Edges("rewire")])
+@pytest.mark.parametrize("weak", [lambda values, places: 0, lambda values, places: values % 2])
+def test_different_samples_with_equal_keys_are_told_apart(parts, weak, monkeypatch):
+    model, graphs = Counting(), [*molecules()]
+    options = {**OPTIONS, "parts": parts}
+    expected = explain_graphs(model, graphs, **options)
+
+    def hashed(values, places):
+        return np.full(np.shape(places), weak(values, places)).astype(np.uint64)
+
+    monkeypatch.setattr(distinct, "hashed", hashed)
+    for one, other in zip(expected, explain_graphs(model, graphs, **options), strict=True):
+        np.testing.assert_array_equal(one.effects.effect, other.effects.effect)
 
 
 def test_a_graph_with_few_different_samples_needs_few_calls():

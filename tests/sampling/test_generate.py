@@ -25,7 +25,7 @@ from pgm_explainer.sampling import (
     draw_samples,
 )
 from pgm_explainer.sampling.generate import batch_size
-from pgm_explainer.sampling.parts import cells
+from pgm_explainer.sampling.parts import nodes as node_parts
 from pgm_explainer.sampling.randomness import Draws
 
 NUM_SAMPLES, PROBABILITY, SEED = 60, 0.3, 11
@@ -184,13 +184,13 @@ def test_the_table_does_not_depend_on_the_batches_nor_on_where_it_is_kept(
 def test_new_features_are_the_same_made_a_few_at_a_time(toy, perturbation, columns, monkeypatch):
     arguments = (toy.whole, toy.x, toy.edge_index, np.arange(16))
     codes, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
-    monkeypatch.setattr(cells, "_FLOATS_AT_ONCE", 7)
+    monkeypatch.setattr(node_parts, "_FLOATS_AT_ONCE", 7)
     again, _ = recorded_codes(*arguments, plan(perturbation, columns=columns))
     np.testing.assert_array_equal(again, codes)
 
 
 def test_a_users_own_perturbation_is_called_once_a_sample(toy, monkeypatch):
-    monkeypatch.setattr(cells, "_FLOATS_AT_ONCE", 1)
+    monkeypatch.setattr(node_parts, "_FLOATS_AT_ONCE", 1)
     called = []
 
     def shifted(x, rng):

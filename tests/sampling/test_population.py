@@ -98,3 +98,30 @@ def test_replacement_values_keep_type_and_range(dtype):
     mean = population.mean(np.arange(1000))
     assert mean.dtype == dtype
     assert (mean == x).all()
+
+
+def test_the_level_of_a_feature_is_its_value_and_how_usual_that_is():
+    rng = np.random.default_rng(0)
+    x = np.column_stack((rng.random(50), rng.integers(0, 2, 50), rng.integers(0, 5, 50)))
+    nodes, features = np.array([3, 3, 3, 8]), np.array([0, 1, 2, 1])
+    found = Population(x).levels(nodes, features)
+    assert found["value"].tolist() == x[nodes, features].tolist()
+    assert found["mean"] == pytest.approx(
+        [x[:, 0].mean(), np.nan, x[:, 2].mean(), np.nan], nan_ok=True
+    )
+    same = [(x[:, 1] == x[node, 1]).mean() for node in (3, 8)]
+    assert found["share"] == pytest.approx([np.nan, same[0], np.nan, same[1]], nan_ok=True)
+    assert x[3, 1] != x[8, 1]  # both values of a binary feature are tested
+    # Integers are categories, whose mean is none.
+    found = Population(x.astype(int), has_integers=True).levels(nodes[:3], features[:3])
+    assert np.isnan(found["mean"]).all()
+    whole = x.astype(int)
+    assert found["share"] == pytest.approx((whole == whole[3]).mean(axis=0))
+
+
+def test_levels_are_among_nodes_of_the_same_type():
+    x, kinds = np.array([[1.0], [3.0], [1.0], [0.0]]), np.array([0, 0, 1, 1])
+    found = Population(x, kinds).levels(np.array([1, 2]), np.array([0, 0]))
+    assert found["mean"] == pytest.approx([2.0, np.nan], nan_ok=True)
+    assert found["share"] == pytest.approx([np.nan, 0.5], nan_ok=True)
+    assert Population(np.ones((4, 6)), steps=2).levels(kinds, kinds) == {}

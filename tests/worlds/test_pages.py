@@ -1,4 +1,4 @@
-"""The pages on PyTorch Geometric and on inputs run as they stand."""
+"""The pages on PyTorch Geometric, molecules and inputs run as they stand."""
 
 import re
 import warnings
@@ -31,6 +31,23 @@ def test_the_page_on_pytorch_geometric(capsys, tmp_path, monkeypatch):
     assert names["explanation"].target == ("paper", 4)
     assert list(names["found"].pgm) == [5, 6]
     assert (tmp_path / "why-graph.png").stat().st_size > 0
+
+
+def test_the_page_on_molecules(capsys, tmp_path, monkeypatch):
+    for package in ("torch_geometric", "matplotlib", "pyarrow"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    names = run("molecules.md")
+    said = capsys.readouterr().out
+    assert "predicts class toxic for graph 0 (molecule 0)" in said
+    # The first molecule is toxic for its nitro group, the last three atoms.
+    nitro = set(names["first"].node_names[-3:])
+    assert set(names["explanation"].nodes[:2]) <= nitro
+    assert set(names["change"].parts) <= nitro
+    assert all(" → " in value for value in names["change"].values)
+    assert set(names["by_bonds"].effects[0].node) & nitro
+    assert names["by_groups"].effects[0].node == "nitro"
+    assert "Class toxic, " in said
 
 
 def test_the_page_on_inputs():

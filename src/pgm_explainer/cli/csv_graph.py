@@ -18,11 +18,18 @@ from .names import whole_number
 
 __all__ = ["read_csv_graph"]
 
+_ENDS = (
+    ("source", "src", "from", "sender", "payer", "start"),
+    ("target", "dst", "to", "receiver", "payee", "end", "destination"),
+)
+"""What the columns with the source and with the target of an edge may be called."""
+
 
 def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
     """Read a table of nodes (name, features …) and a table of edges (source, target, …).
 
-    A first line that does not fit is taken as a header, which names the features. Additional
+    A first line that does not fit is taken as a header, which names the features. Source and target
+    are found by their names in the header, or are the first two columns. Additional
     columns of the edges need a header that names the model input of each. If ``undirected``, each
     edge is added in both directions.
     """
@@ -44,7 +51,7 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray, list[str] 
         titles, lines = lines[0][1][1:], lines[1:]
     if not lines or len(lines[0][1]) < 2:
         raise FileError("each line must have a node's name and its features")
-    x = np.array([_numbers(cells[1:], line) for line, cells in lines])
+    x = np.array([_numbers(cells[1:], line, titles, 2) for line, cells in lines])
     names = [cells[0] for _, cells in lines]
     seen: set[str] = set()
     for line, cells in lines:
@@ -62,6 +69,8 @@ def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[
     lines = _lines(document)
     header: list[str] = []
     if not any(cell in numbers or cell.isdecimal() for cell in lines[0][1][:2]):
+        order = _source_first([cell.lower() for cell in lines[0][1]])
+        lines = [(line, [cells[at] for at in order]) for line, cells in lines]
         header, lines = lines[0][1], lines[1:]
     if lines and len(lines[0][1]) < 2:
         raise FileError("each line must have a source and a target")
@@ -72,9 +81,19 @@ def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[
         if unknown:
             raise FileError(f"line {line}: the node {unknown[0]!r} has no features")
     pairs = [[numbers[source], numbers[target]] for _, (source, target, *_rest) in lines]
-    columns = np.array([_numbers(cells[2:], line) for line, cells in lines]).T
+    columns = np.array([_numbers(cells[2:], line, header[2:], 3) for line, cells in lines]).T
     more = dict(zip(header[2:], columns.astype(np.float32), strict=True)) if lines else {}
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T, more
+
+
+def _source_first(header: Sequence[str]) -> list[int]:
+    """Return the order of columns in which the source and the target of an edge come first.
+
+    They are found by their names, and are the first two columns if they have other names.
+    """
+    ends = [[at for at, cell in enumerate(header) if cell in names] for names in _ENDS]
+    first = [found[0] for found in ends] if all(len(found) == 1 for found in ends) else []
+    return [*first, *(at for at in range(len(header)) if at not in first)]
 
 
 def _lines(document: bytes) -> list[tuple[int, list[str]]]:
@@ -96,14 +115,25 @@ def _lines(document: bytes) -> list[tuple[int, list[str]]]:
 
 def _are_numbers(cells: Sequence[str]) -> bool:
     try:
-        _numbers(cells, 0)
+        _numbers(cells, 0, None, 0)
     except FileError:
         return False
     return True
 
 
-def _numbers(cells: Sequence[str], line: int) -> list[float]:
+def _numbers(
+    cells: Sequence[str], line: int, titles: Sequence[str] | None, first: int
+) -> list[float]:
+    """Return cells as numbers; ``first`` is the number of their first column, from 1."""
+    found: list[float] = []
     try:
-        return [float(cell) for cell in cells]
-    except ValueError as error:  # its message names the cell
-        raise FileError(f"line {line}: {error}") from None
+        found.extend(map(float, cells))
+    except ValueError:  # the cells before it were read
+        at = len(found)
+        column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
+        what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
+        raise FileError(
+            f"line {line}, column {column}: {what}; leave the column out, or encode it (a column "
+            f"of 0 and 1 for each category)"
+        ) from None
+    return found

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, PGMExplainerWarning
 from .explainers import SOURCES, NamedExplainer, add_explainer
-from .outputs import (
-    add_report,
-    check_outputs,
-    check_reports,
-    print_json,
-    print_text,
-    write_outputs,
-    write_reports,
-)
+from .outputs import add_outputs, as_text_only, check_outputs, write_outputs
 from .targets import add_targets, named_targets
 
 if TYPE_CHECKING:
@@ -43,6 +34,8 @@ examples:
       --parts edges
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --report why.docx --report why.pdf
+  pgm-explainer explain --model mymodel:net --graph g.npz \\
+      --targets-file flagged.txt --report 'reports/{{target}}.docx'
   pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
       --task graph --json
 """
@@ -65,38 +58,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also say which features of the target and of the nodes of the network change it",
     )
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--output",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="write a file instead of printing text: .html (interactive), .json (can be loaded "
-        "again), .png, .pdf or .svg (one target only); repeatable",
-    )
-    add_report(output)
+    add_outputs(output)
     output.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Read the inputs, explain, and write or print the explanations."""
-    check_outputs(options.output, 1)
-    check_reports(options, 1)
+    check_outputs(options, 1)
     named = NamedExplainer.of(options)
     targets = _targets(options, named)
-    check_outputs(options.output, len(targets))
-    check_reports(options, len(targets))
-    as_text = not options.output and not options.report and not options.json
+    check_outputs(options, len(targets))
     with warnings.catch_warnings():
-        if as_text:  # the text includes the warnings
+        if as_text_only(options):  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
         explanations = _explain(named, targets, options.explain_features)
-    write_outputs(options.output, explanations)
-    write_reports(options, explanations)
-    if options.json:
-        print_json(explanations)
-    elif as_text:
-        print_text(explanations)
+    write_outputs(options, explanations)
 
 
 def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:

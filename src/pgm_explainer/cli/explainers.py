@@ -23,7 +23,8 @@ __all__ = ["SOURCES", "NamedExplainer", "add_explainer"]
 
 SOURCES = """\
 the model is one of
-  mymodel:net      the object 'net' of mymodel.py or of an installed module: a
+  mymodel:net      (or mymodel.py:net)
+                   the object 'net' of mymodel.py or of an installed module: a
                    PyTorch module, a function of features, or an explainer
                    (which includes a graph and settings); or a class or
                    function without arguments that returns one of these.
@@ -112,8 +113,9 @@ class NamedExplainer:
         return cls(**{each.name: getattr(options, each.name) for each in fields(cls)})
 
     def __reduce__(self) -> tuple[type[NamedExplainer], tuple[Any, ...]]:
-        is_file = self.model is not None and isfile(self.model)
-        model = str(Path(self.model or "").absolute()) if is_file else self.model
+        model, (file, *_) = self.model, (self.model or "").split(":", 1)
+        if model and isfile(file):  # a program, or a module as mymodel.py:net
+            model = str(Path(model).absolute())
         others = [getattr(self, each.name) for each in fields(self)[1:]]
         # Another process may have another working directory.
         return NamedExplainer, (
@@ -205,6 +207,8 @@ def _without_names(
     """Return an explainer by numbers, the names of its nodes if they have any, and node types."""
     if explainer.types is not None:  # its names keep their types
         return explainer, names, explainer.types
+    if explainer.offsets is not None:  # each graph has names of its own
+        return explainer, None, None
     if names is None and explainer.names:
         names = explainer.names.of(range(explainer.graph.num_nodes))
     return explainer.unnamed(), names, None

@@ -8,7 +8,8 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import isfile
+from difflib import get_close_matches
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)  # as "python -m" does, and for what they import later
+    if module.endswith(".py"):
+        place = f"{_importable(Path(module))}:{attribute}"
     found = load_attribute(place)
     model = _made(found, place)
     if weights is None and isinstance(found, type) and _has_weights(model):
@@ -82,6 +85,19 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
             raise InputError(f"--weights needs a PyTorch module, but {place} is {model!r:.60}")
         load_weights(model, weights, trust)
     return model
+
+
+def _importable(file: Path) -> str:
+    """Return the name of the module in a file, whose folder is searched for modules from now on."""
+    if not isfile(file):
+        there = [each.name for each in file.parent.glob("*.py")] if isdir(file.parent) else []
+        close = get_close_matches(file.name, there, n=3) or there[:3]
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise InputError(f"--model: there is no file {file}{hint}")
+    folder = str(file.parent.absolute())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return file.stem
 
 
 def _made(found: Any, place: str) -> Any:
@@ -151,8 +167,22 @@ def read_folder(path: Path) -> GraphInput:
                 f"{file} has the array {other[0]!r}; a file of many has only x and edge_index: "
                 f"save a list of Data objects with torch.save instead"
             )
-    pairs = [(graph.x, graph.edge_index) for graph in graphs]
+    pairs = [_Pair.of(graph, file.stem) for graph, file in zip(graphs, files, strict=True)]
     return GraphInput(pairs, feature_names=graphs[0].feature_names)
+
+
+class _Pair(tuple[Any, Any]):
+    """The features and edges of one of many graphs, with its title and the names of its nodes."""
+
+    title: str
+    node_names: list[str] | None
+
+    @classmethod
+    def of(cls, graph: GraphInput, title: str) -> _Pair:
+        pair = cls((graph.x, graph.edge_index))
+        pair.title = title
+        pair.node_names = None if graph.names is None else list(map(str, graph.names))
+        return pair
 
 
 def _npz(path: Path) -> GraphInput:

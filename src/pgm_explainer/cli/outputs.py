@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,54 +14,40 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file, write_figure
+from .names import spelled
+from .saved import called
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = [
-    "add_report",
-    "check_outputs",
-    "check_reports",
-    "print_json",
-    "print_text",
-    "write_outputs",
-    "write_reports",
-]
+__all__ = ["add_outputs", "as_text_only", "check_outputs", "write_outputs"]
 
 _DOTS_PER_INCH = 150
+_EACH = "{target}"
+"""What a path has instead of the name of each target, for one file per target."""
+_UNSAFE = re.compile(r"[^\w.,=+@ -]|^[.\s]+|[.\s]+$")
+_LONGEST = 100
 
 
-def check_outputs(paths: Sequence[Path], count: int) -> None:
-    """Check the output files before any work is done.
-
-    Raises:
-        InputError: a file has an unknown extension, no folder, or cannot hold several explanations.
-    """
-    for path in paths:
-        if path.suffix not in _WRITERS:
-            raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
-        _check_folder(path)
-        if count > 1 and _WRITERS[path.suffix] is _picture:
-            raise InputError(
-                f"{path}: a picture shows one explanation, not {count}; give one target, or write "
-                f".html or .json"
-            )
-
-
-def _check_folder(path: Path) -> None:
-    if not isdir(path.parent):
-        raise InputError(f"{path}: there is no folder {path.parent}")
-
-
-def add_report(parser: argparse._ActionsContainer) -> None:
-    """Add the options of a report."""
+def add_outputs(parser: argparse._ActionsContainer) -> None:
+    """Add the options for files, which :func:`check_outputs` and :func:`write_outputs` take."""
+    parser.add_argument(
+        "--output",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write a file instead of printing text: .html (interactive), .json (can be loaded "
+        "again), .png, .pdf or .svg; with {target} in its name, one for each target; repeatable",
+    )
     parser.add_argument(
         "--report",
         type=Path,
         action="append",
         default=[],
         metavar="PATH",
-        help="write the reason on one page, for one target: .md, .html, .docx or .pdf; repeatable",
+        help="write the reason on one page: .md, .html, .docx or .pdf; with {target} in its name, "
+        "one for each target; repeatable",
     )
     parser.add_argument(
         "--audience",
@@ -76,34 +63,82 @@ def add_report(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def check_reports(options: argparse.Namespace, count: int) -> None:
-    """Check the options of a report before any work is done.
+def as_text_only(options: argparse.Namespace) -> bool:
+    """Return whether explanations are printed as text, and nothing else is wanted."""
+    return not (options.output or options.report or options.json)
+
+
+def check_outputs(options: argparse.Namespace, count: int) -> None:
+    """Check the options of :func:`add_outputs` before any work is done.
 
     Raises:
-        InputError: an extension, the audience or a template is unknown, there is no such folder, or
-            a report would be about several explanations.
+        InputError: a file has an unknown extension, no folder, or cannot hold ``count``
+            explanations; or the audience or a template is unknown.
         FileError: the templates cannot be read.
     """
     from ..report.document import check_report
     from ..report.templates import templates_for
 
+    for path in options.output:
+        if path.suffix not in _WRITERS:
+            raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
+        one = "a picture shows" if _WRITERS[path.suffix] is _picture else ""
+        _check_path(path, count, one, ", or write .html or .json")
     for path in options.report:
         check_report(path)
-        _check_folder(path)
-        if count > 1:
-            raise InputError(
-                f"{path}: a report is about one explanation, not {count}; give one target"
-            )
+        _check_path(path, count, "a report is about")
     if options.templates is not None and not options.report:
         raise InputError("--templates needs --report")
     templates_for(options.audience, _templates(options))
 
 
-def write_reports(options: argparse.Namespace, explanations: Sequence[Explanation]) -> None:
-    """Write a report of the one explanation to each file, and say so."""
+def _check_path(path: Path, count: int, one: str, instead: str = "") -> None:
+    """Check the folder of a file and, if ``one`` says that it holds one, the number of targets."""
+    if not isdir(path.parent):
+        raise InputError(f"{path}: there is no folder {path.parent}")
+    if one and count > 1 and _EACH not in path.name:
+        each = path.with_name(f"{path.stem}-{_EACH}{path.suffix}")
+        raise InputError(
+            f"{path}: {one} one explanation, not {count}; give one target, or a name with {_EACH} "
+            f"for one file each, such as '{each}'{instead}"
+        )
+
+
+def write_outputs(options: argparse.Namespace, explanations: Sequence[Explanation]) -> None:
+    """Write the explanations to the wanted files and say so, and print what is wanted."""
+    for path in options.output:
+        for place, some in _files(path, explanations):
+            _WRITERS[place.suffix](place, some)
+            number = "1 explanation" if len(some) == 1 else f"{len(some)} explanations"
+            print(f"pgm-explainer: {number} written to {place}", file=sys.stderr)
     for path in options.report:
-        explanations[0].report(path, options.audience, _templates(options))
-        print(f"pgm-explainer: report written to {path}", file=sys.stderr)
+        for place, (one, *_) in _files(path, explanations):
+            one.report(place, options.audience, _templates(options))
+            print(f"pgm-explainer: report written to {place}", file=sys.stderr)
+    if options.json:
+        _print_json(explanations)
+    elif as_text_only(options):
+        print(f"\n\n{'-' * 88}\n\n".join(str(each) for each in explanations))
+
+
+def _files(
+    path: Path, explanations: Sequence[Explanation]
+) -> Iterator[tuple[Path, Sequence[Explanation]]]:
+    """Yield each file to write with its explanations; equal names of files get a number."""
+    if _EACH not in path.name:
+        yield path, explanations
+        return
+    seen: dict[str, int] = {}
+    for each in explanations:
+        name = path.name.replace(_EACH, _file_name(each))
+        seen[name.lower()] = again = seen.get(name.lower(), 0) + 1
+        place = path.with_name(name)
+        yield (place if again == 1 else place.with_stem(f"{place.stem}-{again}")), [each]
+
+
+def _file_name(explanation: Explanation) -> str:
+    """Return what a target is called in the name of a file."""
+    return _UNSAFE.sub("_", spelled(called(explanation)))[:_LONGEST] or "_"
 
 
 def _templates(options: argparse.Namespace) -> Any:
@@ -114,25 +149,12 @@ def _templates(options: argparse.Namespace) -> Any:
     )
 
 
-def write_outputs(paths: Sequence[Path], explanations: Sequence[Explanation]) -> None:
-    """Write the explanations to each file, in the format of its extension, and report it."""
-    number = "1 explanation" if len(explanations) == 1 else f"{len(explanations)} explanations"
-    for path in paths:
-        _WRITERS[path.suffix](path, explanations)
-        print(f"pgm-explainer: {number} written to {path}", file=sys.stderr)
-
-
-def print_json(explanations: Sequence[Explanation]) -> None:
+def _print_json(explanations: Sequence[Explanation]) -> None:
     """Print one explanation, or a list of them, as JSON."""
     from ..io import explanation_to_dict
 
     documents = [explanation_to_dict(each) for each in explanations]
     print(json.dumps(documents[0] if len(documents) == 1 else documents, allow_nan=False))
-
-
-def print_text(explanations: Sequence[Explanation]) -> None:
-    """Print the explanations as text, separated by lines."""
-    print(f"\n\n{'-' * 88}\n\n".join(str(each) for each in explanations))
 
 
 def _page(path: Path, explanations: Sequence[Explanation]) -> None:
@@ -151,7 +173,11 @@ def _document(path: Path, explanations: Sequence[Explanation]) -> None:
 
 
 def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
-    write_figure(path, explanations[0].plot(), _DOTS_PER_INCH)
+    import matplotlib.pyplot as plt
+
+    figure = explanations[0].plot()
+    write_figure(path, figure, _DOTS_PER_INCH)
+    plt.close(figure)
 
 
 _WRITERS: dict[str, Callable[[Path, Sequence[Explanation]], None]] = {

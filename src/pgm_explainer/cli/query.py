@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, PGMExplainerWarning, QueryError
 from .names import find, some, spelled
-from .saved import add_file, chosen
+from .saved import add_file, called, chosen
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
     if len(explanations) != 1:
         raise InputError(
             f"{options.file} contains {len(explanations)} explanations; choose one with --target: "
-            f"{some([spelled(each.target) for each in explanations])}"
+            f"{some([spelled(called(each)) for each in explanations])}"
         )
     explanation = explanations[0]
     before = explanation.query()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..sampling import VariableId
 
-__all__ = ["add_file", "chosen"]
+__all__ = ["add_file", "called", "chosen"]
 
 _MOST_AT_ONCE = 1000
 
@@ -41,9 +41,15 @@ def chosen(options: argparse.Namespace) -> list[Explanation]:
     explanations = load_explanations(options.file)
     if options.target is None:
         return explanations
-    targets = [each.target for each in explanations]
+    targets = [called(each) for each in explanations]
     target = find(options.target, targets, f"explanation in {options.file} of")
     return [explanations[targets.index(target)]]
+
+
+def called(explanation: Explanation) -> VariableId:
+    """Return what a user calls the target; of many graphs, its position."""
+    position = explanation.position
+    return explanation.target if position is None else position
 
 
 def _of_data_set(folder: Path, target: str | None) -> list[Explanation]:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import argparse
 from os.path import isdir
-from pathlib import Path
 
 from ..errors import InputError
-from .outputs import (
-    add_report,
-    check_outputs,
-    check_reports,
-    print_json,
-    print_text,
-    write_outputs,
-    write_reports,
-)
+from .outputs import add_outputs, as_text_only, check_outputs, write_outputs
 from .saved import add_file, chosen
 
 __all__ = ["SUMMARY", "configure", "run"]
@@ -37,27 +28,19 @@ examples:
   pgm-explainer show many.json --output why.html           an interactive page
   pgm-explainer show why.json --output why.png             a picture
   pgm-explainer show why.json --report why.docx            the reason on one page
+  pgm-explainer show many.json --report '{target}.docx'    one page for each
   pgm-explainer show why.json --json | jq .held            as JSON
   pgm-explainer show explanations                          overview of a data set
   pgm-explainer show explanations --target 304 --output why.html
 """
     add_file(parser)
-    parser.add_argument(
-        "--output",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="write a file instead of printing text: .html, .json, .png, .pdf or .svg; repeatable",
-    )
-    add_report(parser)
+    add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Load the explanations, and write or print them."""
-    check_reports(options, 1)
-    whole = options.target is None and not any((options.output, options.report, options.json))
-    if whole and isdir(options.file):
+    check_outputs(options, 1)
+    if options.target is None and as_text_only(options) and isdir(options.file):
         from ..dataset import ExplanationDataset
 
         print(ExplanationDataset(options.file).overview())
@@ -65,11 +48,5 @@ def run(options: argparse.Namespace) -> None:
     explanations = chosen(options)
     if not explanations:
         raise InputError(f"{options.file} contains no explanations")
-    check_outputs(options.output, len(explanations))
-    check_reports(options, len(explanations))
-    write_outputs(options.output, explanations)
-    write_reports(options, explanations)
-    if options.json:
-        print_json(explanations)
-    elif not options.output and not options.report:
-        print_text(explanations)
+    check_outputs(options, len(explanations))
+    write_outputs(options, explanations)

@@ -18,7 +18,7 @@ from ..explainer import PGMExplainer
 from ..explanation.formats.settings_file import settings_to_dict
 from ..limits import SHOWN
 from ..settings import CHOICES
-from ..versions import current_versions
+from ..versions import __version__
 from .identity import NoIdentityError, digest, identity
 
 __all__ = ["check_unchanged", "fingerprint"]
@@ -48,7 +48,7 @@ def fingerprint(
     offsets = explainer.offsets
     graphs = {} if offsets is None else {"graphs": digest([("offsets", offsets)])}
     return {
-        "program": current_versions()["pgm_explainer"],
+        "program": __version__,
         "model": _model(explainer, targets),
         "edges": digest([("edge_index", edges)]),
         **graphs,

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..arrays import check_whole_number
+from ..arrays import check_flag, check_optional_flag, check_whole_number
 from ..engines import Engine, Lost, as_engine
 from ..errors import InputError, JobError, PGMExplainerError
 from ..explainer import PGMExplainer
@@ -98,11 +98,9 @@ def explain_dataset(
     check_pyarrow()
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
-    for name, value in (("with_features", with_features), ("retry_failed", retry_failed)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} must be True or False, not {value!r}")
-    if progress is not None and not isinstance(progress, bool):
-        raise InputError(f"progress must be True, False or None, not {progress!r}")
+    check_flag(with_features, "with_features")
+    check_flag(retry_failed, "retry_failed")
+    check_optional_flag(progress, "progress")
     on, recipe = as_engine(engine), Recipe(explainer)
     made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
     if with_features:
@@ -110,7 +108,8 @@ def explain_dataset(
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
-    if names is None and made.types is None and recipe.named.names:
+    many = made.offsets is not None  # whose names are in the explanations
+    if names is None and made.types is None and recipe.named.names and not many:
         names = recipe.named.names.of(range(made.graph.num_nodes))
     called = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)

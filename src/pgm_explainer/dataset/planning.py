@@ -15,7 +15,7 @@ from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..graph import Graph
-from ..querying import numbered
+from ..querying import listed, numbered
 from ..sampling import VariableId
 
 __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
@@ -42,7 +42,7 @@ def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntA
         return np.arange(count)
     if isinstance(targets, str):
         raise InputError(f"targets must be a list of targets, not {targets!r}")
-    array = _as_numbers(targets, explainer, count)
+    array = _as_numbers(listed(targets, count, task), explainer)
     width = (2,) if task == "edge" else ()
     if array.dtype.kind not in "iu" or array.shape[1:] != width or array.ndim != 1 + len(width):
         wanted = "pairs of nodes, [T, 2]" if width else f"{task} numbers, [T]"
@@ -61,27 +61,18 @@ def _count(explainer: PGMExplainer) -> int | None:
     return None if explainer.offsets is None else len(explainer.offsets) - 1
 
 
-def _as_numbers(targets: Any, explainer: PGMExplainer, count: int) -> NDArray[Any]:
-    if hasattr(targets, "shape"):
-        array = as_array(targets, "targets")
-        is_mask = array.dtype == bool and array.shape == (count,)
-        if explainer.settings.model.task == "edge" and array.ndim == 2 and len(array) == 2:
-            return array.T  # a pair in each column, as in explain_many
-        return np.flatnonzero(array) if is_mask else array
-    listed = as_list(targets)
-    if listed is None:
-        raise InputError(f"targets must be a list of targets, not {targets!r}")
+def _as_numbers(targets: list[Any], explainer: PGMExplainer) -> NDArray[Any]:
     if explainer.types is not None:  # a target may then be given with its type: ("author", 5)
-        listed = [
+        targets = [
             explainer.types.number(each) - explainer.predicted.start
             if isinstance(each, (str, tuple))
             else each
-            for each in listed
+            for each in targets
         ]
     elif explainer.names:
         task = explainer.settings.model.task
-        listed = [numbered(each, task, explainer.names, None) for each in listed]
-    return as_array(listed if listed else np.empty(0, np.int64), "targets")
+        targets = [numbered(each, task, explainer.names, None) for each in targets]
+    return as_array(targets if targets else np.empty(0, np.int64), "targets")
 
 
 def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str | int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,20 @@ def load_attribute(place: str) -> Any:
     try:
         found: Any = importlib.import_module(module)
     except Exception as error:  # user code may raise anything
+        files = [each.stem for each in Path.cwd().glob("*.py")]
         raise InputError(
             f"importing {module} failed with {type(error).__name__}: {error}; it must be "
-            f"importable from {Path.cwd()}"
+            f"importable from {Path.cwd()}{_similar(module, files)}"
         ) from error
     for name in attribute.split("."):
         if not hasattr(found, name):
-            raise InputError(f"{module} has no attribute {attribute!r}")
+            known = [each for each in dir(found) if not each.startswith("_")]
+            raise InputError(f"{module} has no attribute {attribute!r}{_similar(name, known)}")
         found = getattr(found, name)
     return found
+
+
+def _similar(name: str, known: Sequence[str]) -> str:
+    """Return a hint at names that a user may have meant instead."""
+    close = [each for each in get_close_matches(name, known, n=3) if each != name]
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -107,6 +107,7 @@ def row_of(
     explanation: Explanation,
     keep: int,
     types: Sequence[str | None] | None = None,
+    names: Sequence[Any] | None = None,
 ) -> Row:
     """Return the row of an explanation, with the first ``keep`` of its ranking and effects.
 
@@ -114,6 +115,7 @@ def row_of(
 
     Args:
         types: the type of each node, for one of many graphs.
+        names: the names of its nodes, if they have any; other names are stored with the job.
     """
     ranked = {each.node: each for each in explanation.ranking if each.selected}
     chosen = [ranked[node] for node in explanation.nodes]
@@ -141,7 +143,9 @@ def row_of(
         "network": None if network is None else network.factorisation,
         "warnings": list(explanation.warnings),
         "settings": json.dumps(settings_to_dict(explanation.settings)),
-        "explanation": json.dumps(explanation_to_dict(kept), allow_nan=False),
+        "explanation": json.dumps(
+            explanation_to_dict(kept if names is None else kept.named(names)), allow_nan=False
+        ),
     }
 
 

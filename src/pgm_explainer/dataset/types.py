@@ -16,16 +16,14 @@ __all__ = ["label_from_text", "label_to_text", "node_types", "type_of"]
 def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
     """Return the type of each node of one of many graphs; None for nodes of a single graph.
 
-    A node with one-hot features has the type of its only column that is not 0, such as
-    ``"type 3"``. Other nodes have none.
+    A node with one-hot features has the type of its only column that is not 0: the name of this
+    feature or, without names, ``"type 3"``. Other nodes have none.
     """
     offsets = explainer.offsets
     if offsets is None:
         return None
-    x = explainer.population.x[offsets[target] : offsets[target + 1]]
-    one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
-    columns = x.argmax(axis=1).tolist()
-    return [f"type {column}" if one_hot[at] else None for at, column in enumerate(columns)]
+    population = explainer.population
+    return population.types(population.x[offsets[target] : offsets[target + 1]])
 
 
 def type_of(label: Any, types: Sequence[str | None]) -> str | None:

@@ -120,7 +120,8 @@ class ExplainPieces:
         made = self.recipe.explainer
         execution = replace(made.execution, max_memory=self.max_memory, progress=self.progress)
         explainer = made.within(execution)
-        return _Explaining(explainer, self.keep, self.with_features)
+        names = self.recipe.named.names.labels if made.offsets is not None else None
+        return _Explaining(explainer, self.keep, self.with_features, names)
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ class _Explaining:
     explainer: PGMExplainer
     keep: int
     with_features: bool
+    names: Any = None
+    """The names of the nodes of many graphs, if they have any."""
 
     def __call__(self, piece: Piece) -> PieceDone:
         started = time.perf_counter()
@@ -163,4 +166,7 @@ class _Explaining:
             return [failed_row(group[0], f"{type(error).__name__}: {error}")]
 
     def _row(self, target: Any, explanation: Any) -> Row:
-        return row_of(target, explanation, self.keep, node_types(self.explainer, target))
+        offsets, names = self.explainer.offsets, self.names
+        if offsets is not None and names is not None:
+            names = names[offsets[target] : offsets[target + 1]]
+        return row_of(target, explanation, self.keep, node_types(self.explainer, target), names)

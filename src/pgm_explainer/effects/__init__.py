@@ -1,7 +1,7 @@
 """The effect of perturbing each node on a prediction, estimated from the samples of step 1."""
 
-from .estimate import EffectProblem, estimate_effects
-from .table import EFFECT_COLUMNS, STAGES, Effect, Effects, PairEffect, agree, are_precise, margin
+from .estimate import STAGES, EffectProblem, are_precise, estimate_effects, margin, sample_stages
+from .table import EFFECT_COLUMNS, Effect, Effects, PairEffect, agree
 
 __all__ = [
     "EFFECT_COLUMNS",
@@ -14,4 +14,5 @@ __all__ = [
     "are_precise",
     "estimate_effects",
     "margin",
+    "sample_stages",
 ]

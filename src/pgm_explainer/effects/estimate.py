@@ -1,4 +1,4 @@
-"""Estimation of the effects of perturbing each node, from the samples of step 1."""
+"""Estimation of the effects of perturbing each node, and whether they are precise."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray
-from ..sampling import Outcome, SampleTable
+from ..arrays import IntArray, check_name
+from ..sampling import Outcome, SampleTable, check_samples
 from ..significance import SignificanceConfig
 from .designs import PerturbedSamples
-from .intervals import interval_sides
 from .pairs import Candidates, pair_effects
-from .randomization import atoms, log_tails, normal_log_p, outcome_log_tails
+from .randomization import atoms, interval_sides, log_tails, normal_log_p, outcome_log_tails
 from .regression import Cells, StackedFits, fit_all
 from .strengths import strengths
 from .table import Effects, PairEffect
 
-__all__ = ["EffectProblem", "estimate_effects"]
+__all__ = ["STAGES", "EffectProblem", "are_precise", "estimate_effects", "margin", "sample_stages"]
 
 Vector = NDArray[np.float64]
+
+STAGES = (500, 1000, 2000, 4000, 8000)
+"""The numbers of samples that ``num_samples="auto"`` tries, in order."""
+_LEADING = 5
+_SHARE = 0.2
+_POINT = 0.01
 
 _IN_QUESTION = 2.0
 """Below this z-score no effect is significant, and the p-value of a normal test is good enough."""
@@ -46,7 +51,7 @@ def estimate_effects(
     """Estimate the effects on some predictions from one set of samples.
 
     *Effects* are the coefficients of a least-squares fit of the change of the prediction. Their
-    intervals invert a randomisation test (:mod:`.intervals`). *Movements* are the coefficients of a
+    intervals invert a randomisation test. *Movements* are the coefficients of a
     second fit, of the squared ranks of the absolute changes, so that a few large changes do not
     dominate. *Strengths* combine them with effects and sizes of changes (:mod:`.strengths`).
     *P-values* are those of a randomisation test (:mod:`.randomization`). The fit with the larger
@@ -221,3 +226,28 @@ def _log_p_values(
         outcomes -= (its * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)
+
+
+def sample_stages(num_samples: int | str) -> tuple[int, ...]:
+    """Return the numbers of samples to try in order: one, or several for ``auto``."""
+    if isinstance(num_samples, str):
+        check_name(num_samples, "num_samples", ("auto",))
+        return STAGES
+    return (check_samples(num_samples),)
+
+
+def margin(effects: Effects) -> float:
+    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
+    widths = (effects.high - effects.low)[:_LEADING]
+    return float(widths.max(initial=0.0)) / 2
+
+
+def are_precise(effects: Effects, are_probabilities: bool) -> bool:
+    """Return whether the five strongest effects are known precisely.
+
+    Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
+    one percentage point is always small enough.
+    """
+    strongest = float(np.max(abs(effects.effect), initial=0.0))
+    enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)
+    return margin(effects) <= enough

@@ -1,4 +1,4 @@
-"""The table of the effects of all candidates on a prediction, and how precise they are."""
+"""The table of the effects of all candidates on a prediction."""
 
 from __future__ import annotations
 
@@ -8,32 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, as_array, is_number
-from ..errors import InputError
+from ..arrays import IntArray, as_array
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
 
 __all__ = [
     "EFFECT_COLUMNS",
-    "STAGES",
     "Effect",
     "Effects",
     "PairEffect",
     "agree",
-    "are_precise",
-    "margin",
 ]
 
 EFFECT_COLUMNS = ("nodes", "effect", "low", "high", "strength", "log_p", "significant")
 
 _ROUNDING = 1e-4
-
-STAGES = (500, 1000, 2000, 4000, 8000)
-"""The numbers of samples that ``num_samples="auto"`` tries, in order."""
-_LEADING = 5
-_SHARE = 0.2
-_POINT = 0.01
 
 
 @dataclass(frozen=True)
@@ -109,23 +99,6 @@ class Effects(NodeTable[Effect]):
     column_names: ClassVar = EFFECT_COLUMNS
     row_type: ClassVar = Effect
 
-    def scaled(self, factor: float) -> Effects:
-        """Return the same effects in another unit."""
-        if not is_number(factor):
-            raise InputError(f"factor must be a finite number, not {factor!r}")
-        pairs = [
-            replace(
-                pair,
-                **{
-                    name: factor * getattr(pair, name)
-                    for name in ("joint", "excess", "low", "high")
-                },
-            )
-            for pair in self.pairs
-        ]
-        columns = {name: factor * getattr(self, name) for name in ("effect", "low", "high")}
-        return replace(self, **columns, pairs=tuple(pairs))
-
     def keeping(self, *nodes: IntArray) -> Effects:
         """Return the effects of these nodes, and the pairs among them."""
         wanted = [as_array(each, "nodes").ravel() for each in nodes]
@@ -170,20 +143,3 @@ def agree(one: Any, two: Any, *keys: str) -> bool:
         np.allclose(*pair(name), _ROUNDING, _ROUNDING * abs(getattr(one, name)).max(initial=0.0))
         for name in EFFECT_COLUMNS[1:-1]
     )
-
-
-def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
-    widths = (effects.high - effects.low)[:_LEADING]
-    return float(widths.max(initial=0.0)) / 2
-
-
-def are_precise(effects: Effects, are_probabilities: bool) -> bool:
-    """Return whether the five strongest effects are known precisely.
-
-    Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
-    one percentage point is always small enough.
-    """
-    strongest = float(np.max(abs(effects.effect), initial=0.0))
-    enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)
-    return margin(effects) <= enough

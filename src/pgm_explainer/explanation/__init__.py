@@ -1,9 +1,9 @@
 """The result: an explanation, and the JSON files it is saved in."""
 
+from .conversions import of_node, of_one_graph, renamed, shifted
 from .explanation import Explanation
 from .feature_effects import FEATURE_COLUMNS, FeatureEffect, FeatureEffects
 from .minimal_set import MinimalSet
-from .one_graph import of_one_graph, shifted
 
 __all__ = [
     "FEATURE_COLUMNS",
@@ -11,6 +11,8 @@ __all__ = [
     "FeatureEffect",
     "FeatureEffects",
     "MinimalSet",
+    "of_node",
     "of_one_graph",
+    "renamed",
     "shifted",
 ]

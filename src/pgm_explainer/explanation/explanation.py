@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ from ..report.facts import thin_support
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
-from ..variables import GRAPH, VariableId, is_edge
-from ..versions import current_versions
+from ..variables import VariableId, is_edge
+from ..versions import CURRENT_VERSIONS
+from .conversions import renamed
 from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
     from .minimal_set import MinimalSet, Searcher
 
-__all__ = ["Explanation", "target_of"]
+__all__ = ["Explanation"]
+
+_NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,6 +84,7 @@ class Explanation(Shown):
         feature_names: the names of the feature columns; empty if they have none. In a graph with
             several node types, a mapping from each type to its names; see :meth:`feature_name`.
         position: of one of many graphs, its position among them; else None.
+        title: of one of many graphs, what it is called; empty if it has no name.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
@@ -101,15 +105,16 @@ class Explanation(Shown):
     settings: Settings
     warnings: tuple[str, ...] = ()
     graph: Graph | Subgraph | None = field(default=None, repr=False)
-    ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
-    versions: Mapping[str, str] = field(default_factory=current_versions, repr=False)
-    node_classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    ends: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
+    versions: Mapping[str, str] = field(default_factory=CURRENT_VERSIONS.copy, repr=False)
+    node_classes: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
     names: NodeNames = field(default_factory=NodeNames, repr=False)
     part_labels: Mapping[int, VariableId] = field(default_factory=dict, repr=False)
-    area: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    area: IntArray = field(default_factory=_NO_NODES.copy, repr=False)
     source: tuple[Searcher, VariableId] | None = field(default=None, repr=False)
     part_members: Mapping[int, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     position: int | None = field(default=None, repr=False)
+    title: str = field(default="", repr=False)
     feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
 
@@ -294,38 +299,7 @@ class Explanation(Shown):
             raise
         except Exception as error:  # a collection of the caller may raise anything
             raise InputError(f"names cannot be read: {type(error).__name__}: {error}") from None
-        return self.renamed(labels, self.names.typed)
-
-    def renamed(self, labels: Any, typed: bool) -> Explanation:
-        """Return the same explanation with names by node index.
-
-        Args:
-            typed: whether each name is a pair of a node type and a name.
-        """
-        new = NodeNames.read(labels, self.around.tolist(), typed)
-        if self.part_labels:
-            new = new.with_parts(self.part_labels, target_of(self.task, self.ends, new))
-        target = target_of(self.task, self.ends, new)
-        network = self.network
-        if network is not None:
-            others = [node for node in network.nodes if node != self.target]
-            renaming = {node: new[self.names.index(node)] for node in others}
-            network = network.renamed({**renaming, self.target: target})
-        return replace(
-            self,
-            target=target,
-            network=network,
-            ranking=replace(self.ranking, names=new),
-            effects=replace(self.effects, names=new),
-            features=None if self.features is None else replace(self.features, names=new),
-            names=new,
-        )
-
-    def of_node(self) -> Explanation:
-        """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
-        (node,) = self.ends.tolist()
-        network = None if self.network is None else self.network.renamed({self.target: node})
-        return replace(self, target=node, network=network)
+        return renamed(self, labels, self.names.typed)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
@@ -383,8 +357,9 @@ class Explanation(Shown):
     def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
         """Return why the model predicts this, in three to six sentences with their numbers.
 
-        They say what is predicted, which parts speak for it and which against it (the target's own
-        features first, if they were explained), what was tried, and how sure this is.
+        They say what is predicted, which parts make it more likely and which less likely (the
+        target's own features first, if they were explained, with their values), what was tried,
+        and how sure this is.
 
         Args:
             audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
@@ -432,7 +407,7 @@ class Explanation(Shown):
                 ``"ranking"`` (each candidate's p-value, with the significance threshold).
             options: ``figsize`` (width and height in inches), ``font_size`` (in points), and ``ax``
                 (axes of matplotlib to draw into; not for both). A small plot, such as one column
-                of a paper (``figsize=(3.3, 2.5), font_size=8``), shows fewer bars and shorter
+                of a paper (``figsize=(3.3, 2.5)``), has smaller text, fewer bars and shorter
                 names. ``max_shown``, the maximum number of nodes or bars to draw (not for the
                 network). For the neighbourhood of a molecule, ``molecule`` (SMILES or an RDKit
                 molecule whose atoms are the nodes, in order) draws it with RDKit, and ``atoms`` (a
@@ -496,7 +471,11 @@ class Explanation(Shown):
         return to_html(self, path)
 
     def __repr__(self) -> str:
-        return f"Explanation(target={self.target!r}, nodes={self.nodes}, held={self.held:.3f})"
+        graph = "" if self.position is None else f", position={self.position}"
+        graph += f", title={self.title!r}" if self.title else ""
+        return (
+            f"Explanation(target={self.target!r}{graph}, nodes={self.nodes}, held={self.held:.3f})"
+        )
 
     def _repr_html_(self) -> str:
         from ..report.notebook import to_notebook_html
@@ -529,9 +508,3 @@ class Explanation(Shown):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
-    """Return the label of a target, given the indices of its nodes."""
-    named = names.of(ends.tolist())
-    return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-__all__ = ["FEATURE_COLUMNS", "FeatureEffect", "FeatureEffects"]
+__all__ = ["FEATURE_COLUMNS", "FEATURE_LEVELS", "FeatureEffect", "FeatureEffects"]
 
 _NUMBERS = ("effect", "low", "high", "strength", "log_p", "significant")
-FEATURE_COLUMNS = ("nodes", "features", *_NUMBERS)
+FEATURE_LEVELS = ("value", "mean", "share")
+"""The columns about the value of a feature."""
+FEATURE_COLUMNS = ("nodes", "features", *_NUMBERS, *FEATURE_LEVELS)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class FeatureEffect(TestedRow):
     strength: float
     log_p: float
     significant: bool
+    value: float
+    mean: float
+    share: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +61,11 @@ class FeatureEffects(NodeTable[FeatureEffect]):
         strength: the size of the change in either direction, relative to the strongest feature.
         log_p: natural logarithm of the p-value of the null hypothesis that there is no effect.
         significant: whether the effect is significant, after any correction for multiple testing.
+        value: the value of this feature of this node; NaN if it is not known, or if there are
+            several time steps.
+        mean: its mean over all nodes (of the same type); NaN for categories, which are integers, or
+            zeros and ones.
+        share: the share of nodes that have the same value; NaN for other features.
         ends: the nodes of the target, whose features are its *own*.
         untested: the number of features of these nodes that the perturbation never or rarely
             changes, such as constant ones. They are neither perturbed nor tested.
@@ -78,6 +88,9 @@ class FeatureEffects(NodeTable[FeatureEffect]):
     strength: NDArray[np.float64]
     log_p: NDArray[np.float64]
     significant: NDArray[np.bool_]
+    value: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    mean: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    share: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     ends: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     untested: int = 0
     left_out: int = 0
@@ -86,6 +99,11 @@ class FeatureEffects(NodeTable[FeatureEffect]):
 
     column_names: ClassVar = FEATURE_COLUMNS
     row_type: ClassVar = FeatureEffect
+
+    def __post_init__(self) -> None:
+        for name in FEATURE_LEVELS:
+            if not len(getattr(self, name)):  # not known
+                object.__setattr__(self, name, np.full(len(self.nodes), np.nan))
 
     @classmethod
     def empty(cls, **options: Any) -> FeatureEffects:

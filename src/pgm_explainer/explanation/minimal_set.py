@@ -25,6 +25,10 @@ class MinimalSet:
         queries: the number of perturbed graphs that the model was called on, for the search and for
             the final check.
         num_parts: the number of parts that the set was chosen from.
+        values: for each part that is a node, what it was changed into in one of the perturbations
+            that changed the prediction, the most frequent one: ``"O → C"`` by the names of one-hot
+            features, or ``"age 31 → 64"``. In a sufficient set, what each is: ``"O"``. Empty texts
+            where this is not known.
     """
 
     kind: str
@@ -34,15 +38,22 @@ class MinimalSet:
     high: float
     queries: int
     num_parts: int
+    values: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def __str__(self) -> str:
-        listed = ", ".join(map(str, self.parts)) or "no part"
+        named = [str(part) for part in self.parts]
+        pairs = [pair for pair in zip(named, self.values, strict=False) if pair[1]]
+        example = ""
         if self.kind == "counterfactual":
-            what = f"Perturbing {listed} changes the prediction"
+            what = f"Perturbing {', '.join(named)} changes the prediction"
+            example = "; ".join(f"{name}: {value}" for name, value in pairs)
         else:
+            known = dict(pairs)
+            kept = [f"{each} ({known[each]})" if each in known else each for each in named]
+            listed = ", ".join(kept) or "no part"
             what = f"The prediction is kept by {listed} while all other parts are perturbed,"
         if self.low == self.high:
             often = "always" if self.probability == 1 else f"with probability {self.probability:g}"
@@ -51,7 +62,8 @@ class MinimalSet:
                 f"with probability {self.probability:.2f} (95 % interval {self.low:.2f} to "
                 f"{self.high:.2f})"
             )
-        return f"{what} {often}. {len(self)} of {self.num_parts} parts; {self.queries:,} queries."
+        said = f"{what} {often}." + (f" For example, {example}." if example else "")
+        return f"{said} {len(self)} of {self.num_parts} parts; {self.queries:,} queries."
 
 
 class Searcher(Protocol):

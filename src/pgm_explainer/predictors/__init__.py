@@ -1,8 +1,7 @@
 """Predictors: adapters that give all supported kinds of models the same interface."""
 
-from .base import Predictor, is_torch_module
+from .base import Predictor, SharedRows, is_torch_module
 from .functions import SubgraphFunction, WholeGraphFunction, as_predictor
-from .shared_rows import SharedRows
 from .wrapped import IntegerPredictor, SequencePredictor
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, as_array, check_whole_number
 from ..errors import InputError
 from ..graph import FLOWS, SampledEdges, Subgraph
-from .shared_rows import SharedRows
 
 __all__ = [
     "AdaptedPredictor",
     "Predictor",
     "PredictorLike",
+    "SharedRows",
     "check_capabilities",
     "is_torch_module",
 ]
@@ -173,3 +174,38 @@ def check_capabilities(predictor: Predictor) -> None:
     flow = predictor.flow
     if not isinstance(flow, str) or flow not in FLOWS:
         raise InputError(f"the flow of a model must be one of {', '.join(FLOWS)}, not {flow!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRows:
+    """Features ``[B, n, F]``, given as rows of a table.
+
+    Attributes:
+        table: rows ``[rows, F]``, each of which may be used many times.
+        index: the row of each node in each sample, ``[B, n]``.
+
+    Examples:
+        >>> rows = SharedRows(np.eye(3), np.array([[0, 2], [2, 2]]))
+        >>> rows.shape, rows.dense()[0].tolist()
+        ((2, 2, 3), [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    """
+
+    table: FloatArray
+    index: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        samples, nodes = self.index.shape
+        return samples, nodes, self.table.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def dense(self) -> FloatArray:
+        """Return the features as an array that may be modified."""
+        return self.table[self.index]
+
+    def compact(self) -> SharedRows:
+        """Return the same features with a table of only those rows that are used."""
+        used, index = np.unique(self.index, return_inverse=True)
+        return SharedRows(self.table[used], index.reshape(self.index.shape))

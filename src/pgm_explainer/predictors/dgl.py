@@ -17,12 +17,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import Subgraph
 from .base import Predictor
-from .torch_state import check_ready, evaluated
-from .torch_tools import SubgraphCache, distinct_samples, first_tensor, same_scores, some_parameter
+from .torch_tools import (
+    SubgraphCache,
+    check_ready,
+    distinct_samples,
+    evaluated,
+    first_tensor,
+    same_scores,
+    some_parameter,
+)
 
 __all__ = ["DglPredictor"]
 
@@ -69,8 +76,7 @@ class DglPredictor(Predictor):
         output: Callable[[Any], Any] | None = None,
     ) -> None:
         check_ready(model)
-        if not isinstance(task, str) or task not in _TASKS:
-            raise InputError(f"unknown task {task!r}; choose one of: {', '.join(_TASKS)}")
+        check_name(task, "task", _TASKS)
         if output is not None and not callable(output):
             raise InputError(f"output must be a function of the model's output, not {output!r}")
         _dgl()
@@ -91,10 +97,7 @@ class DglPredictor(Predictor):
         return scores[:, 0] if self.task == "graph" else scores
 
     def _scores(self, features: Tensor, part: Subgraph) -> Tensor:
-        mode = self._modes.get(part)
-        if mode is None:
-            mode = self._find_mode(part, features[0])
-            self._modes.remember(part, mode)
+        mode = self._modes.find(part, lambda: self._find_mode(part, features[0]))
         copies = self._copies
         if copies is None or copies.part is not part:
             copies = self._copies = _Copies(part, features.device, mode.self_loops)

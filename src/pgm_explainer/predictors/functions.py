@@ -15,6 +15,7 @@ from ..arrays import FloatArray, IntArray, as_array
 from ..errors import InputError
 from ..graph import SampledEdges, Subgraph
 from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
+from .wrapped import WrappedPredictor
 
 __all__ = ["OneGraphAtATime", "SubgraphFunction", "WholeGraphFunction", "as_predictor"]
 
@@ -59,15 +60,12 @@ class SubgraphFunction(Predictor):
         return "edges" in self.arguments
 
 
-class OneGraphAtATime(Predictor):
+class OneGraphAtATime(WrappedPredictor):
     """A predictor for many graphs, which calls a predictor of one graph on each in turn."""
 
-    accepts_subgraph = True
-
     def __init__(self, predictor: Predictor) -> None:
-        self.predictor = predictor
-        for name in ("latency_bound", "num_layers", "flow", "module", "inputs"):
-            setattr(self, name, getattr(predictor, name))
+        super().__init__(predictor)
+        self.accepts_subgraph, self.batches_graphs = True, False
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Any:
         return as_array(self.predictor(x, part), "the model's output")[:, None]
@@ -77,13 +75,6 @@ class OneGraphAtATime(Predictor):
     ) -> Any:
         scores = self.predictor.on_edges(x, part, edges)
         return as_array(scores, "the model's output")[:, None]
-
-    @property
-    def accepts_edges(self) -> bool:
-        return self.predictor.accepts_edges
-
-    def has_edge_inputs(self, whole: Subgraph) -> bool:
-        return self.predictor.has_edge_inputs(whole)
 
 
 def as_predictor(

@@ -21,16 +21,17 @@ from ..arrays import FloatArray, IntArray, check_edge_index, check_features
 from ..errors import InputError, ModelError
 from ..graph import SampledEdges, Subgraph
 from .base import Predictor
-from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
     SubgraphCache,
     as_features,
+    check_ready,
     count_hops,
     distinct_samples,
+    evaluated,
     first_tensor,
     flow_of,
-    same_scores,
+    gives,
 )
 
 __all__ = ["HeteroPredictor", "Layout", "flatten", "inputs_of_hetero"]
@@ -197,8 +198,12 @@ class HeteroPredictor(Predictor):
         def many(stop: int) -> Tensor:
             return self._blocks(view, features[:stop], pairs, edges.first(stop))
 
+        def exact() -> bool:
+            expected = torch.cat([one(0), one(1)])
+            return gives(lambda: many(2), expected)
+
         def call() -> Tensor:
-            if len(x) > 1 and self._batches_edges(part, one, many):
+            if len(x) > 1 and self._edges_in_blocks.find(part, exact):
                 return self._spread(view, many(len(x)))
             return self._spread(view, torch.cat([one(at) for at in range(len(x))]))
 
@@ -217,30 +222,13 @@ class HeteroPredictor(Predictor):
 
     def _batches(self, part: Subgraph, many: Callable[[Tensor], Tensor], features: Tensor) -> bool:
         """Return whether samples can be batched on a subgraph; determined once."""
-        exact = self._in_blocks.get(part)
-        if exact is None:
+
+        def exact() -> bool:
             trials = distinct_samples(features)
             expected = _one_by_one(many, trials)
-            try:
-                exact = same_scores(many(trials), expected)
-            except UNSUPPORTED:
-                exact = False
-            self._in_blocks.remember(part, exact)
-        return exact
+            return gives(lambda: many(trials), expected)
 
-    def _batches_edges(
-        self, part: Subgraph, one: Callable[[int], Tensor], many: Callable[[int], Tensor]
-    ) -> bool:
-        """Return whether samples with different edges can share a call; determined once."""
-        exact = self._edges_in_blocks.get(part)
-        if exact is None:
-            expected = torch.cat([one(0), one(1)])
-            try:
-                exact = same_scores(many(2), expected)
-            except UNSUPPORTED:
-                exact = False
-            self._edges_in_blocks.remember(part, exact)
-        return exact
+        return self._in_blocks.find(part, exact)
 
     def _blocks(
         self,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, check_whole_number
+from ..arrays import FloatArray, IntArray, check_flag, check_whole_number
 from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
 from ..limits import ANSWER_BYTES
@@ -100,8 +100,7 @@ class HttpPredictor(Predictor):
         for name, value in (("timeout", self.timeout), ("deadline", self.deadline)):
             if not value:
                 raise InputError(f"{name} must be more than 0 seconds, not {value!r}")
-        if not isinstance(send_graph, bool):
-            raise InputError(f"send_graph must be True or False, not {send_graph!r}")
+        check_flag(send_graph, "send_graph")
         self.retries = check_whole_number(retries, "retries", at_least=0)
         self.backoff = _check_seconds(backoff, "backoff")
         self.max_answer = check_whole_number(max_answer, "max_answer", at_least=1)

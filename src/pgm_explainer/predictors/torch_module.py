@@ -13,30 +13,31 @@ these ways that gives the same scores as one sample at a time:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError, ModelError
 from ..graph import FLOWS, SampledEdges, Subgraph
-from .base import Predictor
-from .shared_rows import SharedRows
-from .torch_call import ModuleCall
-from .torch_request import Request
+from .base import Predictor, SharedRows
+from .torch_call import ModuleCall, Request
 from .torch_rows import RowTensor
-from .torch_state import check_ready, evaluated
 from .torch_tools import (
     UNSUPPORTED,
     SubgraphCache,
     as_features,
+    check_ready,
     count_hops,
     distinct_samples,
+    evaluated,
     faster_with_matrix,
     first_tensor,
     flow_of,
+    gives,
     like_floats,
     same_scores,
     takes_any_matrix,
@@ -81,12 +82,8 @@ class TorchModulePredictor(Predictor):
         batching: str = "auto",
         many_graphs: bool = False,
     ) -> None:
-        for what, value, known in (
-            ("batching", batching, ("auto", *BATCHINGS)),
-            ("task", task, _TASKS),
-        ):
-            if not isinstance(value, str) or value not in known:
-                raise InputError(f"unknown {what} {value!r}; choose one of: {', '.join(known)}")
+        check_name(batching, "batching", ("auto", *BATCHINGS))
+        check_name(task, "task", _TASKS)
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
         if output is not None and not callable(output):
@@ -133,11 +130,8 @@ class TorchModulePredictor(Predictor):
 
     def saves_on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> bool:
         """Return whether the model needs features only for products with weights; tried once."""
-        known = self._saving.get(part)
-        if known is None:
-            known = self._try_rows(SharedRows(x.table, x.index[:2]), part, pairs)
-            self._saving.remember(part, known)
-        return known
+        few = SharedRows(x.table, x.index[:2])
+        return self._saving.find(part, lambda: self._try_rows(few, part, pairs))
 
     def _try_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None) -> bool:
         expected = self(x.dense(), part, pairs)
@@ -231,30 +225,22 @@ class TorchModulePredictor(Predictor):
         """Return the way of batching for samples with different edges; determined once."""
         if self.batching != "auto":
             return "blocks" if self.batching == "stacked" else self.batching
-        batching = self._edge_batchings.get(part)
-        if batching is None:
-            batching, expected = "single", torch.cat([one(0), one(1)])
+
+        def find() -> str:
+            expected = torch.cat([one(0), one(1)])
             # With other layers, a batch may be right for some edges and wrong for others.
             simple = only_removed and self._may_be_sparse and takes_any_matrix(self.module)
-            for trial in ("sparse", "blocks") if simple else ("blocks",):
-                try:
-                    if same_scores(many(2, trial == "sparse"), expected):
-                        batching = trial
-                        break
-                except UNSUPPORTED:
-                    continue
-            self._edge_batchings.remember(part, batching)
-        return batching
+            if simple and gives(lambda: many(2, True), expected):
+                return "sparse"
+            return "blocks" if gives(lambda: many(2, False), expected) else "single"
+
+        return self._edge_batchings.find(part, find)
 
     def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
         """Return the first way of batching that gives the scores of single samples; cached."""
         if self.batching != "auto":
             return self.batching
-        batching = self._batchings.get(part)
-        if batching is None:
-            batching = self._find_batching(request, features)
-            self._batchings.remember(part, batching)
-        return batching
+        return self._batchings.find(part, lambda: self._find_batching(request, features))
 
     def _find_batching(self, request: Request, features: Tensor) -> str:
         trials = distinct_samples(features)
@@ -266,11 +252,7 @@ class TorchModulePredictor(Predictor):
         for batching in BATCHINGS[:-1]:
             if batching == "sparse" and not self._may_be_sparse:
                 continue
-            try:
-                scores = _CALLS[batching](self._call, request, trials.clone())
-            except UNSUPPORTED:
-                continue
-            if same_scores(scores, expected):
+            if gives(partial(_CALLS[batching], self._call, request, trials.clone()), expected):
                 return batching
         return "single"
 

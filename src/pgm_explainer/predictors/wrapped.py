@@ -13,10 +13,10 @@ from ..errors import ModelUnavailableError
 from ..graph import SampledEdges, Subgraph
 from .base import Predictor
 
-__all__ = ["IntegerPredictor", "SequencePredictor"]
+__all__ = ["IntegerPredictor", "SequencePredictor", "WrappedPredictor"]
 
 
-class _WrappedPredictor(Predictor):
+class WrappedPredictor(Predictor):
     """A predictor with the capabilities of another one."""
 
     def __init__(self, predictor: Predictor) -> None:
@@ -36,7 +36,7 @@ class _WrappedPredictor(Predictor):
         return self.predictor.has_prediction(nodes)
 
 
-class SequencePredictor(_WrappedPredictor):
+class SequencePredictor(WrappedPredictor):
     """A predictor that is called with features ``[B, n, T * F]``, for a model of ``[B, n, T, F]``.
 
     Args:
@@ -62,7 +62,7 @@ class SequencePredictor(_WrappedPredictor):
         return x.reshape(*x.shape[:2], self.steps, -1)
 
 
-class IntegerPredictor(_WrappedPredictor):
+class IntegerPredictor(WrappedPredictor):
     """A predictor for integer features, such as the indices of an embedding.
 
     The model is called with integers. If it fails on them, as a linear layer does, but not on the

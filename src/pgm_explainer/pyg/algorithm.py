@@ -20,7 +20,6 @@ from ..explainer import PGMExplainer
 from ..explanation import Explanation
 from ..sampling.parts import Edges
 from .call import PygCall
-from .contrib import own_names
 from .masks import Found, attribute_mask, column_mask, edge_mask, node_mask, p_values
 
 __all__ = ["ByTarget", "PGMExplainerAlgorithm"]
@@ -30,6 +29,14 @@ _logger = logging.getLogger(__name__)
 _SET_BY_THE_EXPLAINER = ("task", "scores", "explained_class", "inputs", "parts")
 _NOT_OPTIONS = ("model", "x", "edge_index", *_SET_BY_THE_EXPLAINER)
 _OPTIONS = [name for name in inspect.signature(PGMExplainer).parameters if name not in _NOT_OPTIONS]
+_NAMES_IN_PYG = {
+    "feature_index": "features",
+    "perturbation_mode": "perturbation",
+    "max_subgraph_size": "max_nodes",
+    "significance_threshold": "significance",
+    "pred_threshold": "change",
+}
+"""Options of ``torch_geometric.contrib.explain.PGMExplainer``, and their names here."""
 
 
 class ByTarget:
@@ -93,7 +100,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         super().__init__()
         if not isinstance(edges, (Edges, type(None))):
             raise InputError(f"edges must be an instance of Edges, not {edges!r}")
-        options = own_names(options)
+        options = _own_names(options)
         known = [name for name in _SET_BY_THE_EXPLAINER if name in options]
         if known:
             raise InputError(
@@ -216,3 +223,16 @@ def _as_mask(values: NDArray[np.float64], x: Tensor) -> Tensor:
 
 def _by_target(found: Found) -> ByTarget:
     return ByTarget({explanation.target: explanation for _, explanation in found})
+
+
+def _own_names(options: dict[str, Any]) -> dict[str, Any]:
+    """Rename options to the names that :class:`~pgm_explainer.PGMExplainer` uses."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        own = _NAMES_IN_PYG.get(name, name)
+        if own in found:
+            raise InputError(f"{own} is given twice, also as {name}; leave one out")
+        found[own] = value
+    if found.get("perturbation") == "randint" and "perturbation_mode" in options:
+        found["perturbation"] = "random"  # 0 or 1, under another name
+    return found

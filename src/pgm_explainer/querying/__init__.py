@@ -2,23 +2,20 @@
 
 from .graph_model import GraphModel, Query
 from .graph_set import GraphSetTask, is_graph_set
-from .inputs import read_inputs
+from .inputs import Inputs, read_inputs
 from .node_types import TypedNodes
-from .scores import SCORE_KINDS
-from .subgraph_model import SubgraphModel
-from .targets import listed, numbered
-from .tasks import TASKS, LoneNodeTask, PairTask, Task
+from .subgraph_model import SCORE_KINDS, SubgraphModel
+from .tasks import TASKS, LoneNodeTask, listed, numbered
 
 __all__ = [
     "SCORE_KINDS",
     "TASKS",
     "GraphModel",
     "GraphSetTask",
+    "Inputs",
     "LoneNodeTask",
-    "PairTask",
     "Query",
     "SubgraphModel",
-    "Task",
     "TypedNodes",
     "is_graph_set",
     "listed",

@@ -27,8 +27,7 @@ from ..graph import Graph, Subgraph
 from ..predictors import Predictor
 from ..variables import VariableId
 from .subgraph_model import SubgraphModel, answers, differing, kind_of_scores
-from .targets import explained_classes
-from .tasks import Outputs, Task
+from .tasks import Outputs, Task, explained_classes
 
 __all__ = ["GraphModel", "Probes", "Query"]
 

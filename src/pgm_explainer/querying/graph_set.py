@@ -134,9 +134,11 @@ class GraphSetTask:
 
     Attributes:
         offsets: as in :class:`GraphSet`.
+        titles: what each graph is called; empty if it has no name.
     """
 
     offsets: IntArray
+    titles: Sequence[str] = ()
     name: str = "graph"
     separate: bool = True
 
@@ -155,6 +157,10 @@ class GraphSetTask:
         """Return the first node of a graph, and the first node of the next one."""
         at = _position(target)
         return int(self.offsets[at]), int(self.offsets[at + 1])
+
+    def title(self, target: VariableId) -> str:
+        """Return what a graph is called; empty if it has no name."""
+        return self.titles[_position(target)] if self.titles else ""
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:
         return np.arange(*self.nodes(target))

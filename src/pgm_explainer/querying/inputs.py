@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..arrays import (
     FloatArray,
     IntArray,
@@ -14,7 +16,7 @@ from ..arrays import (
     check_features,
 )
 from ..errors import InputError, PGMExplainerWarning
-from ..feature_names import FeatureNames
+from ..feature_names import FeatureNames, check_feature_names
 from ..graph import Graph
 from ..node_names import NodeNames
 from ..predictors import (
@@ -24,17 +26,19 @@ from ..predictors import (
     as_predictor,
     is_torch_module,
 )
-from .graph_set import is_graph_set, read_graphs
+from .graph_set import GraphSetTask, is_graph_set, read_graphs
 from .naming import (
     own_feature_names,
     own_names,
-    read_feature_names,
+    own_title,
+    read_graph_names,
     read_node_names,
     read_typed_feature_names,
     read_typed_names,
 )
 from .node_types import TypedNodes
 from .sources import Source, has_graph, read_source
+from .tasks import TASKS, LoneNodeTask, PairTask, Task
 
 __all__ = ["Inputs", "read_inputs"]
 
@@ -53,6 +57,7 @@ class Inputs:
         types: the node types, if there are several.
         feature_names: the names of feature columns, if they have any.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
+        titles: of many graphs, what each is called; empty if it has no name.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
         has_integers: whether some features are integers, which must stay integers.
@@ -67,6 +72,7 @@ class Inputs:
     types: TypedNodes | None = None
     feature_names: FeatureNames = ()
     offsets: IntArray | None = None
+    titles: Sequence[str] = ()
     steps: int | None = None
     has_integers: bool = False
 
@@ -74,6 +80,14 @@ class Inputs:
     def width(self) -> int:
         """The number of features of a node, at each time step if there are several."""
         return int(self.x.shape[1]) // (self.steps or 1)
+
+    def task(self, name: str, own_predictions: bool) -> Task:
+        """Return the task with this name, for these inputs."""
+        if self.offsets is not None:
+            return GraphSetTask(self.offsets, self.titles)
+        if name == "edge" and self.types is not None:
+            return PairTask(sources=self.types.sources)
+        return TASKS[name] if own_predictions else LoneNodeTask()
 
 
 def read_inputs(
@@ -90,12 +104,10 @@ def read_inputs(
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {inputs!r}")
     if edge_index is None and is_graph_set(x):
-        if names is not None:
-            raise InputError("names are those of the nodes of one graph; leave them out")
-        found = _read_many(model, x, task, inputs, target_type)
+        found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:
             feature_names = own_feature_names(x[0], found.width)
-        return replace(found, feature_names=read_feature_names(feature_names, found.width))
+        return replace(found, feature_names=check_feature_names(feature_names, found.width))
     of_kinds = hasattr(x, "node_types")  # HeteroData, recognised without importing it
     if edge_index is not None and (of_kinds or hasattr(x, "edge_index")):
         raise InputError(
@@ -138,7 +150,7 @@ def read_inputs(
         found,
         has_integers=features.dtype.kind in "iu",
         names=read_node_names(names, len(features)),
-        feature_names=read_feature_names(feature_names, found.width),
+        feature_names=check_feature_names(feature_names, found.width),
     )
 
 
@@ -192,7 +204,12 @@ def _flattened(predictor: Predictor, x: FloatArray) -> tuple[Predictor, FloatArr
 
 
 def _read_many(
-    model: Any, graphs: Any, task: str, inputs: Mapping[str, Any] | None, target_type: Any
+    model: Any,
+    graphs: Any,
+    task: str,
+    inputs: Mapping[str, Any] | None,
+    target_type: Any,
+    names: Any,
 ) -> Inputs:
     """Return many graphs as one, with the further inputs of data objects joined."""
     if task != "graph" or target_type is not None:
@@ -214,7 +231,9 @@ def _read_many(
         x,
         graph,
         _layers_of(predictor),
+        names=read_graph_names(names, graphs, np.diff(joined.offsets).tolist()),
         offsets=joined.offsets,
+        titles=[own_title(graphs[at]) for at in range(len(graphs))],
         steps=steps,
         has_integers=x.dtype.kind in "iu",
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arrays import as_list
 from ..errors import InputError
 from ..feature_names import FeatureNames, check_feature_names
 from ..node_names import NodeNames
+from ..variables import VariableId
 
 __all__ = [
     "own_feature_names",
     "own_names",
-    "read_feature_names",
+    "own_title",
+    "read_graph_names",
     "read_node_names",
     "read_typed_feature_names",
     "read_typed_names",
@@ -27,6 +29,12 @@ def own_names(data: Any, count: int) -> list[Any] | None:
         if found is not None:
             return found
     return None
+
+
+def own_title(graph: Any) -> str:
+    """Return what a data object is called by its ``name``, ``title`` or ``smiles``, if any."""
+    found = (getattr(graph, each, None) for each in ("name", "title", "smiles"))
+    return next((each for each in found if isinstance(each, str)), "")
 
 
 def own_feature_names(data: Any, width: int) -> list[Any] | None:
@@ -75,6 +83,45 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
     return NodeNames() if plain else names
 
 
+def read_graph_names(given: Any, graphs: Any, sizes: Sequence[int]) -> NodeNames:
+    """Return the names of the nodes of many graphs, each of which has names of its own.
+
+    Nodes of different graphs may have the same name, so that none is found by its name.
+
+    Args:
+        given: for each graph, what :func:`read_node_names` reads; None for the names that the data
+            objects have.
+        graphs: the graphs.
+        sizes: the number of nodes of each.
+
+    Raises:
+        InputError: there are not as many, or those of a graph cannot be used.
+    """
+    if given is None:
+        each = [own_names(graphs[at], size) for at, size in enumerate(sizes)]
+    else:
+        listed = None if isinstance(given, (str, Mapping)) else as_list(given)
+        if listed is None or len(listed) != len(sizes) or any(isinstance(i, str) for i in listed):
+            count = "" if listed is None else f"; it has {len(listed)} items"
+            raise InputError(
+                f"names of many graphs must be a list with the names of the nodes of each of the "
+                f"{len(sizes)} graphs (a list, a mapping from node indices to names, or None), not "
+                f"{given!r:.60}{count}"
+            )
+        each = listed
+    if all(names is None for names in each):
+        return NodeNames()
+    found = enumerate(zip(each, sizes, strict=True))
+    return NodeNames([name for at, its in found for name in _of_graph(at, *its)])
+
+
+def _of_graph(at: int, names: Any, size: int) -> list[VariableId]:
+    try:
+        return read_node_names(names, size).of(range(size))
+    except InputError as error:
+        raise InputError(f"graph {at}: {error}") from None
+
+
 def _listed(given: Any) -> list[Any]:
     listed = None if isinstance(given, str) else as_list(given)
     if listed is None:
@@ -92,11 +139,6 @@ def _plain(name: Any) -> Any:
 
 def _is_node(key: Any, count: int) -> bool:
     return isinstance(key, int) and not isinstance(key, bool) and 0 <= key < count
-
-
-def read_feature_names(given: Any, width: int) -> FeatureNames:
-    """Return the names of ``width`` feature columns; empty if None is given."""
-    return check_feature_names(given, width)
 
 
 def read_typed_names(given: Any, sizes: Mapping[str, int]) -> tuple[NodeNames, ...]:

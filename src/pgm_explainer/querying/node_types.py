@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..arrays import as_list, check_node
+from ..arrays import as_list, check_name, check_node
 from ..errors import InputError
 from ..node_names import NodeNames
 from ..variables import VariableId
@@ -77,8 +77,7 @@ class TypedNodes(Sequence[VariableId]):
 
     def node(self, kind: Any, within: Any) -> int:
         """Return the index among all nodes of a node, given by its type and its name or index."""
-        if not isinstance(kind, str) or kind not in self.kinds:
-            raise InputError(f"unknown node type {kind!r}; choose one of: {', '.join(self.kinds)}")
+        check_name(kind, "node type", self.kinds)
         if self.labels:
             try:
                 within = self.labels[self.kinds.index(kind)].number(within)

@@ -54,7 +54,8 @@ class Report:
         caption: what the effects are.
         columns: the header of the table of effects.
         rows: at most four features, if they were explained, the target's own first; then the
-            effects of parts, strongest first, at most eight and the target's own.
+            effects of the eight strongest parts and the target's own. Both are in the order of the
+            number that a reader sees, the largest change first.
         tried: what was tried, as pairs of a name and a value.
     """
 
@@ -109,6 +110,7 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     technical = audience == "engineer"
     found = shown_effects(explanation, most=_MOST_ROWS)
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
+    shown.sort(key=lambda each: (not each.effect.significant, -abs(each.effect.effect)))
     noun: str | Sentence = writer.facts["noun"]
     if explanation.features is not None:
         noun = writer.say("or_feature", noun=noun)
@@ -134,7 +136,8 @@ def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
     features = writer.explanation.features
     if features is not None:
         measure = measure_of(writer.explanation, features)
-        for each in shown_features(features, most=_MOST_FEATURES):
+        found = shown_features(features, most=_MOST_FEATURES)
+        for each in sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect))):
             yield _row(each, each.label, measure, writer, technical)
 
 

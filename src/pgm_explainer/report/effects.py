@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from ..arrays import IntArray
 from ..effects import Effect, Effects
-from .measure import Measure, measure_of
+from .measure import Measure, measure_of, p_value
 from .names import listed
 from .wording import Wording, part_mention, wording_for, wording_of
 
@@ -27,6 +27,9 @@ __all__ = [
     "Mention",
     "Sentence",
     "ShownEffect",
+    "ShownRow",
+    "column_words",
+    "counted_caption",
     "dependence_sentence",
     "dependent_nodes",
     "direction_of",
@@ -66,19 +69,19 @@ def plain(sentence: Sentence, name: Callable[[int], str]) -> str:
 
 
 @dataclass(frozen=True)
-class ShownEffect:
-    """One part's effect.
+class ShownRow:
+    """The effect of a part, or of a feature.
 
     Attributes:
-        number: the part's number.
+        number: the number of the part, or of the node that has the feature.
         effect: the effect of perturbing it.
-        is_target: whether it is a node that the prediction is about.
+        is_target: whether the prediction is about this node.
         words: what the part is called.
         widening: see :func:`widening_of`.
     """
 
     number: int
-    effect: Effect
+    effect: Any
     is_target: bool
     words: Wording
     widening: float = 1.0
@@ -87,6 +90,23 @@ class ShownEffect:
     def direction(self) -> str:
         """``"falls"``, ``"rises"``, ``"both"`` if the sign is unclear; ``""`` if insignificant."""
         return direction_of(self.effect, self.widening)
+
+    @property
+    def target_note(self) -> str:
+        """What follows the name of the target in a table."""
+        return " (target)" if self.is_target else ""
+
+    def numbers(self, measure: Measure, *between: str) -> list[str]:
+        """Return the cells of a table: effect, interval, ``between``, strength and p-value."""
+        effect = self.effect
+        shown = measure.signed(effect.effect), measure.interval(effect.low, effect.high)
+        return [*shown, *between, f"{effect.strength:.2f}", p_value(effect.log_p)]
+
+
+class ShownEffect(ShownRow):
+    """The effect of a part."""
+
+    effect: Effect
 
 
 def widening_of(effects: Effects | FeatureEffects) -> float:
@@ -198,13 +218,30 @@ def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Itera
 
 
 def effects_caption(explanation: Explanation) -> str:
-    """Return how many parts change the prediction, and at which significance level."""
-    effects, level = explanation.effects, level_words(explanation.settings)
+    """Return how many parts change the prediction, at which level, and their order."""
+    level, words = level_words(explanation.settings), wording_of(explanation.settings)
+    what = f"{measure_of(explanation).what} ({level})"
+    said = counted_caption(explanation.effects, words, "", what)
+    order = " The strongest come first, by the size of their changes in either direction."
+    return said + (order if explanation.effects.significant.sum() > 1 else "")
+
+
+def counted_caption(
+    effects: Effects | FeatureEffects, words: Wording, whose: str, what: str
+) -> str:
+    """Return how many of the tested parts, or features, have an effect on what."""
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
-    parts = wording_of(explanation.settings).counted(of)
-    what = measure_of(explanation).what
     have = "has" if found <= 1 else "have"
-    return f"{found or 'None'} of {parts} {have} a significant effect on {what} ({level})."
+    return f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}."
+
+
+def column_words(perturbed: str, measure: Measure, evidence: str = "") -> str:
+    """Explain the columns of a table of effects of what is ``perturbed``."""
+    unit = f", in {measure.unit}" if measure.unit else ""
+    return (
+        f"effect: mean change when {perturbed}{unit}; {evidence}strength: size of the change in "
+        f"either direction, relative to the strongest; p: p-value of the test for no effect."
+    )
 
 
 def own_sentences(explanation: Explanation) -> Iterator[Sentence]:

@@ -6,15 +6,14 @@ Text, notebook, page and plots all use these, so that they agree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..printing import label_of, printable
 from ..variables import VariableId
-from .effects import direction_of, level_words, widening_of
-from .measure import Measure, measure_of, p_value, plain_measure
+from .effects import ShownRow, column_words, counted_caption, level_words, widening_of
+from .measure import Measure, measure_of, plain_measure, value_text
 from .names import aligned, shorten
 from .wording import Wording
 
@@ -39,26 +38,10 @@ _NAME = 24
 _FEATURE = Wording("feature")
 
 
-@dataclass(frozen=True)
-class ShownFeature:
-    """The effect of one feature of one node.
+class ShownFeature(ShownRow):
+    """The effect of one feature of one node."""
 
-    Attributes:
-        number: the index of the node.
-        effect: the effect of perturbing the feature.
-        is_target: whether it is a feature of the target itself.
-        widening: as in :class:`~pgm_explainer.report.effects.ShownEffect`.
-    """
-
-    number: int
     effect: FeatureEffect
-    is_target: bool
-    widening: float = 1.0
-
-    @property
-    def direction(self) -> str:
-        """As in :class:`~pgm_explainer.report.effects.ShownEffect`."""
-        return direction_of(self.effect, self.widening)
 
     @property
     def feature(self) -> str:
@@ -68,10 +51,17 @@ class ShownFeature:
 
     @property
     def label(self) -> str:
-        """The feature and, unless it is the target's own, its node: ``feature 3 of node 7``."""
-        return (
-            self.feature if self.is_target else f"{self.feature} of {node_words(self.effect.node)}"
-        )
+        """The feature, its node unless it is the target, and its value if it is known.
+
+        For example, ``feature 3 of node 7 (0.83)``.
+        """
+        node = "" if self.is_target else f" of {node_words(self.effect.node)}"
+        return f"{self.feature}{node}" + (f" ({self.value})" if self.value else "")
+
+    @property
+    def value(self) -> str:
+        """The value of the feature, if it is known."""
+        return value_text(self.effect.value)
 
 
 def node_words(node: VariableId) -> str:
@@ -88,7 +78,7 @@ def shown_features(
     ordered = np.concatenate((places[own[places]], places[~own[places]]))
     widening = widening_of(features)
     return [
-        ShownFeature(int(features.nodes[at]), features[at], bool(own[at]), widening)
+        ShownFeature(int(features.nodes[at]), features[at], bool(own[at]), _FEATURE, widening)
         for at in ordered.tolist()
     ]
 
@@ -96,29 +86,17 @@ def shown_features(
 def feature_words(explanation: Explanation, features: FeatureEffects) -> tuple[str, str]:
     """Return what was found about features, and what the columns of their table mean."""
     measure = measure_of(explanation, features)
-    level = f" ({level_words(explanation.settings)})"
-    unit = f", in {measure.unit}" if measure.unit else ""
-    columns = (
-        f"effect: mean change when this feature of this node is perturbed{unit}; strength: size of "
-        f"the change in either direction, relative to the strongest; p: p-value of the test for no "
-        f"effect."
-    )
-    return _caption(features, measure.what, level), columns
+    what = f"{measure.what} ({level_words(explanation.settings)})"
+    columns = column_words("this feature of this node is perturbed", measure)
+    return _caption(features, what), columns
 
 
-def _caption(features: FeatureEffects, what: str, level: str = "") -> str:
-    """Return how many features change the prediction, and how they were perturbed.
-
-    Args:
-        what: the quantity that effects are measured on.
-        level: the significance level in words.
-    """
-    found, tested = int(features.significant.sum()), len(features) + features.left_out
-    have = "has" if found <= 1 else "have"
+def _caption(features: FeatureEffects, what: str) -> str:
+    """Return how many features have an effect on what, and how they were perturbed."""
+    found = int(features.significant.sum())
     said = [
-        f"{found or 'None'} of {_FEATURE.counted(tested)} of {_whose(features)} {have} a "
-        f"significant effect on {what}{level}. Each feature was perturbed independently, and "
-        f"all other nodes were left as they are."
+        counted_caption(features, _FEATURE, f" of {_whose(features)}", what),
+        "Each feature was perturbed independently, and all other nodes were left as they are.",
     ]
     if features.untested:
         are = "is" if features.untested == 1 else "are"
@@ -126,6 +104,9 @@ def _caption(features: FeatureEffects, what: str, level: str = "") -> str:
             f"{features.untested:,} more {are} rarely or never changed by the perturbation and "
             f"{'was' if features.untested == 1 else 'were'} not tested."
         )
+    if found > 1:
+        own = "the target's own first, " if len(features.ends) else ""
+        said.append(f"They are listed with {own}the strongest on top.")
     if found and len(features.ends) and not (features.significant & features.own).any():
         said.append("None of the target's own features has a significant effect.")
     return " ".join(said)
@@ -145,16 +126,14 @@ def feature_rows(features: FeatureEffects, measure: Measure) -> Iterator[list[st
     """Yield a table of the strongest significant features, starting with its header."""
     shown = shown_features(features, most=MOST_FEATURES)
     ways = [""] if any(each.direction == "both" for each in shown) else []
-    yield ["feature", "node", "effect", "95% interval", "strength", "p", *ways]
+    values = ["value"] if any(each.value for each in shown) else []
+    yield ["feature", "node", *values, "effect", "95% interval", "strength", "p", *ways]
     for each in shown:
-        effect = each.effect
         yield [
-            shorten(printable(effect.feature), _NAME),
-            shorten(label_of(effect.node), _NAME) + (" (target)" if each.is_target else ""),
-            measure.signed(effect.effect),
-            measure.interval(effect.low, effect.high),
-            f"{effect.strength:.2f}",
-            p_value(effect.log_p),
+            shorten(printable(each.effect.feature), _NAME),
+            shorten(label_of(each.effect.node), _NAME) + each.target_note,
+            *(each.value for _ in values),
+            *each.numbers(measure),
             *("direction not clear" if each.direction == "both" else "" for _ in ways),
         ]
 

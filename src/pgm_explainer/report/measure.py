@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .names import printable, value_labels
+from .wording import wording_of
 
 if TYPE_CHECKING:
     from ..effects import Effects
@@ -21,6 +22,7 @@ __all__ = [
     "percent",
     "plain_measure",
     "share_of",
+    "value_text",
 ]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
@@ -40,6 +42,7 @@ class Measure:
         decimals: digits after the point; None for numbers with an exponent.
         unit: ``percentage points``; empty for values.
         factor: converts an effect to that unit.
+        perturbing: what is done to a part, such as ``removing``.
 
     Examples:
         >>> measure = Measure("the value", "lowers the value", "raises the value", decimals=2)
@@ -53,6 +56,13 @@ class Measure:
     decimals: int | None
     unit: str = ""
     factor: float = 1.0
+    perturbing: str = "perturbing"
+
+    @property
+    def directions(self) -> dict[str, str]:
+        """What a legend says about each direction: ``removing it lowers the value``."""
+        verb = f"{self.perturbing} it"
+        return {"falls": f"{verb} {self.falls}", "rises": f"{verb} {self.rises}"}
 
     def signed(self, effect: float) -> str:
         """Return an effect with its sign, without its unit."""
@@ -81,13 +91,15 @@ def measure_of(explanation: Explanation, features: FeatureEffects | None = None)
     largest = _largest(explanation.effects if features is None else features)
     what = _explained(explanation)
     falls, rises = f"lowers {what}", f"raises {what}"
+    doing = "perturbing" if features is not None else wording_of(explanation.settings).perturbing
     if explanation.explained_class is not None:
         decimals = _decimals(100 * largest, digits=2, least=1)
-        return Measure(what, falls, rises, decimals, "percentage points", 100.0)
+        return Measure(what, falls, rises, decimals, "percentage points", 100.0, doing)
     if len(explanation.values) > 1:  # their effects are on the distance from the original values
         falls = f"keeps {what} closer to the original ones"
         rises = f"moves {what} away from the original ones"
-    return Measure(what, falls, rises, _decimals(largest, digits=3, least=0))
+    decimals = _decimals(largest, digits=3, least=0)
+    return Measure(what, falls, rises, decimals, perturbing=doing)
 
 
 def plain_measure(effects: Effects | FeatureEffects) -> Measure:
@@ -132,6 +144,19 @@ def percent(probability: float) -> str:
     if 0 < probability < 0.001:
         return "less than 0.1%"
     return "more than 99.9%" if 0.999 < probability < 1 else f"{probability:.1%}"
+
+
+def value_text(value: float) -> str:
+    """Return a value of the data in few digits; empty if it is not known.
+
+    Examples:
+        >>> [value_text(each) for each in (0.8333, 1.0, 12345.67, 2e12, float("nan"))]
+        ['0.833', '1', '12,346', '2e+12', '']
+    """
+    if np.isnan(value):
+        return ""
+    whole = 1000 <= abs(value) < _LARGEST**1.5 or value == round(value)
+    return f"{value:,.0f}" if whole and abs(value) < _LARGEST**1.5 else f"{value:.3g}"
 
 
 def figures(*numbers: float) -> list[str]:

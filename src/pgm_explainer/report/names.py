@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "aligned",
     "class_label",
+    "graph_label",
     "label_of",
     "listed",
     "pad",
@@ -65,10 +66,16 @@ def variable_label(explanation: Explanation, node: VariableId) -> str:
     if explanation.task == "edge" and node == explanation.target and isinstance(node, tuple):
         return " – ".join(label_of(end) for end in node)
     if explanation.position is not None and node == explanation.target:
-        return f"{label_of(node)} {explanation.position}"
+        return f"{label_of(node)} {graph_label(explanation)}"
     if explanation.part_labels and node != explanation.target:
         return part_label(explanation, explanation.names.index(node))
     return label_of(node)
+
+
+def graph_label(explanation: Explanation) -> str:
+    """Return which of many graphs it is, as it follows ``graph``: ``3``, or ``3 (aspirin)``."""
+    title = f" ({printable(explanation.title)})" if explanation.title else ""
+    return f"{explanation.position}{title}"
 
 
 def shorten(text: str, columns: int) -> str:

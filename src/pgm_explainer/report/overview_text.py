@@ -59,11 +59,11 @@ def listings(overview: Overview) -> list[Listing]:
     noun = overview.noun
     other = f"Other {noun}s that depend on most predictions"
     every = [
+        Listing(f"Features {change}", "feature", overview.features, effect, points),
         Listing(f"{noun.capitalize()}s {change}", noun, overview.causes, effect, points),
         *by_class,
         Listing(other, noun, overview.along, cramer),
         Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
-        Listing(f"Features {change}", "feature", overview.features, effect, points),
     ]
     return [each for each in every if each.entries]
 

@@ -20,19 +20,21 @@ from .effects import (
     shown_effects,
     widening_of,
 )
-from .measure import Measure, figures, measure_of, p_value, percent, share_of
-from .names import predicted_values, printable, value_labels, variable_label
+from .measure import Measure, figures, measure_of, p_value, percent, share_of, value_text
+from .names import graph_label, predicted_values, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
-from .wording import Wording, part_mention, wording_of
+from .wording import Wording, part_mention, wording_for, wording_of
 
 if TYPE_CHECKING:
-    from ..explanation import Explanation
+    from ..explanation import Explanation, FeatureEffect
 
 __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
+_PAIR = 0.01
+"""The least difference from the sum of two effects on a probability that is told."""
 _NEGLIGIBLE = 0.001
 """Changes of a probability below this are not worth a sentence each."""
 
@@ -51,7 +53,7 @@ def reason_sentences(
     """Return why the model predicts this, in three to six sentences.
 
     In order: the prediction; the target's own features, if they were explained; the parts that
-    speak for the prediction, and against it; what was tried; how sure this is, and about what.
+    make the prediction more likely, and less likely; what was tried; how sure this is.
 
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
@@ -120,15 +122,45 @@ class Writer:
     def _effects(self) -> Iterator[Sentence]:
         """Yield what changes the prediction: the target's own features, then parts."""
         features = self._features()
+        groups = _by_direction(features)
+        if len(groups) > 1:
+            groups.pop("varies", None)  # it says little beside one with a direction
         if features:
             clauses = [
                 self.say(
                     f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
                 )
-                for direction, group in _by_direction(features).items()
+                for direction, group in groups.items()
             ]
             yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
-        yield from self._parts(own_none=not features)
+        *others, last = self._parts(own_none=not features)
+        yield from [*others, self._with_pair(last)]
+
+    def _with_pair(self, sentence: Sentence) -> Sentence:
+        """Return a sentence with the strongest pair whose joint effect is not the sum of both."""
+        pairs, is_class = (
+            self.explanation.effects.pairs,
+            self.explanation.explained_class is not None,
+        )
+        worth = [each for each in pairs if abs(each.excess) >= _PAIR or not is_class]
+        if not worth or (not is_class and len(self.explanation.values) > 1):
+            return sentence
+        pair, measure = worth[0], measure_of(self.explanation)
+        first, second = (
+            self._part(each, wording_for(self.explanation, each)) for each in pair.nodes
+        )
+        said = self.say(
+            "together",
+            first=first,
+            second=second,
+            measured=self.about["measured"],
+            joint=measure.with_unit(measure.signed(pair.joint)).replace("-", "−"),
+            sum=measure.signed(pair.joint - pair.excess).replace("-", "−"),
+        )
+        *before, end = sentence
+        if not isinstance(end, str) or not end.endswith("."):
+            return [*sentence, *said]
+        return [*before, end.removesuffix("."), *said, "."]
 
     @property
     def _hardly_moves(self) -> bool:
@@ -161,13 +193,26 @@ class Writer:
         told, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
-            name = printable(each.feature)
-            named = not isinstance(each.feature, int)
-            feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+            feature = self._feature(each)
             action = self.say("replacing_feature", feature=feature, part=self._part(number))
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure, widening))
         return told
+
+    def _feature(self, found: FeatureEffect) -> Sentence:
+        """Return the name of a feature with its value, if that is known, and how usual this is."""
+        name, value = printable(found.feature), value_text(found.value)
+        named = not isinstance(found.feature, int)
+        feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+        if not value:
+            return feature
+        nodes = self.say("all_nodes")
+        if self.explanation.names.typed and isinstance(found.node, tuple):
+            nodes = self.say("all_nodes_of_type", name=printable(found.node[0]))
+        about: dict[str, str | Sentence] = {"feature": feature, "value": value, "nodes": nodes}
+        if np.isnan(found.mean):
+            return self.say("feature_category", share=percent(found.share), **about)
+        return self.say("feature_value", mean=value_text(found.mean), **about)
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
@@ -326,7 +371,7 @@ class Writer:
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
         if explanation.position is not None:
-            return self.say("graph_of_many", name=str(explanation.position))
+            return self.say("graph_of_many", name=graph_label(explanation))
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:

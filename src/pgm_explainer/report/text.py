@@ -20,10 +20,21 @@ from .effects import (
     plain,
     shown_effects,
 )
+from .effects import column_words as effect_columns
 from .facts import Fact, fact_nodes, informative_facts, single_facts
 from .features import FEATURES, MOST_FEATURES, feature_rows, feature_words
-from .measure import measure_of, p_value
-from .names import aligned, class_label, listed, pad, predicted_values, printable, shorten, width
+from .measure import measure_of
+from .names import (
+    aligned,
+    class_label,
+    graph_label,
+    listed,
+    pad,
+    predicted_values,
+    printable,
+    shorten,
+    width,
+)
 from .reason import reason_sentences
 from .roles import idle_nodes
 from .terms import describe_kept, describe_terms
@@ -123,28 +134,15 @@ def effect_rows(explanation: Explanation) -> Iterator[list[str]]:
     way = "evidence" if is_class else "direction"
     yield [noun, "effect", "95% interval", way, "strength", "p"]
     for each in found:
-        effect = each.effect
-        yield [
-            _name(effect.node) + (" (target)" if each.is_target else ""),
-            measure.signed(effect.effect),
-            measure.interval(effect.low, effect.high),
-            evidence_word(each.direction, explanation),
-            f"{effect.strength:.2f}",
-            p_value(effect.log_p),
-        ]
+        evidence = evidence_word(each.direction, explanation)
+        yield [_name(each.effect.node) + each.target_note, *each.numbers(measure, evidence)]
 
 
 def effect_column_words(explanation: Explanation) -> str:
     """Explain the columns of :func:`effect_rows`."""
-    measure = measure_of(explanation)
-    unit = f", in {measure.unit}" if measure.unit else ""
     words = wording_of(explanation.settings)
     perturbed = f"the {words.noun} is {words.perturbed}"
-    return (
-        f"effect: mean change when {perturbed}{unit}; {_evidence_words(explanation)}strength: size "
-        f"of the change in either direction, relative to the strongest; p: p-value of the test for "
-        f"no effect."
-    )
+    return effect_columns(perturbed, measure_of(explanation), _evidence_words(explanation))
 
 
 def _evidence_words(explanation: Explanation) -> str:
@@ -250,7 +248,7 @@ def headline(explanation: Explanation, target: str, chance: str = "") -> str:
         target: the name of the target.
         chance: text about the probability of the explained class, placed after it.
     """
-    graph = "The graph" if explanation.position is None else f"Graph {explanation.position}"
+    graph = "The graph" if explanation.position is None else f"Graph {graph_label(explanation)}"
     named = {"graph": graph, "edge": f"The pair {target}", "node": f"Node {target}"}
     subject = named[explanation.task]
     explained, predicted = explanation.explained_class, explanation.predicted_class

@@ -18,7 +18,7 @@ from .change import (
     as_change,
     check_change_fits,
 )
-from .config import SamplingConfig, check_samples
+from .config import SamplingConfig, bind_parts, check_samples, sampling_config
 from .generate import batch_size, draw_samples, perturbed_batch, probe_features, still_valid
 from .parts import (
     PART_KINDS,
@@ -40,10 +40,8 @@ from .perturbation import (
     Perturbation,
     RandomWhereConstant,
     as_perturbation,
-    check_changes,
     check_columns,
     new_features,
-    perturbed_columns,
 )
 from .population import Population
 from .randomness import Draws
@@ -91,14 +89,14 @@ __all__ = [
     "as_parts",
     "as_perturbation",
     "batch_size",
+    "bind_parts",
     "check_change_fits",
-    "check_changes",
     "check_columns",
     "check_samples",
     "draw_samples",
     "new_features",
     "perturbed_batch",
-    "perturbed_columns",
     "probe_features",
+    "sampling_config",
     "still_valid",
 ]

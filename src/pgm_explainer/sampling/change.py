@@ -110,13 +110,25 @@ def _check_positive(value: float, what: str) -> None:
         raise InputError(f"{what} must be a number above 0, not {value!r}")
 
 
+class _Indicator(Described):
+    """The base class of the built-in indicators; by default, of falls and with two levels."""
+
+    needs_all_samples = False
+
+    @property
+    def levels(self) -> int:
+        return 2
+
+    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
+        return _fall(before, after, classes)
+
+
 @dataclass(frozen=True)
-class Levels(Described):
+class Levels(_Indicator):
     """Several levels: the number of thresholds that the fall of the probability exceeds."""
 
     thresholds: Sequence[float] = (0.05, 0.3)
     name: str = field(default="levels", init=False)
-    needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.thresholds, Sequence) or isinstance(self.thresholds, str):
@@ -144,9 +156,6 @@ class Levels(Described):
     def levels(self) -> int:
         return len(self.thresholds) + 1
 
-    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        return _fall(before, after, classes)
-
     def grade(self, severity: FloatArray) -> Grades:
         grades = np.zeros(severity.shape, np.uint8)
         for threshold in self.thresholds:
@@ -158,19 +167,14 @@ class Levels(Described):
 
 
 @dataclass(frozen=True)
-class Fall(Described):
+class Fall(_Indicator):
     """Changed: the probability of the explained class fell by more than a threshold."""
 
     threshold: float = 0.05
     name: str = field(default="fall", init=False)
-    levels: int = field(default=2, init=False)
-    needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         check_fraction(self.threshold, f"the threshold of {self.name}")
-
-    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         return (severity > self.threshold).astype(np.uint8)
@@ -190,12 +194,10 @@ class Absolute(Fall):
 
 
 @dataclass(frozen=True)
-class Flip(Described):
+class Flip(_Indicator):
     """Changed: the explained class is no longer the most likely one."""
 
     name: str = field(default="flip", init=False)
-    levels: int = field(default=2, init=False)
-    needs_all_samples: bool = field(default=False, init=False)
 
     def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
         return (after.argmax(axis=-1) != classes).astype(before.dtype)
@@ -213,7 +215,7 @@ def _rounded(severity: FloatArray, noise: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class TopFraction(Described):
+class TopFraction(_Indicator):
     """Changed: the sample is in the given fraction with the largest falls of the probability.
 
     Falls of at most ``noise`` never count, so that a rounding error is not a change. If falls are
@@ -223,15 +225,12 @@ class TopFraction(Described):
     fraction: float = 0.125
     noise: float = _NOISE
     name: str = field(default="top_fraction", init=False)
-    levels: int = field(default=2, init=False)
-    needs_all_samples: bool = field(default=True, init=False)
+
+    needs_all_samples = True
 
     def __post_init__(self) -> None:
         check_fraction(self.fraction, "the fraction of top_fraction")
         _check_positive(self.noise, "the noise of top_fraction")
-
-    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         falls = _rounded(severity, self.noise)
@@ -257,7 +256,7 @@ class TopFraction(Described):
 
 
 @dataclass(frozen=True)
-class LargeFall(Described):
+class LargeFall(_Indicator):
     """Changed: the probability of the explained class fell far, compared with the other samples.
 
     How far a probability can fall differs between predictions, so each prediction has its own
@@ -269,16 +268,13 @@ class LargeFall(Described):
     most: float = 0.15
     noise: float = _NOISE
     name: str = field(default="large_fall", init=False)
-    levels: int = field(default=2, init=False)
-    needs_all_samples: bool = field(default=True, init=False)
+
+    needs_all_samples = True
 
     def __post_init__(self) -> None:
         check_fraction(self.share, f"the share of {self.name}")
         check_fraction(self.most, f"the most of {self.name}")
         _check_positive(self.noise, f"the noise of {self.name}")
-
-    def severity(self, before: FloatArray, after: FloatArray, classes: IntArray) -> FloatArray:
-        return _fall(before, after, classes)
 
     def grade(self, severity: FloatArray) -> Grades:
         falls = _rounded(severity, self.noise)
@@ -306,13 +302,11 @@ class LargeMove(LargeFall):
 
 
 @dataclass(frozen=True)
-class Deviation(Described):
+class Deviation(_Indicator):
     """Changed: a predicted value rose or fell by more than a tolerance (for regression)."""
 
     tolerance: float
     name: str = field(default="deviation", init=False)
-    levels: int = field(default=2, init=False)
-    needs_all_samples: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         _check_positive(self.tolerance, "the tolerance of deviation")

@@ -10,12 +10,20 @@ import numpy as np
 
 from ..arrays import IntArray, as_array, check_fraction, check_whole_number
 from ..errors import InputError
+from ..graph import Graph
+from ..predictors import Predictor
 from .change import Change, LargeFall, as_change
-from .parts import Nodes, PartKind, as_parts
-from .perturbation import PERTURBATIONS, Perturbation, check_perturbation, perturbed_columns
+from .parts import Nodes, PartKind, Parts, as_parts
+from .perturbation import (
+    PERTURBATIONS,
+    Perturbation,
+    as_perturbation,
+    check_perturbation,
+    perturbed_columns,
+)
 from .population import Population
 
-__all__ = ["SamplingConfig", "check_samples"]
+__all__ = ["SamplingConfig", "bind_parts", "check_samples", "sampling_config"]
 
 _FEWEST = 20
 """The minimum number of samples: five for each cell of the smallest contingency table, 2 by 2."""
@@ -71,6 +79,59 @@ class SamplingConfig:
             InputError: a column does not exist.
         """
         return perturbed_columns(self.features, population)
+
+
+def sampling_config(
+    population: Population,
+    task: str,
+    scores: str,
+    *,
+    perturbation: Any,
+    features: Any,
+    change: Any,
+    **others: Any,
+) -> SamplingConfig:
+    """Return the options, with features by number and ``auto`` chosen for a population."""
+    chosen = population.feature_numbers(features)
+    columns = perturbed_columns(chosen, population)
+    return SamplingConfig(
+        perturbation=as_perturbation(perturbation, population, columns, task),
+        features=chosen,
+        change=as_change(change, scores),
+        **others,
+    )
+
+
+def bind_parts(
+    config: SamplingConfig, graph: Graph, population: Population, predictor: Predictor, given: Any
+) -> Parts:
+    """Return the parts of a graph.
+
+    Args:
+        given: the option ``perturbation`` as it was given.
+
+    Raises:
+        InputError: the model or the option does not fit the parts, or the graph has none.
+    """
+    parts, name = config.parts.bind(graph, population, config, graph.num_nodes), config.parts.name
+    if parts.changes_edges and not predictor.accepts_edges:
+        raise InputError(
+            f"parts={name!r} needs a model that is called with edge_index, but this one is a "
+            f"function of the features alone; pass a function of x and edge_index, or a module "
+            f"whose forward takes edge_index"
+        )
+    if parts.changes_edge_inputs and not predictor.has_edge_inputs(graph.whole):
+        raise InputError(
+            "Edges('attributes') needs further inputs of edges, such as edge_weight or "
+            "edge_attr, but the model has none; pass them as inputs= or in the data object "
+            "(a function needs an argument edges)"
+        )
+    if given != "auto" and not parts.changes_features:
+        raise InputError(
+            f"perturbation={given!r} does not apply to parts={name!r}, which are not features; "
+            f"leave it out"
+        )
+    return parts
 
 
 def check_samples(count: Any) -> int:

@@ -18,29 +18,27 @@ from ..querying import SubgraphModel
 from .parts import Batch
 from .randomness import hashed
 
-__all__ = ["predict", "samples_together"]
+__all__ = ["predict_graphs", "samples_together"]
 
 _MEMORY_SHARE = 16
 
 
-def samples_together(model: SubgraphModel, x: FloatArray, at_once: int, max_memory: int) -> int:
+def samples_together(original: FloatArray, at_once: int, max_memory: int) -> int:
     """Return the number of samples among which equal ones are found.
 
     Args:
-        x: the features of all nodes.
+        original: the unperturbed features ``[n, F]`` of the graphs.
         at_once: the number of samples per call of the model.
         max_memory: in bytes; a sixteenth of it would hold the features of these samples.
     """
-    nodes = len(model.subgraph.nodes)
-    if model.outputs.graphs(nodes) is None:
-        return at_once
-    wanted = max_memory // _MEMORY_SHARE // max(1, nodes * x.shape[1] * x.itemsize)
+    wanted = max_memory // _MEMORY_SHARE // max(1, original.nbytes)
     return max(at_once, wanted // 8 * 8)  # the table of samples packs 8 of them into a byte
 
 
-def predict(
+def predict_graphs(
     model: SubgraphModel,
     original: FloatArray,
+    graphs: tuple[IntArray, IntArray],
     batch_of: Callable[[slice], Batch],
     count: int,
     at_once: int,
@@ -50,17 +48,12 @@ def predict(
 
     Args:
         original: the unperturbed features ``[n, F]``.
+        graphs: the graph of each node, and of each prediction.
         batch_of: returns the inputs of the model in some of the samples.
-        count: the number of samples; at most ``at_once``, unless the predictions are of graphs.
+        count: the number of samples.
         at_once: the number of samples per call of the model.
         advance: called with the number of samples that are done.
     """
-    graphs = model.outputs.graphs(len(original))
-    if graphs is None:
-        batch = batch_of(slice(0, count))
-        answer = model(batch.x, batch.edges)
-        advance(count)
-        return answer
     graph_of, predicted = graphs
     blocks = [slice(at, min(at + at_once, count)) for at in range(0, count, at_once)]
     changes = _Changes.of(
@@ -69,7 +62,7 @@ def predict(
         graph_of,
         graph_of[model.subgraph.edge_index[0]],
     )
-    distinct = _Distinct.of(changes.keys(count))
+    distinct = changes.distinct(count)
     slots, answers = len(distinct.source), []
     for start, batch in changes.batches(distinct, at_once):
         answers.append(model(batch.x, batch.edges))
@@ -116,7 +109,7 @@ class _Changes:
 
     Attributes:
         original: the unperturbed features ``[n, F]``.
-        of_nodes, of_edges: the graph of each node and edge.
+        of_nodes, of_edges: the graph of each node and edge; that of the nodes ascending.
         samples, places, values: the changed features; the place of a feature is its index in the
             flattened features of a sample.
         edges: the edges of all samples; None if they are those of the subgraph.
@@ -148,8 +141,8 @@ class _Changes:
     def keys(self, count: int) -> NDArray[np.uint64]:
         """Return keys ``[count, graphs]`` that are equal for equal samples of a graph.
 
-        A key is the sum of 64-bit hashes of the changes. Among 1,000 graphs with 1,000 samples
-        each, the chance that any two different samples have equal keys is below 1 in 10 billion.
+        A key is the sum of 64-bit hashes of the changes. Different samples have different keys,
+        except by an unlikely accident.
         """
         graphs = int(self.of_nodes.max()) + 1
         keys = np.zeros(count * graphs, dtype=np.uint64)
@@ -160,6 +153,38 @@ class _Changes:
             places = self.original.size + number * len(self.of_edges) + at
             np.add.at(keys, rows * graphs + self.of_edges[at], hashed(column[rows, at], places))
         return keys.reshape(count, graphs)
+
+    def distinct(self, count: int) -> _Distinct:
+        """Return the distinct samples; every sample if two different ones have equal keys."""
+        keys = self.keys(count)
+        found = _Distinct.of(keys)
+        if self._repeat(found):
+            return found
+        return _Distinct.of(np.broadcast_to(np.arange(count, dtype=np.uint64)[:, None], keys.shape))
+
+    def _repeat(self, distinct: _Distinct) -> bool:
+        """Return whether every sample is equal to the one that is in its slot."""
+        count, graphs = distinct.slot.shape
+        origin = distinct.source[distinct.slot, np.arange(graphs)]
+        for column in () if self.edges is None else self.edges.columns:
+            at = np.arange(column.shape[1])
+            if not np.array_equal(column[origin[:, self.of_edges], at], column):
+                return False
+        # The changes of a graph in a sample are next to each other, in the order of their places.
+        cells = self.samples * graphs + self._graphs
+        origins = (origin * graphs + np.arange(graphs)).ravel()
+        sizes = np.bincount(cells, minlength=count * graphs)
+        if not np.array_equal(sizes, sizes[origins]):
+            return False
+        again = np.flatnonzero(distinct.own.ravel()[cells] < 0)
+        shift = np.cumsum(sizes) - sizes
+        shift = shift[origins] - shift
+        other = again + shift[cells[again]]
+        words = self.values.view(f"u{self.values.itemsize}")
+        return bool(
+            np.array_equal(self.places[again], self.places[other])
+            and np.array_equal(words[again], words[other])
+        )
 
     def batches(self, distinct: _Distinct, at_once: int) -> Iterator[tuple[int, Batch]]:
         """Yield the inputs in some slots at a time, with the number of the first slot."""

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..execution import ExecutionConfig
+from ..execution import ExecutionConfig, readable, release_free_memory
 from ..graph import Subgraph
-from ..memory import readable, release_free_memory
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Record, Scratch
 from ..variables import Variable
 from .config import SamplingConfig
-from .distinct import predict, samples_together
+from .distinct import predict_graphs, samples_together
 from .parts import Batch, Parts
-from .parts.cells import NodeParts, replace_features
+from .parts.nodes import NodeParts, replace_features
 from .population import Population
 from .randomness import Draws
 from .samples import Samples, SampleTable, TargetValues
@@ -114,8 +113,9 @@ def draw_samples(
     model = query.model
     shares = _shares_rows(model, parts, every, config)
     size = batch_size(model, population.x, config.num_samples, execution, shares)
-    together = size if shares else samples_together(model, population.x, size, execution.memory)
     original = population.x[model.subgraph.nodes]
+    graphs = None if shares else model.outputs.graphs(len(original))
+    together = size if graphs is None else samples_together(original, size, execution.memory)
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, together):
@@ -127,13 +127,18 @@ def draw_samples(
                 "perturbed", config.perturb_probability
             )
             rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
-            if rows is None:
-                batch_of = partial(
-                    _batch_of, model.subgraph, population, parts, samples, every, perturbed
-                )
-                after = predict(model, original, batch_of, len(samples), size, progress.advance)
-            else:
+            batch_of = partial(
+                _batch_of, model.subgraph, population, parts, samples, every, perturbed
+            )
+            if graphs is not None:
+                count, advance = len(samples), progress.advance
+                after = predict_graphs(model, original, graphs, batch_of, count, size, advance)
+            elif rows is not None:
                 after = model(rows)
+            else:
+                batch = batch_of(slice(None))
+                after = model(batch.x, batch.edges)
+            if graphs is None:
                 progress.advance(len(samples))
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, as_list
 from ..errors import InputError
-from ..feature_names import FeatureNames
+from ..feature_names import FeatureNames, feature_title
 from ..node_names import NodeNames
+from ..querying import Inputs
 
 __all__ = ["Population"]
 
 _RELATIVE_TOLERANCE = 1e-6
+_MOST_LISTED = 3
+_ROWS = 4096
+"""How many rows are looked at together, to save memory."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,19 @@ class Population:
     names: NodeNames = field(default_factory=NodeNames)
     feature_names: FeatureNames = ()
     has_integers: bool = False
+
+    @classmethod
+    def of(cls, source: Inputs) -> Population:
+        """Return the population of validated inputs."""
+        return cls(
+            source.x,
+            source.kinds,
+            source.steps,
+            () if source.types is None else source.types.widths_by_kind,
+            source.names,
+            source.feature_names,
+            source.has_integers,
+        )
 
     @property
     def width(self) -> int:
@@ -132,6 +149,61 @@ class Population:
             return True
         return bool((x == np.rint(x)).all()) and len(np.unique(x, axis=0)) < len(x)
 
+    def levels(self, nodes: IntArray, features: IntArray) -> dict[str, NDArray[np.float64]]:
+        """Return the value of a feature of each node, and how usual it is among nodes of its type.
+
+        Returns:
+            ``value``; ``mean`` of all nodes, which is NaN for categories (integers, or zeros and
+            ones); and ``share`` of nodes with this value, which is NaN for other features. With
+            time steps a feature has several values, and nothing is returned.
+        """
+        if self.steps is not None:
+            return {}
+        kind, value = self._kind_of(nodes), self.x[nodes, features].astype(np.float64)
+        mean = self._mean[kind, features].astype(np.float64)
+        share = np.where(value == 1, mean, 1 - mean)
+        share[~self._is_binary[kind, features]] = np.nan
+        if self.has_integers:  # and so is their mean, which is no share
+            for at in range(len(nodes)):
+                share[at] = (self.x[self._members[kind[at]], features[at]] == value[at]).mean()
+        return {"value": value, "mean": np.where(np.isnan(share), mean, np.nan), "share": share}
+
+    def types(self, x: FloatArray) -> list[str | None]:
+        """Return the type of each row of features, if it is one-hot; else None.
+
+        The type is the name of its only column that is not 0 or, without names, ``"type 3"``.
+        """
+        one_hot = ((x != 0).sum(axis=1) == 1) & (x.max(axis=1) == 1)
+        names = () if isinstance(self.feature_names, Mapping) else self.feature_names
+        called = names or [f"type {column}" for column in range(x.shape[1])]
+        found = zip(one_hot.tolist(), x.argmax(axis=1).tolist(), strict=True)
+        return [called[column] if there and not self.widths else None for there, column in found]
+
+    def difference(self, node: int, row: FloatArray) -> str:
+        """Return in words how a row of features differs from that of a node: ``C → O``.
+
+        Of features that are not one-hot, those are listed that differ most in relation to their
+        range. Features of several time steps are not compared.
+        """
+        own = self.x[node]
+        before, after = self.types(np.stack((own, row)))
+        if before is not None and after is not None:
+            return f"{before} → {after}" if before != after else f"still {before}"
+        if self.steps is not None:
+            return ""
+        kind = int(self._kind_of(np.array([node]))[0])
+        spread = np.where(self._high[kind] > self._low[kind], self._high[kind] - self._low[kind], 1)
+        apart = abs(row - own) / spread
+        order = np.argsort(-apart, kind="stable")[: np.count_nonzero(apart)].tolist()
+        title = partial(feature_title, self.feature_names, node_type=self._kind_name(kind))
+        said = [f"{title(at)} {own[at]:.3g} → {row[at]:.3g}" for at in order[:_MOST_LISTED]]
+        more = len(order) - len(said)
+        said += [f"{more} more feature{'s' if more > 1 else ''}"] if more else []
+        return ", ".join(said)
+
+    def _kind_name(self, kind: int) -> str | None:
+        return self.widths[kind][0] if self.widths else None
+
     def another(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
         """Return a random other node of the same type for each uniform ``[..., nodes]``."""
         order, first, count, rank = self._groups
@@ -189,6 +261,16 @@ class Population:
         # Clipped, so that rounding does not change the mean of equal numbers.
         means = [self._of(members).mean(axis=0, dtype=np.float64) for members in self._members]
         return np.clip(np.stack(means).astype(self.x.dtype), self._low, self._high)
+
+    @cached_property
+    def _is_binary(self) -> NDArray[np.bool_]:
+        """Whether each feature of each type has only zeros and ones, and both of them."""
+        found = (self._low == 0) & (self._high == 1)
+        for kind, members in enumerate(self._members):
+            for start in range(0, len(members), _ROWS):
+                x = self.x[members[start : start + _ROWS]]
+                found[kind] &= ((x == 0) | (x == 1)).all(axis=0)
+        return found
 
     @cached_property
     def _low(self) -> FloatArray:

@@ -2,9 +2,17 @@
 
 from .config import SelectionConfig
 from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
-from .nodes import STRONG, SelectionResult, causes, choose_nodes, select_nodes
 from .ranking import RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
-from .select import Dependents, Neighbourhood, select_variables
+from .select import (
+    STRONG,
+    Dependents,
+    Neighbourhood,
+    SelectionResult,
+    causes,
+    choose_nodes,
+    select_nodes,
+    select_variables,
+)
 from .shrink import shrink_many
 
 __all__ = [

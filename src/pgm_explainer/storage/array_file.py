@@ -15,8 +15,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import FileError
+from ..execution import available_memory
 from ..limits import ARRAYS_SHARE_OF_MEMORY, as_size
-from ..memory import available_memory
 from .files import check_file
 
 __all__ = ["NpzArrays", "check_fits_memory", "parse_npy"]

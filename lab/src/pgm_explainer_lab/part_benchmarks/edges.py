@@ -9,10 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 
 from pgm_explainer import Explanation, PGMExplainer, explain_graphs
-from pgm_explainer.graph import SampledEdges
 
 from ..arrays import FloatArray
 from ..faithfulness.sets import make_subjects
@@ -22,14 +20,23 @@ from ..reproduce.models import load_node_data, trained
 from ..rivals.case import Case
 from .atoms import COLUMNS, auc
 from .motif_graphs import motif_graphs
+from .true_effects import true_edge_effects
 
-__all__ = ["measure_edges", "measure_graph_edges", "measure_infection"]
+__all__ = [
+    "EDGE_COLUMNS",
+    "LEVELS",
+    "measure_edges",
+    "measure_graph_edges",
+    "measure_infection",
+]
 
 _TOP = 5
-_AT_ONCE = 400
-_BUDGET, _CONTEXTS = 4000, (5, 200)
-"""Pairs of model calls for the true effects on a target, and limits of the contexts."""
-_PROBABILITY = 0.1
+_DEFAULT = 0.1
+LEVELS = (_DEFAULT, 0.5, 0.9)
+"""Shares of the edges of a graph that are removed; the default of the explainer first."""
+_BUDGET, _GRAPH_BUDGET = 2000, 1000
+"""Pairs of model calls for the true effects on a target; those of graphs have several levels."""
+EDGE_COLUMNS = (*COLUMNS, "support")
 
 
 def measure_edges(
@@ -51,22 +58,31 @@ def measure_edges(
         _Judged(case, target, {*dataset.truth[target], target}, each)
         for target, each in zip(targets, explained, strict=True)
     ]
-    return {"data": data, "seed": seed, **_scores(judged, truths, seed), "seconds": seconds}
+    scores = _scores(judged, seed, truths, _DEFAULT, _BUDGET)
+    return {"data": data, "seed": seed, **scores, "seconds": seconds}
 
 
 def measure_graph_edges(place: Place, data: str, seed: int, most: int) -> dict[str, Any]:
-    """Return the same for many graphs with one prediction each; the accuracy of the model too."""
+    """Return the same for many graphs with one prediction each; the accuracy of the model too.
+
+    *levels* has the results with larger shares of removed edges.
+    """
     chosen = motif_graphs(place, data, seed)
     graphs = chosen.graphs[:most]
-    started = time.process_time()
-    explained = explain_graphs(chosen.model, [each.as_data() for each in graphs], **_options(seed))
-    seconds = time.process_time() - started
-    judged = [
-        _Judged(Case(chosen.model, graph.x, graph.edge_index, "graph"), None, graph.atoms, each)
-        for graph, each in zip(graphs, explained, strict=True)
-    ]
-    scores = {**_scores(judged, 1, seed), "accuracy": chosen.accuracy}
-    return {"data": data, "seed": seed, **scores, "seconds": seconds}
+    cases = [Case(chosen.model, each.x, each.edge_index, "graph") for each in graphs]
+    found, seconds = {}, []
+    for level in LEVELS:
+        options = {**_options(seed), "perturb_probability": level}
+        started = time.process_time()
+        explained = explain_graphs(chosen.model, [each.as_data() for each in graphs], **options)
+        seconds.append(time.process_time() - started)
+        judged = [
+            _Judged(case, None, graph.atoms, each)
+            for case, graph, each in zip(cases, graphs, explained, strict=True)
+        ]
+        found[str(level)] = _scores(judged, seed, 1, level, _GRAPH_BUDGET)
+    scores = {**found[str(_DEFAULT)], "levels": found, "accuracy": chosen.accuracy}
+    return {"data": data, "seed": seed, **scores, "seconds": seconds[0]}
 
 
 @dataclass(frozen=True)
@@ -79,42 +95,51 @@ class _Judged:
     explanation: Explanation
 
 
-def _scores(judged: Sequence[_Judged], every: int, seed: int) -> dict[str, Any]:
+def _scores(
+    judged: Sequence[_Judged], seed: int, every: int, probability: float, budget: int
+) -> dict[str, Any]:
     """Return the AUC by each column, and by the true effects of one explanation in ``every``."""
-    found: dict[str, list[FloatArray]] = {name: [] for name in COLUMNS}
-    motifs, truths, true_motifs, captured = [], [], [], []
+    found, motifs, true, true_motifs, captured = [], [], [], [], []
     for each in judged:
         edges: Any = each.explanation.effects.parts  # pairs of nodes
         is_motif = np.array([u in each.motif and v in each.motif for u, v in edges])
         if is_motif.all() or not is_motif.any():
             continue
         motifs.append(is_motif)
-        for name, scores in _columns(each.explanation).items():
-            found[name].append(scores)
+        found.append(_columns(each.explanation))
         if len(motifs) % every:
             continue
-        truth = true_edge_effects(each.case, each.target, edges, (seed, len(motifs)))
-        truths.append(truth)
+        key = (seed, len(motifs))
+        effects = true_edge_effects(each.case, each.target, edges, key, probability, budget)
+        true.append(effects.scores())
         true_motifs.append(is_motif)
-        best = np.sort(truth)[::-1][:_TOP].sum()
-        captured += [float(truth[:_TOP].sum() / best)] if best else []
+        best = np.sort(effects.sizes)[::-1][:_TOP].sum()
+        captured += [float(effects.sizes[:_TOP].sum() / best)] if best else []
     return {
         "targets": len(motifs),
-        "truths": len(truths),
+        "truths": len(true),
         **_areas(found, motifs),
-        "ceiling": _areas({"truth": truths}, true_motifs),
+        "ceiling": _areas(true, true_motifs),
         "captured": float(np.mean(captured)),
     }
 
 
 def _areas(
-    found: dict[str, list[FloatArray]], motifs: Sequence[Any]
+    found: Sequence[dict[str, FloatArray]], motifs: Sequence[Any]
 ) -> dict[str, dict[str, float]]:
-    """Return the AUC of the edges of all targets together, and the mean of those of each."""
+    """Return the AUC of the edges of all targets together, and the mean of those of each.
+
+    The scores of a target are divided by its largest one, so that those of all are comparable.
+    """
+    scores = {name: [_relative(each[name]) for each in found] for name in found[0]}
     return {
-        "pooled": {n: auc(np.concatenate(s), np.concatenate(motifs)) for n, s in found.items()},
-        "each": {n: float(np.mean([*map(auc, s, motifs)])) for n, s in found.items()},
+        "pooled": {n: auc(np.concatenate(s), np.concatenate(motifs)) for n, s in scores.items()},
+        "each": {n: float(np.mean([*map(auc, s, motifs)])) for n, s in scores.items()},
     }
+
+
+def _relative(scores: FloatArray) -> FloatArray:
+    return np.asarray(scores / max(abs(scores).max(), np.finfo(np.float64).tiny))
 
 
 def _explainer(case: Case, seed: int) -> PGMExplainer:
@@ -127,49 +152,8 @@ def _options(seed: int) -> dict[str, Any]:
 
 def _columns(explanation: Explanation) -> dict[str, FloatArray]:
     effects = explanation.effects
-    values = (effects.strength, abs(effects.effect), -effects.log_p)
-    return dict(zip(COLUMNS, values, strict=True))
-
-
-def true_edge_effects(
-    case: Case, target: int | None, edges: Sequence[Any], seed: tuple[int, ...]
-) -> FloatArray:
-    """Return the mean absolute change of the probability if an edge is removed.
-
-    In each context the other edges are removed at random, as in the explainer's samples; the model
-    is called with and without the edge.
-    """
-    view = case.view(target)
-    part, row = view.part, view.index
-    number = {edge: at for at, edge in enumerate(edges)}
-    ends = [tuple(sorted(pair)) for pair in case.edge_index[:, part.edges].T.tolist()]
-    part_of = np.array([number.get(pair, len(edges)) for pair in ends])
-    x = case.x[part.nodes]
-    explained = int(_probabilities(case, x, part, np.ones((1, len(ends)), bool), row)[0].argmax())
-    # Not the seed of the samples, so that the contexts are new ones.
-    rng = np.random.default_rng(seed)
-    total = np.zeros(len(edges))
-    contexts = int(np.clip(_BUDGET // len(edges), *_CONTEXTS))
-    for _ in range(contexts):
-        removed = np.append(rng.random(len(edges)) < _PROBABILITY, False)
-        without, having = np.tile(removed, (2, len(edges), 1))
-        without[np.arange(len(edges)), np.arange(len(edges))] = True
-        having[np.arange(len(edges)), np.arange(len(edges))] = False
-        kept = ~np.concatenate((without, having))[:, part_of]
-        chance = _probabilities(case, x, part, kept, row)[:, explained]
-        total += abs(chance[len(edges) :] - chance[: len(edges)])
-    return np.asarray(total / contexts)
-
-
-def _probabilities(case: Case, x: FloatArray, part: Any, kept: Any, row: int | None) -> FloatArray:
-    blocks = []
-    for start in range(0, len(kept), _AT_ONCE):
-        edges = SampledEdges(kept[start : start + _AT_ONCE])
-        copies = np.repeat(x[None], len(edges), axis=0)
-        scores = torch.as_tensor(case.predictor.on_edges(copies, part, edges))
-        scores = scores if row is None else scores[:, row]
-        blocks.append(torch.softmax(scores.double(), dim=-1).numpy())
-    return np.concatenate(blocks)
+    values = (effects.strength, abs(effects.effect), -effects.log_p, -effects.effect)
+    return dict(zip(EDGE_COLUMNS, values, strict=True))
 
 
 def measure_infection(place: Place, seed: int, most: int) -> dict[str, Any]:

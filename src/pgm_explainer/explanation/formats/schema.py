@@ -15,7 +15,7 @@ from ...network import BayesianNetwork, ConditionalTable, NoisyOr
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
 from ..explanation import Explanation
-from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
+from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
@@ -50,6 +50,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "target": plain_name(explanation.target),
         "ends": explanation.ends.tolist(),
         "position": explanation.position,
+        "title": explanation.title,
         "explained_class": explanation.explained_class,
         "probability": explanation.probability,
         "values": [_plain_number(value) for value in explanation.values],
@@ -93,6 +94,8 @@ def _plain_effects(effects: Effects) -> dict[str, Any]:
 def _plain_features(features: FeatureEffects) -> dict[str, Any]:
     columns = {name: getattr(features, name).tolist() for name in FEATURE_COLUMNS}
     columns["log_p"] = [_plain_number(number) for number in columns["log_p"]]
+    for name in FEATURE_LEVELS:
+        columns[name] = [number if isfinite(number) else None for number in columns[name]]
     return {**columns, "untested": features.untested, "left_out": features.left_out}
 
 

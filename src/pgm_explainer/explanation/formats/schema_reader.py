@@ -21,9 +21,10 @@ from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
 from ...structure import DAG
 from ...variables import MOST_LEVELS, VariableId, is_edge
-from ...versions import current_versions
-from ..explanation import Explanation, target_of
-from ..feature_effects import FEATURE_COLUMNS, FeatureEffects
+from ...versions import CURRENT_VERSIONS
+from ..conversions import target_of
+from ..explanation import Explanation
+from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 
@@ -36,6 +37,7 @@ _FIELDS = (
     "target",
     "ends",
     "position",
+    "title",
     "explained_class",
     "probability",
     "values",
@@ -111,6 +113,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         area=area,
         part_members=members,
         position=fields["position"].or_none(Checked.whole_number),
+        title=fields["title"].text(),
         feature_names=known,
         features=fields["features"].or_none(
             lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
@@ -189,7 +192,7 @@ def _read_classes(classes: Checked, count: int) -> IntArray:
 
 
 def _read_versions(versions: Checked) -> dict[str, str]:
-    return {name: version.text() for name, version in versions.fields(*current_versions()).items()}
+    return {name: version.text() for name, version in versions.fields(*CURRENT_VERSIONS).items()}
 
 
 def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
@@ -217,16 +220,21 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
     column: IntArray = fields["features"].array(shape, Checked.whole_number, np.int64)
     if not np.isin(its, nodes).all() or len(set(zip(its, column, strict=True))) < len(its):
         raise FileError(f"{features.place} must list features of nodes in the ranking, each once")
+    levels = {name: fields[name].array(shape, _finite_or_none, float) for name in FEATURE_LEVELS}
     read = FeatureEffects(
         its,
         column,
-        **_read_numbers(fields, shape),
+        **{**_read_numbers(fields, shape), **levels},
         untested=fields["untested"].whole_number(),
         left_out=fields["left_out"].whole_number(),
         **about,
     )
     _check_intervals(read, features)
     return read
+
+
+def _finite_or_none(cell: Checked) -> float | None:
+    return cell.or_none(Checked.finite)
 
 
 def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:

@@ -31,15 +31,14 @@ from ..features import (
     feature_words,
     shown_features,
 )
-from ..measure import Measure, measure_of, p_value, percent, share_of
+from ..measure import Measure, measure_of, percent, share_of
 from ..names import label_of, variable_label
 from ..reason import reason_sentences
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
-    from ...effects import Effect
-    from ...explanation import Explanation, FeatureEffect
+    from ...explanation import Explanation
 
 __all__ = [
     "dependence_part",
@@ -107,7 +106,7 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
     return {
         "caption": effects_caption(explanation),
         "column": _column(measure),
-        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "directions": measure.directions,
         "bars": [
             _bar(each, measure, part_label(explanation, each.number), explanation) for each in bars
         ],
@@ -136,7 +135,7 @@ def features_part(explanation: Explanation) -> dict[str, Any] | None:
         "title": FEATURES,
         "caption": caption,
         "column": _column(measure),
-        "directions": {"falls": measure.falls, "rises": measure.rises},
+        "directions": measure.directions,
         "bars": [_bar(each, measure, each.label, explanation) for each in found],
         "more": f"… and {more} more: see all features below." if more else "",
         "about": about,
@@ -146,16 +145,8 @@ def features_part(explanation: Explanation) -> dict[str, Any] | None:
 
 
 def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
-    effect = shown.effect
-    return [
-        node_key(shown.number),
-        shown.feature,
-        label_of(effect.node) + (" (target)" if shown.is_target else ""),
-        *_numbers(effect, measure),
-        f"{effect.strength:.2f}",
-        p_value(effect.log_p),
-        "yes" if effect.significant else "",
-    ]
+    node = label_of(shown.effect.node) + shown.target_note
+    return _cells(shown, measure, shown.feature, node, _typeset(shown.value))
 
 
 def _column(measure: Measure) -> str:
@@ -170,7 +161,7 @@ def _bar(
     shown: ShownEffect | ShownFeature, measure: Measure, name: str, explanation: Explanation
 ) -> dict[str, Any]:
     effect = shown.effect
-    size, interval = _numbers(effect, measure)
+    size, interval, *_ = map(_typeset, shown.numbers(measure))
     return {
         "key": node_key(shown.number),
         "name": name,
@@ -181,12 +172,6 @@ def _bar(
         "effect": size,
         "interval": interval,
     }
-
-
-def _numbers(effect: Effect | FeatureEffect, measure: Measure) -> tuple[str, str]:
-    """Return an effect and its interval as text."""
-    interval = measure.interval(effect.low, effect.high)
-    return _typeset(measure.signed(effect.effect)), _typeset(interval)
 
 
 def _pairs(explanation: Explanation) -> dict[str, Any] | None:
@@ -204,16 +189,15 @@ def _pairs(explanation: Explanation) -> dict[str, Any] | None:
 
 
 def _row(shown: ShownEffect, measure: Measure, explanation: Explanation) -> list[Any]:
-    effect = shown.effect
-    target = " (target)" if shown.is_target else ""
-    return [
-        node_key(shown.number),
-        part_label(explanation, shown.number) + target,
-        *_numbers(effect, measure),
-        f"{effect.strength:.2f}",
-        p_value(effect.log_p),
-        "yes" if effect.significant else "",
-    ]
+    name = part_label(explanation, shown.number) + shown.target_note
+    return _cells(shown, measure, name)
+
+
+def _cells(shown: ShownEffect | ShownFeature, measure: Measure, *names: str) -> list[Any]:
+    """Return a row of a table of effects: its key, names and numbers, and what is significant."""
+    effect, interval, *rest = shown.numbers(measure)
+    found = "yes" if shown.effect.significant else ""
+    return [node_key(shown.number), *names, _typeset(effect), _typeset(interval), *rest, found]
 
 
 def dependence_part(explanation: Explanation) -> dict[str, Any]:

@@ -80,7 +80,7 @@ function effectsDetails({ noun, effects }) {
 function featuresDetails({ features }) {
   if (!features) return [];
   const numbers = [features.column, "95% interval", "strength", "p", "significant"];
-  const head = ["feature", "node", ...numbers];
+  const head = ["feature", "node", "value", ...numbers];
   return rowsWith("All features", head, features);
 }
 

@@ -17,7 +17,7 @@ function entry(explanation, at) {
   const nodes = `${found} ${found === 1 ? noun : `${noun}s`}`;
   // Every number that the list can be sorted by is shown in full.
   const button = element("button", { type: "button" },
-    element("b", {}, explanation.target),
+    element("b", { title: explanation.target }, explanation.target),
     element("small", {}, ...(warnings.length ? [warningMark(warnings)] : []), nodes),
     element("small", {}, explanation.class ?? ""),
     element("small", {}, `${chance}${stable} ${percent(stability)}`),

@@ -27,6 +27,7 @@ from .neighbourhood import draw_neighbourhood
 from .network import draw_network, network_size
 from .ranking import draw_ranking, ranking_size
 from .strip import draw_strip, strip_size
+from .style import inches
 from .superpixels import draw_superpixels, plot_superpixels
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ _COLOUR_BAR = 1.6
 """The height of a colour bar and its text, which the network beside it does not use."""
 _SIDE = 6.5
 """The width and height of a neighbourhood, in inches."""
+_USUAL = (5.0, 3.5)
+"""Plots with less width or height than this, in inches, have smaller text by default."""
+_SMALLEST_FONT = 7.5
 _LARGEST = 1000
 """The largest side of a figure, in inches, and size of its text, in points."""
 
@@ -90,11 +94,25 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
     _check_place(options.get("figsize"), options.get("ax"))
     size = options.pop("font_size", None)
+    if size is None:
+        size = _usual_size(kind, options.get("figsize"), options.get("ax"))
     if size is None:  # no context: entered first, it would keep a notebook from showing the plot
         yield
         return
     with mpl.rc_context({"font.size": _checked_size(size, "font_size")}):
         yield
+
+
+def _usual_size(kind: str, figsize: Any, ax: Axes | None) -> float | None:
+    """Return the font size of a small plot; None if matplotlib's size fits, or was set."""
+    if mpl.rcParams["font.size"] != mpl.rcParamsDefault["font.size"]:
+        return None
+    if ax is None and figsize is None:
+        return None
+    width, height = inches(ax) if ax is not None else map(float, figsize)
+    width = width / 2 if kind == "both" else width
+    share = min(width / _USUAL[0], height / _USUAL[1])
+    return None if share >= 1 else max(_SMALLEST_FONT, float(mpl.rcParams["font.size"]) * share)
 
 
 def _hint(unknown: list[str]) -> str:

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from ..colours import FALLS, GREY, INK, RISES
-from ..effects import ShownEffect, own_effects, shown_effects
+from ..effects import ShownEffect, ShownRow, own_effects, shown_effects
 from ..features import ShownFeature, node_words, shown_features
 from ..measure import Measure, measure_of, plain_measure
 from ..names import shorten, variable_label, width
 from ..wording import part_label, wording_of
 from .style import (
+    Fill,
+    bar,
+    explain_bars,
     finish,
     label_values,
-    legend_below,
     name_rows,
     points,
     rows_size,
@@ -27,7 +28,6 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from ...explanation import Explanation, FeatureEffects
@@ -91,7 +91,7 @@ def draw_features(
 
 def _draw_bars(
     axes: Axes,
-    shown: Sequence[ShownEffect | ShownFeature],
+    shown: Sequence[ShownRow],
     names: Sequence[str],
     measure: Measure,
 ) -> None:
@@ -101,15 +101,17 @@ def _draw_bars(
             measure.factor * number
             for number in (each.effect.effect, each.effect.low, each.effect.high)
         )
-        fill, hatch = _fill(each)
-        axes.barh(at, effect, color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
+        bar(axes, at, effect, _fill(each))
         whisker = [[effect - low], [high - effect]]
         axes.errorbar(effect, at, xerr=whisker, color=INK, linewidth=1.2, capsize=points(3))
     axes.axvline(0, color=INK, linewidth=0.8)
     unit = f", in {measure.unit}" if measure.unit else ""
     label_values(axes, f"effect on {measure.what}{unit}")
     name_rows(axes, names)
-    _explain_marks(axes, shown, measure)
+    falls, rises = measure.directions.values()
+    kinds = {_FALLS: falls, _RISES: rises, _WEAK: "not significant"}
+    interval = Line2D([], [], color=INK, marker="|"), "95% interval"
+    explain_bars(axes, kinds, {_fill(each) for each in shown}, interval)
 
 
 def _prediction(explanation: Explanation | None) -> str:
@@ -136,27 +138,11 @@ def _feature_name(shown: ShownFeature) -> str:
     return shorten(shown.feature, 28 - width(node)) + node
 
 
-def _fill(shown: ShownEffect | ShownFeature) -> tuple[str, str]:
-    """Return colour and pattern; falls are hatched to differ in greyscale print too."""
+_FALLS, _RISES, _WEAK = (FALLS, "////"), (RISES, ""), (GREY, "")
+"""The fills of bars; falls are hatched to differ in greyscale print too."""
+
+
+def _fill(shown: ShownRow) -> Fill:
     if not shown.effect.significant:
-        return GREY, ""
-    return (FALLS, "////") if shown.effect.effect < 0 else (RISES, "")
-
-
-def _explain_marks(
-    axes: Axes, shown: Sequence[ShownEffect | ShownFeature], measure: Measure
-) -> None:
-    """Add a legend of the fills that occur."""
-    kinds = {
-        (FALLS, "////"): measure.falls,
-        (RISES, ""): measure.rises,
-        (GREY, ""): "not significant",
-    }
-    there = {_fill(each) for each in shown}
-    entries: list[tuple[Artist, str]] = [
-        (Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name)
-        for (fill, hatch), name in kinds.items()
-        if (fill, hatch) in there
-    ]
-    entries.append((Line2D([], [], color=INK, marker="|"), "95% interval"))
-    legend_below(axes, entries)
+        return _WEAK
+    return _FALLS if shown.effect.effect < 0 else _RISES

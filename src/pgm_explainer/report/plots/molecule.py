@@ -16,8 +16,9 @@ from ...errors import InputError, PGMExplainerWarning
 from ..colours import FALLS, INK, RISES
 from ..effects import ShownEffect
 from ..measure import measure_of
+from ..names import label_of
 from ..surroundings import Surroundings
-from .style import finish, legend
+from .style import finish, inches, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["draw_molecule", "read_atoms", "read_molecule"]
 
 _PIXELS = 900
+_PICTURE = 0.8
+"""The share of the height that the picture takes; the others are for title and legend."""
 _LEAST = 0.25
 """The share of colour in the weakest effect, which must differ from white."""
 
@@ -105,16 +108,17 @@ def _check_count(explanation: Explanation, count: int, what: str, of: str, hint:
 
 
 def draw_molecule(explanation: Explanation, axes: Axes, molecule: Any) -> None:
-    """Draw a molecule with the numbers of its nodes, and its parts coloured by their effects."""
+    """Draw a molecule with the names of its nodes, and its parts coloured by their effects."""
     from rdkit.Chem.Draw import rdMolDraw2D
 
     view = Surroundings(explanation, molecule.GetNumAtoms())
-    for end in explanation.ends.tolist():
-        molecule.GetAtomWithIdx(end).SetProp("atomNote", "target")
+    ends = explanation.ends.tolist()
+    for atom in molecule.GetAtoms():
+        atom.SetProp("atomNote", _note(atom, explanation) + " (target)" * (atom.GetIdx() in ends))
     atoms = dict(_atom_colours(view))
     bonds = dict(_bond_colours(view, molecule))
-    drawing = rdMolDraw2D.MolDraw2DCairo(_PIXELS, _PIXELS)
-    drawing.drawOptions().addAtomIndices = True
+    wide, high = inches(axes)
+    drawing = rdMolDraw2D.MolDraw2DCairo(_PIXELS, round(_PIXELS * max(0.3, _PICTURE * high / wide)))
     drawing.drawOptions().useBWAtomPalette()  # colours are for effects
     made = rdMolDraw2D.PrepareMolForDrawing(molecule, kekulize=False, addChiralHs=False)
     drawing.DrawMolecule(
@@ -127,16 +131,22 @@ def draw_molecule(explanation: Explanation, axes: Axes, molecule: Any) -> None:
     drawing.FinishDrawing()
     axes.imshow(imread(BytesIO(drawing.GetDrawingText()), format="png"))
     directions = {each.direction for each in view.effects.values()}
-    measure = measure_of(explanation)
+    colours = {"falls": FALLS, "rises": RISES}
     entries = [
-        (Patch(facecolor=colour, edgecolor=INK), text)
-        for kind, colour, text in (("falls", FALLS, measure.falls), ("rises", RISES, measure.rises))
+        (Patch(facecolor=colours[kind], edgecolor=INK), text)
+        for kind, text in measure_of(explanation).directions.items()
         if kind in directions
     ]
     if entries:
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
         legend(axes, entries, ncols=2, frameon=False, **place)
     finish(axes, "The molecule, coloured by effect (numbers are nodes)")
+
+
+def _note(atom: Any, explanation: Explanation) -> str:
+    """Return the name of an atom's node; a name such as ``O9`` without the symbol."""
+    name = label_of(explanation.names[atom.GetIdx()])
+    return name.removeprefix(atom.GetSymbol()) or name
 
 
 def _colour(effect: ShownEffect) -> tuple[float, ...]:

@@ -195,7 +195,7 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     elif view.is_explaining.any():
         entries.append((_mark("white", "o", 9, 2), "node of the network"))
     entries += part_entries(view, measure)
-    for colour, text in ((FALLS, measure.falls), (RISES, measure.rises)):
+    for colour, text in zip((FALLS, RISES), measure.directions.values(), strict=True):
         if any(text == said for _, said in entries):
             continue
         if colour in colours and view.classes:
@@ -221,7 +221,12 @@ def _label_nodes(
         marked = list(range(len(view.nodes)))
     names = {at: label_of(view.explanation.names[int(view.nodes[at])]) for at in marked}
     if atoms is not None:
-        names = {at: f"{atoms[int(view.nodes[at])]}{name}" for at, name in names.items()}
+        symbols = {at: atoms[int(view.nodes[at])] for at in names}
+        # A name such as "O9" has the symbol already.
+        names = {
+            at: name if name.startswith(symbols[at]) else f"{symbols[at]}{name}"
+            for at, name in names.items()
+        }
     inside = all(width(name) <= _FITS_A_MARK * scale / points(1) for name in names.values())
     is_small = np.ones(len(view.nodes), dtype=bool)
     is_small[list(names)] = False

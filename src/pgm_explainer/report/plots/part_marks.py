@@ -155,7 +155,7 @@ def part_entries(view: Surroundings, measure: Measure) -> list[tuple[Artist, str
     """Return the entries of the legend for edges and groups, as far as they occur."""
     drawn = view.part_marks
     entries: list[tuple[Artist, str]] = []
-    texts = {"falls": measure.falls, "rises": measure.rises, "both": "direction not clear"}
+    texts = {**measure.directions, "both": "direction not clear"}
     for direction, text in texts.items():
         effects = [each.effect for each in drawn if each.effect is not None]
         found = [each for each in effects if each.direction == direction]

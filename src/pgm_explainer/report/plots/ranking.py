@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from ...selection import critical_log_p
-from ..colours import BLUE, GREY, INK, SKY, VERMILLION
+from ..colours import BLUE, GREY, SKY, VERMILLION
 from ..effects import level_words
 from ..names import shorten, variable_label
 from ..wording import part_label, wording_of
 from .style import (
+    bar,
+    explain_bars,
     finish,
     label_values,
-    legend_below,
     name_rows,
     points,
     rows_size,
@@ -28,7 +28,6 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from ...explanation import Explanation
@@ -37,6 +36,13 @@ __all__ = ["draw_ranking", "ranking_size"]
 
 _MOST = 20
 _TO_DIGITS = -1 / np.log(10)
+_CHOSEN, _FOUND, _WEAK = (BLUE, ""), (SKY, "////"), (GREY, "")
+_MEANINGS = {
+    _CHOSEN: "chosen for the network",
+    _FOUND: "significant, not chosen",
+    _WEAK: "not significant",
+}
+"""The fills of bars."""
 
 
 def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[float, float]:
@@ -54,10 +60,11 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
         return
     shown = range(min(max_shown, rows_that_fit(axes), len(ranking)))
     digits = ranking.log_p * _TO_DIGITS
+    flags = zip(ranking.selected.tolist(), ranking.significant.tolist(), strict=True)
+    fills = [_CHOSEN if selected else _FOUND if found else _WEAK for selected, found in flags]
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for at in shown:
-        fill, hatch = _fill(bool(ranking.selected[at]), bool(ranking.significant[at]))
-        axes.barh(at, digits[at], color=fill, hatch=hatch, edgecolor=INK, linewidth=0.6)
+        bar(axes, at, digits[at], fills[at])
         beside = f" {ranking.effect_size[at]:.2f}"
         write(axes, digits[at], at, beside, ha="left", size=points(8), path_effects=halo, zorder=3)
     _draw_line(axes, explanation)
@@ -69,7 +76,11 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     target = shorten(variable_label(explanation, explanation.target), 28)
     title = f"How strongly the prediction of {target} depends on each {words.noun}"
     title_rows(axes, title, hidden)
-    _explain_marks(axes, explanation)
+    line = (
+        Line2D([], [], color=VERMILLION, linestyle="--"),
+        level_words(explanation.settings),
+    )
+    explain_bars(axes, _MEANINGS, fills, *([line] if _has_line(explanation) else []))
 
 
 def _has_line(explanation: Explanation) -> bool:
@@ -92,39 +103,9 @@ def _draw_line(axes: Axes, explanation: Explanation) -> None:
     axes.axvline(needed * _TO_DIGITS, color=VERMILLION, linestyle="--", linewidth=1.4)
 
 
-def _fill(selected: bool, significant: bool) -> tuple[str, str]:
-    if selected:
-        return BLUE, ""
-    return (SKY, "////") if significant else (GREY, "")
-
-
 def _scale(axes: Axes, largest: float) -> None:
     """Linear up to 1, then logarithmic: evidence ranges from 0 to hundreds of digits."""
     axes.set_xscale("symlog", linthresh=1, linscale=0.5)
     axes.set_xlim(0, max(10.0, largest * 2))
     axes.xaxis.set_major_formatter("{x:g}")
     label_values(axes, "evidence, -log10 p (Cramér's V beside the bar)")
-
-
-def _explain_marks(axes: Axes, explanation: Explanation) -> None:
-    """Add a legend of the fills that occur and of the threshold, if there is one."""
-    ranking = explanation.ranking
-    kinds = {
-        "chosen for the network": (True, True),
-        "significant, not chosen": (False, True),
-        "not significant": (False, False),
-    }
-    entries: list[tuple[Artist, str]] = []
-    for name, (selected, significant) in kinds.items():
-        fill, hatch = _fill(selected, significant)
-        found = (
-            ranking.selected
-            if selected
-            else ~ranking.selected & (ranking.significant == significant)
-        )
-        if found.any():
-            entries.append((Patch(facecolor=fill, hatch=hatch, edgecolor=INK), name))
-    if _has_line(explanation):
-        level = level_words(explanation.settings)
-        entries.append((Line2D([], [], color=VERMILLION, linestyle="--"), level))
-    legend_below(axes, entries)

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.gridspec import GridSpec
+from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from ..colours import INK
 from ..names import shorten, width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
 __all__ = [
+    "Fill",
+    "bar",
+    "explain_bars",
     "finish",
     "fits",
     "inches",
@@ -37,10 +41,12 @@ __all__ = [
     "write",
 ]
 
+Fill = tuple[str, str]
+"""The colour and the pattern of a bar."""
 _FEWEST_ROWS = 5
 _BELOW, _LINE = 0.45, 0.15
 """The height of an axis with its label, and of each further line of the label, in inches."""
-_TITLE, _LABEL, _KEY = 60, 40, 6
+_TITLE, _LABEL, _KEY = 60, 60, 6
 """The most letters of a line of a title and of a label of a legend, and those that a key takes."""
 _ONE_COLUMN = 4
 """The most entries of a legend in one column, unless only one is wanted."""
@@ -142,6 +148,24 @@ def _legend(
     return float(shown.get_window_extent().width)
 
 
+def bar(axes: Axes, at: int, length: float, fill: Fill) -> None:
+    """Draw the bar of a row."""
+    colour, hatch = fill
+    axes.barh(at, length, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6)
+
+
+def explain_bars(
+    axes: Axes, kinds: Mapping[Fill, str], there: Collection[Fill], *more: tuple[Artist, str]
+) -> None:
+    """Add a legend of the fills of bars that are there, and of other marks."""
+    entries: list[tuple[Artist, str]] = [
+        (Patch(facecolor=fill[0], hatch=fill[1], edgecolor=INK), name)
+        for fill, name in kinds.items()
+        if fill in there
+    ]
+    legend_below(axes, [*entries, *more])
+
+
 def rows_size(rows: int) -> tuple[float, float]:
     """Return a figure size in inches for this many rows of bars."""
     return 7.0, 2.5 + 0.26 * max(_FEWEST_ROWS, rows)
@@ -155,7 +179,8 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
     for text in axes.get_yticklabels():
         text.set_parse_math(False)
     axes.tick_params(axis="x", labelsize=points(9))
-    axes.set_ylim(max(_FEWEST_ROWS, len(names)) - 0.4, -0.6)
+    fewest = min(_FEWEST_ROWS, rows_that_fit(axes))  # bars of a few rows are not too thick
+    axes.set_ylim(max(fewest, len(names)) - 0.4, -0.6)
     axes.spines[["top", "right"]].set_visible(False)
 
 

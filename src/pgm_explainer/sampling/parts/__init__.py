@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .base import Batch, PartKind, Parts
-from .edges import EDGE_CHANGES, Edges
-from .feature_cells import FeatureCells
+from .cells import FeatureCells
+from .edges import Edges
 from .features import Features
 from .groups import Groups
 from .mixed import Mixed
@@ -13,7 +13,6 @@ from .nodes import Nodes
 from .time import Time
 
 __all__ = [
-    "EDGE_CHANGES",
     "PART_KINDS",
     "Batch",
     "Edges",

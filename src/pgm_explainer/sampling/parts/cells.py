@@ -1,4 +1,4 @@
-"""Parts made of features: rows (nodes), columns, or blocks of the feature matrix."""
+"""Parts made of features: columns of the feature matrix, blocks of it, or single entries."""
 
 from __future__ import annotations
 
@@ -9,139 +9,39 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import FloatArray, IntArray
+from ...arrays import IntArray
 from ...graph import Subgraph
-from ...predictors import SharedRows
 from ...variables import VariableId
-from ..donors import Permute
-from ..perturbation import (
-    CustomPerturbation,
-    changed_share,
-    changed_shares,
-    check_changes,
-    new_features,
-)
+from ..perturbation import changed_shares, check_changes
 from ..population import Population
 from ..randomness import Draws
 from .base import Batch, Parts
+from .nodes import replace_features
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig
 
-__all__ = ["CellParts", "NodeParts", "NodeTitles", "replace_features"]
+__all__ = ["CellParts", "FeatureCells", "NodeTitles", "feature_blocks"]
 
-_FLOATS_AT_ONCE = 1 << 19
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_PROBED_NODES = 64
+"""The maximum number of nodes of a part that are used to estimate how often it really changes."""
+_PROBES = 200
+_RARELY = 0.05
+"""A feature that a perturbation changes less often than this cannot be tested: with 1,000 samples
+and a probability of 0.1, its value would change in fewer than five of them."""
 
 
-def replace_features(
-    x: FloatArray,
-    population: Population,
-    draws: Draws,
-    perturbed: NDArray[np.bool_],
-    config: SamplingConfig,
-    columns: NDArray[np.bool_] | None = None,
-) -> None:
-    """Replace features of ``x [B, n, F]`` by perturbed ones, in place.
+def feature_blocks(population: Population, config: SamplingConfig) -> tuple[IntArray, IntArray]:
+    """Return the perturbed features, and for each column the position of its feature among them.
 
-    Args:
-        draws: the random numbers of the samples and nodes of ``x``.
-        perturbed: ``[B, n]``, the nodes whose features are replaced.
-        columns: ``[k, F]``, which columns are replaced, for each of the k true entries of
-            ``perturbed``; None for the columns of the configuration.
+    The position is -1 for a column that is not perturbed. A feature with several time steps has
+    several columns.
     """
-    features = population.x.shape[1]
-    chosen, (rows, nodes) = draws.where(perturbed), np.nonzero(perturbed)
-    some_columns = config.columns(population)
-    # Computing new features takes several times their memory, so it is done in blocks. A custom
-    # function computes the features of a whole sample, so it is called once for each sample.
-    whole = isinstance(config.perturbation, CustomPerturbation)
-    at_once = len(rows) if whole else _FLOATS_AT_ONCE // features
-    for start in range(0, len(rows), max(1, at_once)):
-        some = slice(start, start + max(1, at_once))
-        new = new_features(config.perturbation, population, chosen.at(some))
-        if columns is not None:
-            old = x[rows[some], nodes[some]]
-            x[rows[some], nodes[some]] = np.where(columns[some], new, old)
-        elif len(some_columns) < features:
-            x[rows[some, None], nodes[some, None], some_columns] = new[:, some_columns]
-        else:
-            x[rows[some], nodes[some]] = new
-
-
-class NodeParts(Parts):
-    """Every node is a part: all its features, or those of the configuration, are replaced."""
-
-    changes_features = True
-
-    def __init__(self, population: Population, config: SamplingConfig) -> None:
-        self.first, self.count = 0, len(population.x)
-        self._population, self._config = population, config
-
-    def labels(self, parts: IntArray) -> list[VariableId]:
-        return parts.tolist()
-
-    def reaching(self, nodes: IntArray) -> IntArray:
-        return nodes
-
-    def within(self, subgraph: Subgraph) -> IntArray:
-        return subgraph.nodes
-
-    def nodes_in(self, parts: IntArray) -> IntArray:
-        return parts[parts < self.count]
-
-    def own(self, ends: IntArray) -> IntArray:
-        return ends
-
-    def candidates(self, nodes: IntArray, ends: IntArray) -> IntArray:
-        return nodes
-
-    def perturb(
-        self,
-        batch: Batch,
-        subgraph: Subgraph,
-        samples: IntArray,
-        parts: IntArray,
-        perturbed: NDArray[np.bool_],
-    ) -> Batch:
-        perturbed = _of_nodes(subgraph, parts, perturbed)
-        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
-        replace_features(batch.x, self._population, draws, perturbed, self._config)
-        return batch
-
-    def rows(
-        self,
-        subgraph: Subgraph,
-        samples: IntArray,
-        parts: IntArray,
-        perturbed: NDArray[np.bool_],
-    ) -> SharedRows | None:
-        population, perturbation = self._population, self._config.perturbation
-        some_columns = len(self._config.columns(population)) < population.x.shape[1]
-        if not isinstance(perturbation, Permute) or some_columns or population.steps is not None:
-            return None
-        perturbed = _of_nodes(subgraph, parts, perturbed)
-        index = np.tile(subgraph.nodes, (len(samples), 1))
-        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
-        index[perturbed] = perturbation.donors(population, draws.where(perturbed))
-        return SharedRows(population.x, index)
-
-    def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
-        population, config = self._population, self._config
-        columns = config.columns(population)
-        return changed_share(config.perturbation, population, parts, columns, config.seed)
-
-    def check(self) -> None:
-        columns = self._config.columns(self._population)
-        check_changes(self._config.perturbation, self._population, columns, self._config.seed)
-
-
-def _of_nodes(
-    subgraph: Subgraph, parts: IntArray, perturbed: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return which nodes of a subgraph are perturbed, given this for more parts."""
-    if len(parts) > len(subgraph.nodes):
-        return perturbed[:, np.searchsorted(parts, subgraph.nodes)]
-    return perturbed
+    columns = np.full(population.x.shape[1], -1, dtype=np.int64)
+    chosen = config.columns(population)
+    features, columns[chosen] = np.unique(chosen % population.width, return_inverse=True)
+    return features, columns
 
 
 @dataclass(frozen=True)
@@ -157,11 +57,6 @@ class NodeTitles(Sequence[VariableId]):
     def __getitem__(self, at: Any) -> Any:
         node, title = divmod(at, len(self.titles))
         return (self.nodes[node], self.titles[title])
-
-
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-_PROBED_NODES = 64
-"""The maximum number of nodes of a part that are used to estimate how often it really changes."""
 
 
 class CellParts(Parts):
@@ -252,3 +147,79 @@ class CellParts(Parts):
         nodes, columns = np.flatnonzero(self._rows >= 0), np.flatnonzero(self._columns >= 0)
         config = self._config
         check_changes(config.perturbation, self._population, columns, config.seed, nodes)
+
+
+class FeatureCells(Parts):
+    """Each feature of each of some nodes is a part, at all time steps if there are several.
+
+    Only features that the perturbation can change are parts; the others are left as they are. The
+    number of a part depends on its node and feature only. So its random numbers, and the effects on
+    a prediction, do not depend on which other nodes have parts.
+
+    Args:
+        first: the number of the first feature of node 0.
+        nodes: the nodes, ascending.
+
+    Attributes:
+        numbers: the numbers of all parts, ascending.
+    """
+
+    changes_features = True
+
+    def __init__(
+        self, population: Population, config: SamplingConfig, first: int, nodes: IntArray
+    ) -> None:
+        self._population, self._config = population, config
+        self._width = population.width
+        self.first, self.count = first, len(population.x) * self._width
+        features, columns = feature_blocks(population, config)
+        shares = changed_shares(
+            config.perturbation, population, nodes, columns, config.seed, _PROBES
+        )
+        # Node types can have different numbers of features.
+        exists = features < population.widths_of(nodes)[:, None]
+        self._nodes, self._num_features = nodes, exists.sum(axis=1)
+        at, feature = np.nonzero(exists & (shares >= _RARELY))
+        self.numbers: IntArray = first + nodes[at] * self._width + features[feature]
+
+    def count_features(self, nodes: IntArray) -> int:
+        """Return how many features some of the nodes have, whether they can change or not."""
+        return int(self._num_features[np.isin(self._nodes, nodes)].sum())
+
+    def split(self, parts: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the node and the feature of each part."""
+        node, feature = np.divmod(parts - self.first, self._width)
+        return node, feature
+
+    def labels(self, parts: IntArray) -> list[VariableId]:
+        pairs = zip(*(each.tolist() for each in self.split(parts)), strict=True)
+        return [(node, f"feature {feature}") for node, feature in pairs]
+
+    def reaching(self, nodes: IntArray) -> IntArray:
+        return self.numbers[np.isin(self.split(self.numbers)[0], nodes)]
+
+    def within(self, subgraph: Subgraph) -> IntArray:
+        return self.reaching(subgraph.nodes)
+
+    def perturb(
+        self,
+        batch: Batch,
+        subgraph: Subgraph,
+        samples: IntArray,
+        parts: IntArray,
+        perturbed: NDArray[np.bool_],
+    ) -> Batch:
+        sample, at = np.nonzero(perturbed)
+        node, feature = self.split(parts[at])
+        place = subgraph.positions(node)
+        touched = np.zeros((len(samples), len(subgraph.nodes)), dtype=bool)
+        touched[sample, place] = True
+        # The rows of ``columns`` are the touched nodes, in the order of samples.
+        row = np.cumsum(touched).reshape(touched.shape)[sample, place] - 1
+        steps = self._population.steps or 1
+        columns = np.zeros((int(touched.sum()), steps, self._width), dtype=bool)
+        columns[row, :, feature] = True
+        draws = Draws.grid(self._config.seed, samples, subgraph.nodes)
+        by_row = columns.reshape(len(columns), steps * self._width)
+        replace_features(batch.x, self._population, draws, touched, self._config, by_row)
+        return batch

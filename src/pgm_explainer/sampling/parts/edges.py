@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import IntArray
+from ...arrays import IntArray, check_name
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph, SampledEdges, Subgraph
@@ -46,10 +46,7 @@ class Edges(Described):
     name: str = "edges"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.how, str) or self.how not in EDGE_CHANGES:
-            raise InputError(
-                f"unknown change of edges {self.how!r}; choose one of: {', '.join(EDGE_CHANGES)}"
-            )
+        check_name(self.how, "change of edges", EDGE_CHANGES)
         if self.undirected not in (None, True, False):
             raise InputError(f"undirected must be True, False or None, not {self.undirected!r}")
 

@@ -16,8 +16,7 @@ from ...graph import Graph
 from ...variables import VariableId
 from ..population import Population
 from .base import Parts
-from .cells import CellParts, NodeTitles
-from .feature_cells import feature_blocks
+from .cells import CellParts, NodeTitles, feature_blocks
 
 if TYPE_CHECKING:
     from ..config import SamplingConfig

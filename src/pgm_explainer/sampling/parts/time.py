@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import check_whole_number
+from ...arrays import check_flag, check_whole_number
 from ...choices import Described
 from ...errors import InputError
 from ...graph import Graph
@@ -43,8 +43,7 @@ class Time(Described):
     def __post_init__(self) -> None:
         if self.steps is not None:
             check_whole_number(self.steps, "steps", at_least=1)
-        if not isinstance(self.per_node, bool):
-            raise InputError(f"per_node must be True or False, not {self.per_node!r}")
+        check_flag(self.per_node, "per_node")
 
     def bind(
         self, graph: Graph, population: Population, config: SamplingConfig, first: int

@@ -1,21 +1,66 @@
-"""The explanation of one of many graphs, with parts numbered as in that graph."""
+"""Conversions of an explanation: other names, and the node numbers of one of many graphs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import IntArray
 from ..graph import Graph
+from ..node_names import NodeNames
 from ..variables import GRAPH, VariableId
-from .explanation import Explanation
 
-__all__ = ["of_one_graph", "shifted"]
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
+__all__ = ["of_node", "of_one_graph", "renamed", "shifted", "target_of"]
+
+
+def target_of(task: str, ends: IntArray, names: NodeNames) -> VariableId:
+    """Return the label of a target, given the indices of its nodes."""
+    named = names.of(ends.tolist())
+    return GRAPH if task == "graph" else tuple(named) if task == "edge" else named[0]
+
+
+def renamed(explanation: Explanation, labels: Any, typed: bool) -> Explanation:
+    """Return the same explanation with names by node index.
+
+    Args:
+        typed: whether each name is a pair of a node type and a name.
+    """
+    task, ends, features = explanation.task, explanation.ends, explanation.features
+    new = NodeNames.read(labels, explanation.around.tolist(), typed)
+    if explanation.part_labels:
+        new = new.with_parts(explanation.part_labels, target_of(task, ends, new))
+    target = target_of(task, ends, new)
+    network = explanation.network
+    if network is not None:
+        others = [node for node in network.nodes if node != explanation.target]
+        renaming = {node: new[explanation.names.index(node)] for node in others}
+        network = network.renamed({**renaming, explanation.target: target})
+    return replace(
+        explanation,
+        target=target,
+        network=network,
+        ranking=replace(explanation.ranking, names=new),
+        effects=replace(explanation.effects, names=new),
+        features=None if features is None else replace(features, names=new),
+        names=new,
+    )
+
+
+def of_node(explanation: Explanation) -> Explanation:
+    """Return the explanation with the target ``node``, if its variable is ``(node,)``."""
+    (node,) = explanation.ends.tolist()
+    network = explanation.network
+    network = None if network is None else network.renamed({explanation.target: node})
+    return replace(explanation, target=node, network=network)
 
 
 def of_one_graph(
-    explanation: Explanation, first: int, stop: int, position: int | None = None
+    explanation: Explanation, first: int, stop: int, position: int | None = None, title: str = ""
 ) -> Explanation:
     """Return the explanation with nodes numbered in their own graph, and other parts after them.
 
@@ -24,6 +69,7 @@ def of_one_graph(
         first: the first node of the graph.
         stop: the first node of the next graph.
         position: the position of the graph among all graphs.
+        title: what the graph is called; empty if it has no name.
     """
     labels = explanation.part_labels
     numbers = {part: stop - first + at for at, part in enumerate(sorted(labels))}
@@ -51,6 +97,7 @@ def of_one_graph(
         explanation,
         target=GRAPH,
         position=position,
+        title=title,
         ranking=renumbered(explanation.ranking),
         effects=replace(renumbered(explanation.effects), pairs=tuple(pairs)),
         network=network,

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgm_explainer import InputError, memory
-from pgm_explainer.memory import available_memory, check_memory, release_free_memory
+from pgm_explainer import InputError, execution
+from pgm_explainer.execution import available_memory, check_memory, release_free_memory
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_a_bound_beyond_any_memory_is_no_bound(limit):
 
 
 def test_none_is_a_quarter_of_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 4000)
+    monkeypatch.setattr(execution, "available_memory", lambda: 4000)
     assert check_memory(None) == 1000
 
 
 def test_free_memory_is_read_from_the_system(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  9 kB\nMemAvailable:    7 kB\n")
-    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+    monkeypatch.setattr(execution, "_MEMINFO", meminfo)
     assert available_memory() == 7 * 1024
 
 
 def test_without_meminfo_there_is_still_an_answer(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
+    monkeypatch.setattr(execution, "_MEMINFO", tmp_path / "absent")
     assert available_memory() > 2**20
 
 
