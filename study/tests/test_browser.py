@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -72,7 +73,7 @@ def answer_from(page, trials, first):
 
 
 def rows(client):
-    with sqlite3.connect(client.server.answers) as db:
+    with closing(sqlite3.connect(client.server.answers)) as db:
         return db.execute("SELECT rater, trial, value FROM answers ORDER BY id").fetchall()
 
 

@@ -12,6 +12,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -136,11 +137,15 @@ class Store:
         """Close the file."""
         self._db.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_db"):
+            self._db.close()
+
     @staticmethod
     def is_simulated(path: Path) -> bool:
         """Whether a file holds simulated raters."""
         try:
-            with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
+            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
                 row = db.execute("SELECT value FROM meta WHERE key = 'kind'").fetchone()
         except sqlite3.Error as error:
             raise FileError(f"{path} cannot be read as the answers of a study: {error}") from error
