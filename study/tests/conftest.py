@@ -165,6 +165,7 @@ def tab(browser):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(f"dialogue {dialog.message!r}"))
         page.on("console", note)
+        page.clock.install()  # so that tests can skip waiting times
         page.goto(url)
         return page
 

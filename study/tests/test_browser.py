@@ -15,7 +15,7 @@ from pgm_explainer_study.store import Store
 from pgm_explainer_study.web.static_page import import_answers, static_page
 
 EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
-PAUSE = 0.32
+PAUSE = 320
 """Longer than the time in which the page ignores a second click."""
 
 CONTRASTS = """() => {
@@ -49,7 +49,7 @@ def at(page, trial):
     """Wait for a question, and until a click counts."""
     page.wait_for_url(f"**#{trial}")
     page.get_by_role("heading", name=f"Question {trial} of").wait_for()
-    time.sleep(PAUSE)
+    page.clock.fast_forward(PAUSE)
 
 
 def begin(page):
@@ -226,7 +226,7 @@ def test_an_answer_is_required_and_a_wrong_check_is_explained(client, study, tab
     choose(page, 2)
     page.get_by_text("Please read again").wait_for()
     assert study.checks[0].hint in page.get_by_role("alert").inner_text()
-    time.sleep(PAUSE)
+    page.clock.fast_forward(PAUSE)
     choose(page, 0)
     at(page, 2)
 
@@ -250,6 +250,7 @@ def test_answers_wait_in_the_page_while_the_server_is_away(serve, study, tab):
     assert "kept on this device" in status.inner_text()
     assert len(rows(client)) == 2
     client.server.start()
+    page.clock.fast_forward(10_000)  # the page tries again after at most eight seconds
     wait_for(lambda: len(rows(client)) == 5)
     assert answers(client, page) == {0: 0, 1: 1, 2: 1, 3: 1, 4: 1}
     wait_for(lambda: status.inner_text() == "")
