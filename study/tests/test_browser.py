@@ -218,6 +218,22 @@ def test_a_double_click_counts_once(client, tab):
     assert len([row for row in everybody if row[0] == everybody[-1][0]]) == 2
 
 
+def test_a_click_that_hits_the_next_question_too_early_is_ignored(client, tab):
+    page = tab(client.server.url)
+    begin(page)
+    # The second click arrives right after the next question has replaced this one.
+    page.evaluate(
+        """() => addEventListener("hashchange", () => {
+            document.querySelector("button[type=submit]").click();
+            document.body.dataset.clicked = "yes";
+        }, { once: true })"""
+    )
+    choose(page, 0)
+    page.locator("body[data-clicked=yes]").wait_for()
+    at(page, 2)
+    assert page.locator("#error").inner_text() == ""
+
+
 def test_an_answer_is_required_and_a_wrong_check_is_explained(client, study, tab):
     page = tab(client.server.url)
     begin(page)
