@@ -59,8 +59,8 @@ $(VENV)/demo.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/to
 	$(PIP) install -q -c constraints.txt -e . -e lab
 	touch $@
 
-$(VENV)/test.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab
+$(VENV)/test.stamp: pyproject.toml lab/pyproject.toml study/pyproject.toml constraints.txt $(VENV)/torch.stamp
+	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab -e 'study[test]'
 	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
 	touch $@ $(VENV)/demo.stamp
 
