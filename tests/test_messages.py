@@ -19,6 +19,7 @@ from pgm_explainer import (
     explain_dataset,
     explain_graphs,
 )
+from pgm_explainer.io import explanation_from_dict
 from pgm_explainer.limits import SHOWN, brief
 from pgm_explainer.report.plots import plot_superpixels
 
@@ -145,6 +146,9 @@ CALLS = {
     "name of a test": lambda _: ChiSquareTest(sp.eye(3)),
     "task of graphs": lambda _: explain_graphs(model, [(X, RING)], task=np.zeros(3)),
     "endless group": lambda _: Groups({"a": itertools.count()}),
+    "times as members": lambda _: Groups({"a": np.zeros((2, 2), "m8[s]")}, of="edges"),
+    "member": lambda _: PGMExplainer(model, X, RING, parts=Groups({"a": [Raising("b")]})),
+    "document": lambda _: explanation_from_dict(OddMapping(a=1)),
     "row": lambda found: found.effects["a"],
     "row that is not there": lambda found: found.effects[10**30],
     "rows to keep": lambda found: found.features.keeping(np.zeros(3)),
@@ -183,7 +187,13 @@ def test_a_probability_near_zero_is_usable():
     PGMExplainer(model, X, RING, perturb_probability=1e-320, **QUICK)
 
 
-@pytest.mark.parametrize("change", [{"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}])
+ODD_CALLS = (
+    *({"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}, {"target": torch.tensor(3)}),
+    *({"index": torch.zeros(0, dtype=int)}, {"edge_index": torch.tensor(3)}),
+)
+
+
+@pytest.mark.parametrize("change", ODD_CALLS, ids=str)
 def test_an_odd_call_of_the_plug_in_is_refused(change):
     from torch_geometric.explain.config import ExplainerConfig, ModelConfig
 

@@ -162,15 +162,16 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         **kwargs: Any,
     ) -> PygExplanation | HeteroExplanation:
         """Explain; called by ``torch_geometric.explain.Explainer``."""
-        if isinstance(x, Tensor) and x.dim() != 2:
+        if isinstance(x, Tensor) and (x.is_nested or x.dim() != 2):
             raise InputError(
                 f"x must have the shape [nodes, features] for PyTorch Geometric's masks, not "
-                f"{list(x.shape)}; use PGMExplainer for features with time steps"
+                f"{x.dim()} dimensions; use PGMExplainer for features with time steps"
             )
         for name, value in (("x", x), ("edge_index", edge_index)):
-            if not isinstance(value, (Tensor, dict)) or not len(value):
+            is_tensor = isinstance(value, Tensor) and not value.is_nested and value.dim() > 0
+            if not (is_tensor or isinstance(value, dict)) or not len(value):
                 raise InputError(f"{name} must be a tensor, or a dictionary, not {brief(value)}")
-        if not isinstance(target, Tensor):
+        if not isinstance(target, Tensor) or target.is_nested:
             raise InputError(f"target must be a tensor, not {brief(target)}")
         inputs = {name: value for name, value in kwargs.items() if value is not None}
         call = PygCall(model, x, edge_index, target, index, inputs, self.model_config, self.options)

@@ -63,6 +63,8 @@ class PygCall:
             classes = None if self.classes is None else int(self.classes[0])
             explainer = self._explainer(parts, classes)
             return [(explainer, explainer.explain())]
+        if not self.target.dim():
+            raise InputError("target must have a class for each prediction, not a single number")
         if self.task == "node":
             explainer = self._explainer(parts, self._class_of_each_node)
             chosen = _chosen(self.index, len(self.target))

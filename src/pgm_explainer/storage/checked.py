@@ -97,7 +97,7 @@ class Checked:
         """The fields of an object with arbitrary fields."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
-        for name, value in self.value.items():
+        for name, value in dict.items(self.value):  # the methods of a subclass may raise anything
             yield name, Checked(value, name, self)
 
     def items(self, length: int | None = None) -> list[Checked]:

@@ -81,7 +81,7 @@ def settings_from_dict(settings: Checked) -> Settings:
     network = _NETWORK if has_network else ("structure",)
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
-    fields["features"].or_none(Checked.items)  # a list, if any
+    fields["features"].or_none(lambda listed: [each.whole_number() for each in listed.items()])
     makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
     for name in fields:
         if name == "parts":

@@ -290,8 +290,11 @@ def _is_typed(value: Any) -> bool:
 
 
 def _plain(member: Any) -> Any:
+    if isinstance(member, str):  # of the caller's own type, it may raise anything when hashed
+        return str.__str__(member)
     return int(member) if _is_index(member) else member
 
 
 def _is_index(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
+    is_whole = isinstance(value, (int, np.integer))
+    return is_whole and not isinstance(value, (bool, np.timedelta64)) and int(value) >= 0
