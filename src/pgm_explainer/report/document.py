@@ -108,7 +108,10 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
 
     sentences = reason_sentences(explanation, audience, templates)
     technical = audience == "engineer"
-    found = shown_effects(explanation, most=_MOST_ROWS)
+    # Every part that the sentences name has a row; the others are the strongest.
+    named = [each for group in writer.named_parts().values() for each in group]
+    rest = [each for each in shown_effects(explanation) if each not in named]
+    found = [*named, *rest][:_MOST_ROWS]
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
     shown.sort(key=lambda each: (not each.effect.significant, -abs(each.effect.effect)))
     noun: str | Sentence = writer.facts["noun"]

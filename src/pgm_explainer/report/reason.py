@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .effects import (
     Mention,
     Sentence,
+    ShownEffect,
     direction_of,
     level_words,
     own_effects,
@@ -85,8 +86,10 @@ class _Told:
     @property
     def direction(self) -> str:
         """The template of the clause about it."""
-        found = direction_of(self.effect, self.widening)
-        return {"falls": "lowers", "rises": "raises"}.get(found, "varies")
+        return _clause_of(direction_of(self.effect, self.widening))
+
+
+_Directed = TypeVar("_Directed", _Told, ShownEffect)
 
 
 @dataclass(frozen=True)
@@ -248,29 +251,36 @@ class Writer:
             yield self.say(
                 "own_none", action=self._action(idle[0].words, part, len(idle) == 1), **self.about
             )
+        for direction, group in self.named_parts().items():
+            told = [
+                _Told(
+                    each.effect,
+                    self._action(each.words, self._part(each.number, each.words), each.is_target),
+                    self._part(each.number, each.words),
+                    each.words,
+                    measure_of(self.explanation),
+                    each.widening,
+                )
+                for each in group
+            ]
+            yield self.say(self._verdict(direction), effects=self._clause(told), **self.about)
+
+    def named_parts(self) -> dict[str, list[ShownEffect]]:
+        """Return the parts that the sentences name, by direction; the target itself comes first."""
         # Strength counts changes in both directions; a reader expects the numbers in order.
-        ordered = sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect)))
-        told = [
-            _Told(
-                each.effect,
-                self._action(each.words, self._part(each.number, each.words), each.is_target),
-                self._part(each.number, each.words),
-                each.words,
-                measure_of(self.explanation),
-                each.widening,
-            )
-            for each in ordered
-        ]
-        groups = _by_direction(told)
+        ordered = sorted(
+            shown_effects(self.explanation),
+            key=lambda each: (not each.is_target, -abs(each.effect.effect)),
+        )
+        groups = _by_direction(ordered)
         if "varies" in groups:  # their means say little about their sizes
             groups["varies"].sort(key=lambda each: -each.effect.strength)
         if "lowers" in groups and "raises" in groups:
             groups.pop("varies", None)
-        for direction, group in groups.items():
-            most = _MOST_AGAINST if direction == "raises" else _MOST_FOR
-            yield self.say(
-                self._verdict(direction), effects=self._clause(group[:most]), **self.about
-            )
+        return {
+            direction: group[: _MOST_AGAINST if direction == "raises" else _MOST_FOR]
+            for direction, group in groups.items()
+        }
 
     def _verdict(self, direction: str) -> str:
         known = {"lowers": "supports", "raises": "opposes"}
@@ -418,13 +428,17 @@ def _within(sentences: str) -> str:
     return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
 
 
-def _by_direction(told: Sequence[_Told]) -> dict[str, list[_Told]]:
+def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
     """Return effects by direction: first those that lower, then those that raise, then others."""
-    groups = {
-        direction: [each for each in told if each.direction == direction]
-        for direction in ("lowers", "raises", "varies")
-    }
+    groups: dict[str, list[_Directed]] = {"lowers": [], "raises": [], "varies": []}
+    for each in effects:
+        groups[_clause_of(direction_of(each.effect, each.widening))].append(each)
     return {direction: group for direction, group in groups.items() if group}
+
+
+def _clause_of(direction: str) -> str:
+    """Return the name of the template for effects in a direction."""
+    return {"falls": "lowers", "rises": "raises"}.get(direction, "varies")
 
 
 def _joined(clauses: Sequence[Sentence], comma: str, last: str | None = None) -> Sentence:
