@@ -1,6 +1,7 @@
 """Messages of errors show any value in a few letters, and no value can prevent them."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,12 @@ from pgm_explainer import (
     Edges,
     Explanation,
     Groups,
+    HttpPredictor,
     InputError,
+    LargeMove,
     PGMExplainer,
     PGMExplainerError,
+    TopFraction,
     explain_dataset,
     explain_graphs,
 )
@@ -123,6 +127,11 @@ class OddFloat(float):
     __gt__ = __le__ = __ge__ = __lt__
 
 
+class NoAttributes:
+    def __getattr__(self, name):
+        raise KeyError("own")
+
+
 class OddMapping(dict):
     def items(self):
         raise KeyError("own")
@@ -149,6 +158,16 @@ CALLS = {
     "times as members": lambda _: Groups({"a": np.zeros((2, 2), "m8[s]")}, of="edges"),
     "member": lambda _: PGMExplainer(model, X, RING, parts=Groups({"a": [Raising("b")]})),
     "document": lambda _: explanation_from_dict(OddMapping(a=1)),
+    "model": lambda _: PGMExplainer(NoAttributes(), X, RING),
+    "noise": lambda _: LargeMove(noise=10**400),
+    "large font": lambda found: found.plot("effects", font_size=10**400),
+    "headers": lambda _: HttpPredictor("http://no", headers=OddMapping(a="b")),
+    "font": lambda found: found.plot("effects", font_size=1e-320),
+    "width": lambda found: found.plot("effects", figsize=(np.timedelta64("NaT"), 1)),
+    "names of groups": lambda _: Groups([deep(), 1]),
+    "nested graphs": lambda _: explain_graphs(
+        model, [(X, torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]))]
+    ),
     "row": lambda found: found.effects["a"],
     "row that is not there": lambda found: found.effects[10**30],
     "rows to keep": lambda found: found.features.keeping(np.zeros(3)),
@@ -178,6 +197,18 @@ def test_rows_end_as_those_of_any_sequence(found):
     assert found.effects[-1] == list(found.effects)[-1]
 
 
+def test_fractions_are_numbers(found):
+    some = found.counterfactual(probability=Fraction(1, 3), max_queries=500)
+    assert some.probability >= 1 / 3
+    change = TopFraction(Fraction(1, 3))
+    assert "33.3%" in str(PGMExplainer(model, X, RING, change=change, **QUICK).explain(3))
+
+
+def test_an_index_may_hold_anything():
+    made = pd.DataFrame(X, index=[np.timedelta64("NaT"), *"bcdefgh"])
+    assert PGMExplainer(model, made, RING, **QUICK).explain("b").target == "b"
+
+
 def test_a_number_of_queries_may_be_a_tensor(found):
     once = found.counterfactual(max_queries=1)
     assert found.counterfactual(max_queries=torch.tensor(True)) == once
@@ -190,6 +221,7 @@ def test_a_probability_near_zero_is_usable():
 ODD_CALLS = (
     *({"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}, {"target": torch.tensor(3)}),
     *({"index": torch.zeros(0, dtype=int)}, {"edge_index": torch.tensor(3)}),
+    *({"index": torch.eye(8).to_sparse()}, {"target": torch.zeros(8, device="meta")}),
 )
 
 

@@ -72,6 +72,7 @@ class SearchOptions:
     def __post_init__(self) -> None:
         if not is_number(self.probability) or self.probability != 1:
             check_fraction(self.probability, "probability")
+        object.__setattr__(self, "probability", float(self.probability))
         for name in ("max_size", "num_samples", "max_queries"):
             given = getattr(self, name)
             if given is not None or name != "max_size":

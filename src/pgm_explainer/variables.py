@@ -129,7 +129,7 @@ class Variable:
         Raises:
             QueryError: the evidence does not apply to this variable or contradicts itself.
         """
-        if isinstance(known, (int, np.integer)) and not isinstance(known, bool):
+        if isinstance(known, (int, np.integer)) and not isinstance(known, (bool, np.timedelta64)):
             if not 0 <= known < self.cardinality:
                 raise QueryError(
                     f"{brief(self.id)} has no state {known}; its states are 0 to "

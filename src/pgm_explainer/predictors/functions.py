@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array
+from ..arrays import FloatArray, IntArray, as_array, has_attributes
 from ..errors import InputError
 from ..graph import SampledEdges, Subgraph
 from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
@@ -103,7 +103,8 @@ def as_predictor(
             f"inputs ({names}) are for PyTorch modules only; for a function, bind them before, for "
             f"example with functools.partial"
         )
-    if isinstance(model, (Predictor, PredictorLike)) and not isinstance(model, type):
+    is_like = has_attributes(model, "accepts_subgraph") and isinstance(model, PredictorLike)
+    if (isinstance(model, Predictor) or is_like) and not isinstance(model, type):
         predictor = model if isinstance(model, Predictor) else AdaptedPredictor(model)
         check_capabilities(predictor)
         if many_graphs and not predictor.accepts_subgraph:

@@ -299,7 +299,11 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             f"headers must be a mapping from names to strings, such as "
             f"{{'Authorization': 'Bearer …'}}, not {brief(headers)}"
         )
-    for name, value in headers.items():
+    try:
+        items = list(headers.items())
+    except Exception as error:  # a mapping of the caller may raise anything
+        raise InputError(f"headers cannot be read: {error}") from None
+    for name, value in items:
         if not isinstance(name, str) or not isinstance(value, str):
             raise InputError(
                 f"header {brief(name)} must be a string with a string value, not {brief(value)}"

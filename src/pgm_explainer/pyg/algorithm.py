@@ -240,6 +240,7 @@ def _own_names(options: dict[str, Any]) -> dict[str, Any]:
         if own in found:
             raise InputError(f"{own} is given twice, also as {name}; leave one out")
         found[own] = value
-    if found.get("perturbation") == "randint" and "perturbation_mode" in options:
+    chosen = found.get("perturbation")
+    if isinstance(chosen, str) and chosen == "randint" and "perturbation_mode" in options:
         found["perturbation"] = "random"  # 0 or 1, under another name
     return found

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 from torch_geometric.explain.config import ModelConfig, ModelMode, ModelReturnType, ModelTaskLevel
 
-from ..arrays import IntArray
+from ..arrays import IntArray, as_array
 from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..explanation import Explanation
@@ -119,8 +119,7 @@ class PygCall:
         """The explained class of each output; None for a regression."""
         if self.config.mode is ModelMode.regression:
             return None
-        classes: IntArray = self.target.detach().cpu().numpy().astype(np.int64).reshape(-1)
-        return classes
+        return as_array(self.target, "target").astype(np.int64).reshape(-1)
 
     @property
     def _class_of_each_node(self) -> IntArray | None:
@@ -192,8 +191,8 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
         return list(range(count))
     try:
         chosen = torch.as_tensor(index)
-        if chosen.numel() > LISTED:
-            raise ValueError("too many")
+        if chosen.numel() > LISTED or chosen.layout != torch.strided:
+            raise ValueError("too many, or sparse")
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
             f"index must be a number, a list of numbers or a mask, not {brief(index)}"

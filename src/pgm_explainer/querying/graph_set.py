@@ -55,10 +55,11 @@ def is_graph_set(x: Any) -> bool:
 
 
 def _is_pair(graph: Any) -> bool:
-    both = isinstance(graph, (tuple, list)) and len(graph) == 2
-    if not both or not all(hasattr(each, "shape") for each in graph):
+    try:
+        x, edge_index = graph if isinstance(graph, (tuple, list)) else ()
+        return len(x.shape) in (2, 3) and len(edge_index.shape) == 2
+    except Exception:  # not two arrays; an object of any type may raise anything
         return False
-    return len(graph[0].shape) in (2, 3) and len(graph[1].shape) == 2
 
 
 def read_graphs(graphs: Any) -> GraphSet:

@@ -149,7 +149,7 @@ def _title(column: Any) -> str:
 
 def _name(node: Any) -> Any:
     """Return the name of a node: an integer or a tuple as it is, anything else as text."""
-    if isinstance(node, (int, np.integer)) and not isinstance(node, bool):
+    if isinstance(node, (int, np.integer)) and not isinstance(node, (bool, np.timedelta64)):
         return int(node)
     return node if isinstance(node, tuple) else str(node)
 

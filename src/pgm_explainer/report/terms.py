@@ -202,7 +202,7 @@ def _held(change: Change, its_class: str) -> str:
             )
         case Fall():
             verb = "change" if isinstance(change, Absolute) else "fall"
-            return f"{probability} did not {verb} by more than {change.threshold:g}"
+            return f"{probability} did not {verb} by more than {float(change.threshold):g}"
         case Levels():
             return f"{probability} did not fall by more than {_levels(change)}"
         case Flip():
@@ -212,17 +212,17 @@ def _held(change: Change, its_class: str) -> str:
         case TopFraction():
             return f"{_not_among(change)} {probability} fell most"
         case Deviation():
-            return f"no predicted value changed by more than {change.tolerance:g}"
+            return f"no predicted value changed by more than {float(change.tolerance):g}"
     return f"{printable(change.name)!r} reports no change"
 
 
 def _levels(change: Levels) -> str:
     """Return the smallest threshold and, if there are several, the meaning of the levels."""
-    passed = [f"{each:g}" for each in change.thresholds]
+    passed = [f"{float(each):g}" for each in change.thresholds]
     if len(passed) == 1:
         return passed[0]
     return f"{passed[0]}; its level of change is how many thresholds ({listed(passed)}) it exceeds"
 
 
 def _not_among(change: TopFraction) -> str:
-    return f"its sample was not among the about {100 * change.fraction:.3g}% in which"
+    return f"its sample was not among the about {100 * float(change.fraction):.3g}% in which"

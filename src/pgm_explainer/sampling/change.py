@@ -108,7 +108,11 @@ def _each(severity: FloatArray, *thresholds: float) -> FloatArray:
 
 
 def _check_positive(value: float, what: str) -> None:
-    if not is_number(value) or not 0 < value < np.inf:
+    try:
+        is_positive = is_number(value) and 0 < float(value) < np.inf
+    except OverflowError:  # a whole number that is too large
+        is_positive = False
+    if not is_positive:
         raise InputError(f"{what} must be a number above 0, not {brief(value)}")
 
 

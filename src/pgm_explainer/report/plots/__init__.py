@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...arrays import as_list, check_whole_number, resolve
+from ...arrays import as_list, check_whole_number, is_number, resolve
 from ...errors import InputError, PGMExplainerError
 from ...limits import brief
 
@@ -58,8 +57,8 @@ _SIDE = 6.5
 _USUAL = (5.0, 3.5)
 """Plots with less width or height than this, in inches, have smaller text by default."""
 _SMALLEST_FONT = 7.5
-_LARGEST = 1000
-"""The largest side of a figure, in inches, and size of its text, in points."""
+_SMALLEST, _LARGEST = 0.1, 1000
+"""The limits of a side of a figure, in inches, and of the size of its text, in points."""
 
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
@@ -140,9 +139,10 @@ def _check_place(figsize: Any, ax: Any) -> None:
 
 
 def _checked_size(value: Any, name: str) -> float:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0 < float(value) < _LARGEST:
-        raise InputError(f"{name} must be a number between 0 and {_LARGEST}, not {brief(value)}")
+    if not is_number(value) or not _SMALLEST < value < _LARGEST:
+        raise InputError(
+            f"{name} must be a number between {_SMALLEST} and {_LARGEST}, not {brief(value)}"
+        )
     return float(value)
 
 

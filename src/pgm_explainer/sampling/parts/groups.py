@@ -248,10 +248,17 @@ def _by_label(labels: Any) -> dict[str, list[int] | None]:
     found: dict[str, list[int] | None] = {}
     for at, label in enumerate(listed):
         if label is not None:
-            members = found.setdefault(str(label), [])
+            members = found.setdefault(_as_text(label), [])
             if members is not None:
                 members.append(at)
     return found
+
+
+def _as_text(label: Any) -> str:
+    try:
+        return str.__str__(label) if isinstance(label, str) else str(label)
+    except Exception:  # nested too deeply, or an object of any type
+        raise InputError(f"{brief(label)} cannot be the name of a group") from None
 
 
 def _checked(name: Any) -> str:
