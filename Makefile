@@ -30,8 +30,10 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 # One thread each: those of two test processes on two cores would mostly wait for each other.
+# The study runs apart: both parts keep a browser open, and one process can keep only one.
 tests: $(VENV)/test.stamp
-	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile tests src lab
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile study
 
 # The package is installed, not linked (-e), so that what is tested is what a user gets. Older
 # versions of Ray leave files open, which is no matter of ours.

@@ -22,9 +22,9 @@ class PGMExplainerError(Exception):
     """Base class of all errors of this package."""
 
     def __str__(self) -> str:
-        """Return the message; only its start if it quotes a very long one of another package."""
-        text = super().__str__()
-        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        """Return the message; if it quotes something very long, only its start and end."""
+        text, half = super().__str__(), _LONGEST // 2
+        return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 
 
 class FileError(PGMExplainerError, ValueError):
