@@ -132,6 +132,16 @@ class NoAttributes:
         raise KeyError("own")
 
 
+class OddIteration(list):
+    def __iter__(self):
+        raise KeyError("own")
+
+
+class NoText:
+    def __str__(self):
+        raise KeyError("own")
+
+
 class OddMapping(dict):
     def items(self):
         raise KeyError("own")
@@ -161,6 +171,9 @@ CALLS = {
     "model": lambda _: PGMExplainer(NoAttributes(), X, RING),
     "noise": lambda _: LargeMove(noise=10**400),
     "large font": lambda found: found.plot("effects", font_size=10**400),
+    "classes": lambda _: PGMExplainer(model, X, RING, explained_class=OddIteration([0])),
+    "evidence": lambda found: found.network.query(3, OddMapping({3: "kept"})),
+    "label of a node": lambda _: PGMExplainer(model, frame(index=NoText()), RING),
     "headers": lambda _: HttpPredictor("http://no", headers=OddMapping(a="b")),
     "font": lambda found: found.plot("effects", font_size=1e-320),
     "width": lambda found: found.plot("effects", figsize=(np.timedelta64("NaT"), 1)),
@@ -221,6 +234,7 @@ def test_a_probability_near_zero_is_usable():
 ODD_CALLS = (
     *({"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}, {"target": torch.tensor(3)}),
     *({"index": torch.zeros(0, dtype=int)}, {"edge_index": torch.tensor(3)}),
+    {"index": torch.zeros(3, device="meta")},
     *({"index": torch.eye(8).to_sparse()}, {"target": torch.zeros(8, device="meta")}),
 )
 

@@ -26,6 +26,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "as_array",
+    "as_label",
     "as_list",
     "call_own",
     "check_edge_index",
@@ -40,6 +41,7 @@ __all__ = [
     "described",
     "has_attributes",
     "is_number",
+    "items_of",
     "own_name",
     "plain_list",
     "resolve",
@@ -127,6 +129,22 @@ def plain_list(value: Any) -> list[Any] | None:
     found = as_list(value)
     is_vector = isinstance(value, np.ndarray) and value.ndim == 1
     return value.tolist() if is_vector else found
+
+
+def items_of(mapping: Mapping[Any, Any], what: str) -> list[tuple[Any, Any]]:
+    """Return the items of a mapping, whose own methods may raise anything."""
+    try:
+        return list(mapping.items())
+    except Exception as error:
+        raise InputError(f"{what} cannot be read: {type(error).__name__}: {error}") from None
+
+
+def as_label(value: Any) -> str:
+    """Return a name as a plain string; the conversion of an object may raise anything."""
+    try:
+        return str.__str__(value) if isinstance(value, str) else str(value)
+    except Exception:
+        raise InputError(f"{brief(value)} cannot be a name") from None
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_array, check_flag, check_name, check_whole_number, plain_list
+from .arrays import as_array, as_list, check_flag, check_name, check_whole_number, plain_list
 from .errors import InputError
 from .limits import brief
 from .querying import SCORE_KINDS, TASKS
@@ -134,8 +134,9 @@ def _numbered_classes(classes: Any, names: Sequence[str] | None) -> Any:
     """Return classes with names replaced by numbers."""
     if isinstance(classes, str):
         return _number(classes, names, "explained_class")
-    if isinstance(classes, (list, tuple)) and any(isinstance(each, str) for each in classes):
-        return [_numbered_classes(each, names) for each in classes]
+    listed = as_list(classes) if isinstance(classes, (list, tuple)) else None
+    if any(isinstance(each, str) for each in listed or ()):
+        return [_numbered_classes(each, names) for each in listed or ()]
     return classes
 
 

@@ -237,6 +237,7 @@ WRONG = [
         r"cannot be used: perturb_probability must be",
     ),
     (("settings", "features"), [[0, 1]], r"\.features\[0\] should be a whole number"),
+    (("settings", "parts"), {"name": "features", "nodes": 0}, r"\.parts has .* in place of"),
     (("settings", "features"), 3, r"\.settings\.features should be a list"),
     (("settings", "features"), {}, r"\.settings\.features should be a "),
     (("warnings",), "none", r"\.warnings should be a list"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import as_array, as_list, check_not_negative, check_whole_number
+from ..arrays import as_array, as_list, check_not_negative, check_whole_number, items_of
 from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
@@ -352,7 +352,7 @@ class BayesianNetwork:
             )
         return {
             self._at(node): self.variable(node).matching(known).astype(np.float64)
-            for node, known in ({} if evidence is None else evidence).items()
+            for node, known in items_of({} if evidence is None else evidence, "evidence")
         }
 
     def _has(self, node: Any) -> bool:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, check_flag, check_whole_number
+from ..arrays import FloatArray, IntArray, check_flag, check_whole_number, items_of
 from ..errors import InputError, ModelError, ModelUnavailableError
 from ..graph import Subgraph
 from ..limits import ANSWER_BYTES, brief
@@ -299,11 +299,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             f"headers must be a mapping from names to strings, such as "
             f"{{'Authorization': 'Bearer …'}}, not {brief(headers)}"
         )
-    try:
-        items = list(headers.items())
-    except Exception as error:  # a mapping of the caller may raise anything
-        raise InputError(f"headers cannot be read: {error}") from None
-    for name, value in items:
+    for name, value in items_of(headers, "headers"):
         if not isinstance(name, str) or not isinstance(value, str):
             raise InputError(
                 f"header {brief(name)} must be a string with a string value, not {brief(value)}"

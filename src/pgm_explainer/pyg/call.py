@@ -191,8 +191,8 @@ def _chosen(index: int | Tensor | None, count: int) -> list[int]:
         return list(range(count))
     try:
         chosen = torch.as_tensor(index)
-        if chosen.numel() > LISTED or chosen.layout != torch.strided:
-            raise ValueError("too many, or sparse")
+        if chosen.numel() > LISTED or chosen.layout != torch.strided or chosen.is_meta:
+            raise ValueError("too many, or no values")
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
             f"index must be a number, a list of numbers or a mask, not {brief(index)}"

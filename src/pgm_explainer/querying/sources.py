@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import as_array, has_attributes, is_number
+from ..arrays import as_array, as_label, has_attributes, is_number
 from ..errors import InputError, PGMExplainerWarning
 from ..node_names import NodeNames
 
@@ -144,14 +144,14 @@ def _values(frame: Any) -> NDArray[Any]:
 
 
 def _title(column: Any) -> str:
-    return " ".join(map(str, column)) if isinstance(column, tuple) else str(column)
+    return " ".join(map(as_label, column)) if isinstance(column, tuple) else as_label(column)
 
 
 def _name(node: Any) -> Any:
     """Return the name of a node: an integer or a tuple as it is, anything else as text."""
     if isinstance(node, (int, np.integer)) and not isinstance(node, (bool, np.timedelta64)):
         return int(node)
-    return node if isinstance(node, tuple) else str(node)
+    return node if isinstance(node, tuple) else as_label(node)
 
 
 def _edge_table(frame: Any, names: Any, count: int) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:

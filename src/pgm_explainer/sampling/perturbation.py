@@ -15,7 +15,16 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, call_own, check_name, own_name, resolve
+from ..arrays import (
+    FloatArray,
+    IntArray,
+    as_array,
+    as_label,
+    call_own,
+    check_name,
+    own_name,
+    resolve,
+)
 from ..choices import Choice, Described, Description, UserDefined
 from ..errors import InputError, PerturbationError
 from ..limits import brief
@@ -159,7 +168,7 @@ class CheckedPerturbation(UserDefined):
 
     @property
     def name(self) -> str:
-        return str(self.perturbation.name)
+        return as_label(self.perturbation.name)
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         new: NDArray[Any] = self.perturbation(population, draws)

@@ -116,7 +116,8 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
     if maker is None:
         raise FileError(f"{choice.place}.name is {brief(name)}, which is unknown to this version")
     try:
-        made = maker(**{key: value.plain() for key, value in parameters.items()})
+        written = {key: value.plain() for key, value in parameters.items()}
+        made = maker(**written)
     except TypeError:
         known = ", ".join(parameters) or "none"
         raise FileError(
@@ -124,11 +125,12 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
         ) from None
     except InputError as error:
         raise FileError(f"{choice.place} cannot be used: {error}") from None
-    missing = set(made.describe().parameters).difference(parameters)
+    expected = {key: _plain(value) for key, value in made.describe().parameters.items()}
+    missing = set(expected).difference(written)
     if missing:
-        raise FileError(
-            f"{choice.place} has no field {brief(min(missing))}: the file is incomplete"
-        )
+        raise FileError(f"{choice.place} has no field {brief(min(missing))}: it is incomplete")
+    if expected != written:
+        raise FileError(f"{choice.place} has {brief(written)} in place of {brief(expected)}")
     return made
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...arrays import IntArray, as_list
+from ...arrays import IntArray, as_label, as_list, items_of
 from ...choices import UserDefined
 from ...errors import InputError
 from ...graph import Graph
@@ -226,11 +226,7 @@ def _is_many(value: Any) -> bool:
 
 def _read(groups: Any, of: str) -> Members:
     if isinstance(groups, Mapping):
-        try:
-            items = list(groups.items())
-        except Exception as error:  # a mapping of the caller may raise anything
-            raise InputError(f"the groups cannot be read: {error}") from None
-        given = {name: as_list(members) for name, members in items}
+        given = {_checked(name): as_list(each) for name, each in items_of(groups, "groups")}
     else:
         given = _by_label(groups)
     if not given:
@@ -248,23 +244,16 @@ def _by_label(labels: Any) -> dict[str, list[int] | None]:
     found: dict[str, list[int] | None] = {}
     for at, label in enumerate(listed):
         if label is not None:
-            members = found.setdefault(_as_text(label), [])
+            members = found.setdefault(as_label(label), [])
             if members is not None:
                 members.append(at)
     return found
 
 
-def _as_text(label: Any) -> str:
-    try:
-        return str.__str__(label) if isinstance(label, str) else str(label)
-    except Exception:  # nested too deeply, or an object of any type
-        raise InputError(f"{brief(label)} cannot be the name of a group") from None
-
-
 def _checked(name: Any) -> str:
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not str.__str__(name):
         raise InputError(f"the name of a group must be a string, not {brief(name)}")
-    return name
+    return as_label(name)
 
 
 def _members(name: str, members: list[Any] | None, of: str) -> tuple[Any, ...]:
