@@ -87,7 +87,8 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a ValueError for a null character
-        raise FileError(f"{path} cannot be the folder for the pictures: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path} cannot be the folder for the pictures: {reason}") from error
 
 
 def _query(explanation: Explanation) -> None:
