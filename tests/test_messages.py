@@ -174,6 +174,8 @@ CALLS = {
     "classes": lambda _: PGMExplainer(model, X, RING, explained_class=OddIteration([0])),
     "evidence": lambda found: found.network.query(3, OddMapping({3: "kept"})),
     "label of a node": lambda _: PGMExplainer(model, frame(index=NoText()), RING),
+    "sparse groups": lambda _: Groups([{"a": [0]}, sp.dok_matrix(np.eye(3))]),
+    "sparse evidence": lambda found: found.query(sp.dok_matrix(np.eye(3))),
     "headers": lambda _: HttpPredictor("http://no", headers=OddMapping(a="b")),
     "font": lambda found: found.plot("effects", font_size=1e-320),
     "width": lambda found: found.plot("effects", figsize=(np.timedelta64("NaT"), 1)),
@@ -210,6 +212,10 @@ def test_rows_end_as_those_of_any_sequence(found):
     assert found.effects[-1] == list(found.effects)[-1]
 
 
+def test_names_may_be_any_mapping(found):
+    assert found.network.renamed(sp.dok_matrix((9, 9))).nodes == found.network.nodes
+
+
 def test_fractions_are_numbers(found):
     some = found.counterfactual(probability=Fraction(1, 3), max_queries=500)
     assert some.probability >= 1 / 3
@@ -234,7 +240,7 @@ def test_a_probability_near_zero_is_usable():
 ODD_CALLS = (
     *({"x": torch.zeros(0, 3)}, {"x": 3}, {"target": 3}, {"target": torch.tensor(3)}),
     *({"index": torch.zeros(0, dtype=int)}, {"edge_index": torch.tensor(3)}),
-    {"index": torch.zeros(3, device="meta")},
+    *({"index": torch.zeros(3, device="meta")}, {"x": {"a": 3}}),
     *({"index": torch.eye(8).to_sparse()}, {"target": torch.zeros(8, device="meta")}),
 )
 

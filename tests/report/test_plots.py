@@ -375,9 +375,9 @@ def test_a_plot_with_two_axes_takes_no_axes(kinds):
     ("options", "message"),
     [
         ({"figsize": 3}, "width and height in inches, not 3"),
-        ({"figsize": (3, -1)}, "figsize must be a number between 0 and 1000, not -1"),
+        ({"figsize": (3, -1)}, "figsize must be a number between 0.1 and 1000, not -1"),
         ({"figsize": (3, float("nan"))}, "figsize must be a number"),
-        ({"font_size": "large"}, "font_size must be a number between 0 and 1000, not 'large'"),
+        ({"font_size": "large"}, "font_size must be a number between 0.1 and 1000, not 'large'"),
         ({"ax": 7}, "ax must be the axes of matplotlib"),
     ],
 )

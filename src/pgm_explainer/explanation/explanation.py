@@ -238,7 +238,7 @@ class Explanation(Shown):
         """
         network = self._network_for(evidence)
         states = network.query(self.target, evidence)
-        weakness = thin_support(self.support(evidence)) if evidence else None
+        weakness = None if evidence is None else thin_support(self.support(evidence))
         if weakness is not None:
             warnings.warn(weakness, PGMExplainerWarning, stacklevel=2)
         return float(states[network.variable(self.target).matching("kept")].sum())

@@ -287,9 +287,10 @@ class BayesianNetwork:
         """Return the same network with new names for some of its variables."""
         if not isinstance(names, Mapping):
             raise InputError(f"names must be a mapping from old to new names, not {brief(names)}")
+        new = dict(items_of(names, "names"))
 
         def rename(variable: Variable) -> Variable:
-            return replace(variable, id=names.get(variable.id, variable.id))
+            return replace(variable, id=new.get(variable.id, variable.id))
 
         tables = [
             table.renamed(rename(table.variable), [rename(parent) for parent in table.parents])

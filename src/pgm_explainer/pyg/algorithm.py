@@ -168,8 +168,8 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
                 f"{x.dim()} dimensions; use PGMExplainer for features with time steps"
             )
         for name, value in (("x", x), ("edge_index", edge_index)):
-            is_tensor = isinstance(value, Tensor) and not value.is_nested and value.dim() > 0
-            if not (is_tensor or isinstance(value, dict)) or not len(value):
+            tensors = list(value.values()) if isinstance(value, dict) else [value]
+            if not tensors or not all(map(_is_usable, tensors)) or not len(value):
                 raise InputError(f"{name} must be a tensor, or a dictionary, not {brief(value)}")
         if not isinstance(target, Tensor) or target.is_nested:
             raise InputError(f"target must be a tensor, not {brief(target)}")
@@ -220,6 +220,10 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
             result.set_value_dict(
                 "pgm_stats", {key: _as_mask(block, x) for (key, x), block in each}
             )
+
+
+def _is_usable(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_nested and value.dim() > 0
 
 
 def _as_mask(values: NDArray[np.float64], x: Tensor) -> Tensor:

@@ -161,7 +161,8 @@ def _read_parts(
     labels = {number.whole_number(): label.name() for number, label in pairs}
     if not labels or len(labels) < len(pairs):
         raise FileError(f"{fields['labels'].place} must have a label for each part, each once")
-    mentioned = [each for label in labels.values() if isinstance(label, tuple) for each in label]
+    each_label = (label if isinstance(label, tuple) else (label,) for label in labels.values())
+    mentioned = [each for label in each_label for each in label]
     if any(isinstance(each, int) and not 0 <= each < min(labels) for each in mentioned):
         raise FileError(f"{fields['labels'].place} must mention nodes, numbered before other parts")
     shape = (len(fields["area"].items()),)

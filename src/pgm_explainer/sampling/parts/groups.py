@@ -203,7 +203,7 @@ def _each_graph(groups: Any, of: str) -> tuple[Members, ...] | None:
 
 
 def _of_graph(at: int, groups: Any, of: str) -> Members:
-    if groups is None or (isinstance(groups, Mapping) and not groups):
+    if groups is None or (isinstance(groups, Mapping) and not items_of(groups, "groups")):
         return ()
     try:
         return _read(groups, of)
