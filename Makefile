@@ -30,8 +30,10 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 # One thread each: those of two test processes on two cores would mostly wait for each other.
+# The study runs apart: both parts keep a browser open, and one process can keep only one.
 tests: $(VENV)/test.stamp
-	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile tests src lab
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile study
 
 # The package is installed, not linked (-e), so that what is tested is what a user gets. Older
 # versions of Ray leave files open, which is no matter of ours.
@@ -59,8 +61,8 @@ $(VENV)/demo.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/to
 	$(PIP) install -q -c constraints.txt -e . -e lab
 	touch $@
 
-$(VENV)/test.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab
+$(VENV)/test.stamp: pyproject.toml lab/pyproject.toml study/pyproject.toml constraints.txt $(VENV)/torch.stamp
+	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab -e 'study[test]'
 	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
 	touch $@ $(VENV)/demo.stamp
 

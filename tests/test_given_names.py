@@ -52,7 +52,7 @@ def test_an_unknown_name_suggests_similar_ones(toy):
         ({"names": {99: "x"}}, "names has 99, but the nodes are 0 to 15"),
         ({"names": "abc"}, "names must be a list"),
         ({"feature_names": ["a"]}, "feature_names has 1 names, but x has 3 features"),
-        ({"feature_names": ["a", "a", "b"]}, "more than one feature is called 'a'"),
+        ({"feature_names": ["a", "a", "b"]}, "several features have the name 'a'"),
         ({"feature_names": ["a", 2, "b"]}, "must be a string, not 2"),
         ({"feature_names": "abc"}, "must be a list of strings"),
     ],
@@ -291,8 +291,8 @@ def test_named_keeps_the_types_of_a_list(hetero):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({("writer", 0): "Ada"}, "is no node of the explanation"),
-        ({"authors": AUTHORS}, "is no node of the explanation"),
+        ({("writer", 0): "Ada"}, "is not a node of the explanation"),
+        ({"authors": AUTHORS}, "is not a node of the explanation"),
         ({("author", 0): ("paper", "Ada")}, "has another type"),
     ],
 )

@@ -149,7 +149,7 @@ def test_kept_is_told_in_numbers(toy):
         describe_kept(levels)
     )
     never = replace(explanation, probability=0.05, values=(0.9, 0.05, 0.05))
-    assert "did not fall by more than 0.1, which it could not" in describe_kept(never)
+    assert "did not fall by more than 0.1 (it cannot fall that far)" in describe_kept(never)
     value, _ = explained(toy, scores="values", output=2, change=Deviation(0.5))
     (v,) = value.values
     assert f"stayed between {v - 0.5:.4g} and {v + 0.5:.4g} ({v:.4g} " in describe_kept(value)

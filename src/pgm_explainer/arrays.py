@@ -148,7 +148,7 @@ def as_label(value: Any) -> str:
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
-    """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if they are.
+    """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if given so.
 
     Args:
         with_steps: whether an array ``[N, T, F]`` with several time steps is valid too.
@@ -179,7 +179,7 @@ def check_features(x: Any, with_steps: bool = False) -> FloatArray:
 
 
 def _dense(x: Any) -> Any:
-    """Return a sparse matrix of SciPy or PyTorch as a dense one, as models take features."""
+    """Return a sparse matrix of SciPy or PyTorch as a dense array, which models need."""
     is_sparse = has_attributes(x, "toarray") or (
         has_attributes(x, "layout", "to_dense") and "sparse" in str(x.layout)
     )

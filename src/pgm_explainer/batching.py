@@ -141,11 +141,11 @@ def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
 
 
 class SampleCache:
-    """Keeps the samples that were drawn last, of one explainer.
+    """Keeps the samples that one explainer drew last.
 
     The model may have changed since then, for example because it was trained further. So its scores
-    on the unperturbed features, and on a few perturbed ones, must still be the same. Whoever uses
-    the samples also compares some of them (``still_valid``), because edges may be perturbed too.
+    on the unperturbed features, and on a few perturbed ones, must still be the same. The caller
+    also compares some of the samples (``still_valid``), because edges may be perturbed too.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class SampleCache:
 
         Args:
             key: what the samples depend on, apart from the model.
-            query: the model, called anew on the unperturbed features.
+            query: the model, called again on the unperturbed features.
         """
         if self._last is not None:
             its_key, its_query, samples = self._last

@@ -62,7 +62,7 @@ def _about_scores(query: Query, settings: Settings) -> Iterator[str]:
     single = model.scores.shape[-1] == 1 and settings.model.output is None
     if settings.model.scores == "auto" and single and model.reader.kind == "logits":
         yield (
-            "the model returns a single score, which was read as the logit of class 1; for a "
+            "the model returns a single score, which was taken as the logit of class 1; for a "
             "regression, set scores='values'; for a classifier, scores='logits' confirms it"
         )
 

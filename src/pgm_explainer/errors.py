@@ -22,7 +22,7 @@ class PGMExplainerError(Exception):
     """Base class of all errors of this package."""
 
     def __str__(self) -> str:
-        """Return the message, without its middle if it quotes a very long text."""
+        """Return the message; if it quotes something very long, only its start and end."""
         text, half = super().__str__(), _LONGEST // 2
         return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 

@@ -279,7 +279,7 @@ class PGMExplainer:
         self._cache = SampleCache()
 
     def __repr__(self) -> str:
-        model = getattr(self.predictor, "predictor", self.predictor)  # of a wrapped one
+        model = getattr(self.predictor, "predictor", self.predictor)  # the model inside a wrapper
         model = getattr(model, "module", None) or getattr(model, "function", model)
         model_name = getattr(model, "__name__", type(model).__name__)
         edges, steps = self.graph.edge_index.shape[1], self.population.steps
@@ -341,7 +341,7 @@ class PGMExplainer:
         return other
 
     def unnamed(self) -> PGMExplainer:
-        """Return a copy of this explainer that knows nodes by their indices only, not by names."""
+        """Return a copy of this explainer that identifies nodes by index only, not by name."""
         other = copy.copy(self)
         if self.types is None:
             other.names = NodeNames()

@@ -30,7 +30,7 @@ _SAME_WITHIN = 1e-4
 """Relative changes of a prediction up to this are rounding errors of the model."""
 _MOST_TARGETS = 256
 _OPEN_GROUPS = 8
-"""How many of the last groups of targets may still get another target."""
+"""The number of most recent groups of targets to which another target may be added."""
 
 
 def explain_features(

@@ -43,9 +43,7 @@ def check_feature_names(given: Any, width: int, of: str = "") -> tuple[str, ...]
         raise InputError(f"feature_names has {len(listed)} names, but x{of} has {width} features")
     if len(set(listed)) < len(listed):
         twice = next(name for at, name in enumerate(listed) if name in listed[:at])
-        raise InputError(
-            f"more than one feature{of} is called {brief(twice)}; names must be unique"
-        )
+        raise InputError(f"several features{of} have the name {brief(twice)}; names must be unique")
     return tuple(map(str, listed))
 
 

@@ -243,7 +243,7 @@ class _Trials:
         return share, float(interval.low), float(interval.high)
 
     def values(self, members: Members) -> tuple[str, ...]:
-        """Return what the set that was checked last was changed into; see :class:`MinimalSet`.
+        """Return how the parts of the last checked set were changed; see :class:`MinimalSet`.
 
         Among equally frequent values, those of the first sample are returned.
         """

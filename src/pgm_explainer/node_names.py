@@ -102,8 +102,8 @@ class NodeNames:
         if given and not found:
             key = next(iter(given))
             raise InputError(
-                f"names has {brief(key)}, which is no node of the explanation; a mapping goes from "
-                f"nodes to names"
+                f"names has {brief(key)}, which is not a node of the explanation; pass a "
+                f"mapping from nodes to names"
             )
         unchanged = {node: self[node] for node in nodes} if self.typed else {}
         return {**unchanged, **found}
@@ -187,7 +187,7 @@ class NodeNames:
         """
         if not self:
             return node
-        with suppress(Exception):  # a TypeError, or whatever an object's own conversion raises
+        with suppress(Exception):  # a TypeError, or any error of an object's own conversion
             node = node if isinstance(node, bool) else operator.index(node)
         is_index = type(node) is int and not self._has_integers
         return node if is_index else self.index(node)

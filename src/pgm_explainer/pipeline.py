@@ -321,10 +321,10 @@ class Pipeline:
             first, stop = task.nodes(target)
             position = target[1] if isinstance(target, tuple) else None
             explanation = of_one_graph(explanation, first, stop, position, task.title(target))
-            labels = labels[first:stop] if names else {}
+            labels = labels[first:stop] if names.labels is not None else {}
         if isinstance(task, LoneNodeTask):
             explanation = of_node(explanation)
-        if not names and not explanation.part_labels:
+        if names.labels is None and not explanation.part_labels:
             return explanation
         return renamed(explanation, labels, names.typed)
 

@@ -81,7 +81,7 @@ class Settings:
     def recorded(self) -> Settings:
         """Return the settings as stored in an explanation, with custom functions by name only.
 
-        So an explanation can be pickled and saved, and holds no objects of the caller.
+        So an explanation can be pickled and saved, and contains no objects of the caller.
         """
         return replace(self, **{name: _recorded(getattr(self, name)) for name in _STEPS})
 

@@ -95,8 +95,8 @@ def test_groups_of_named_nodes(tmp_path, capsys):
         ("g.csv", "1,a,b\n", "line 1"),
         ("g.csv", "", "no groups"),
         ("g.csv", "1," + "a" * 200_000, "field limit"),
-        ("g.csv", "9" * 5000 + ",a", "no node"),
-        ("g.json", '{"a": ["' + "9" * 5000 + '"]}', "no node"),
+        ("g.csv", "9" * 5000 + ",a", "is not a node"),
+        ("g.json", '{"a": ["' + "9" * 5000 + '"]}', "is not a node"),
     ],
 )
 def test_a_bad_file_of_groups_is_named(graph, tmp_path, capsys, name, text, message):

@@ -105,7 +105,7 @@ def test_given_accepts_several_facts(saved, shell):
         (["query", "no.json"], "no.json cannot be read"),
         (["show", "people.csv"], "not JSON"),
         (["show", "empty.json"], "contains no explanations"),
-        (["show", "all.json", "--output", "all.png"], "a picture shows one explanation"),
+        (["show", "all.json", "--output", "all.png"], "a plot shows one explanation"),
     ],
 )
 def test_an_error_is_one_line(saved, shell, folder, arguments, said):

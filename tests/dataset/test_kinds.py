@@ -91,9 +91,8 @@ def test_padding_is_no_feature(papers):
     cells = {((kind, at), feature) for kind, at in nodes for feature in range(WIDTHS[kind])}
     assert {(each.node, each.feature) for each in effects} == cells
     assert effects.untested == 0
-    assert {each.node for each in effects if effects.own[list(effects).index(each)]} == {
-        explanation.target
-    }
+    own = {each.node for each, its in zip(effects, effects.own, strict=True) if its}
+    assert own == {explanation.target}
 
 
 def test_a_target_of_another_type_is_refused_on_the_command_line(data, capsys):

@@ -37,5 +37,6 @@ def test_every_module_has_a_layer():
 def test_files_that_the_page_names_exist():
     text = (ROOT / "docs" / "architecture.md").read_text()
     named = re.findall(r"`((?:[a-z_]+/)+[a-z_0-9]*(?:\.py)?)`", text)
-    places = (ROOT, PACKAGE, ROOT / "lab" / "src" / "pgm_explainer_lab")
+    others = [ROOT / name / "src" / f"pgm_explainer_{name}" for name in ("lab", "study")]
+    places = (ROOT, PACKAGE, *others)
     assert [each for each in named if not any((place / each).exists() for place in places)] == []

@@ -66,6 +66,28 @@ def test_additive_effects_give_no_pairs(lab):
     assert found / 60 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
 
 
+@pytest.mark.parametrize("chances", [(0.6, 0.3), (0.35, 0.05), (0.8, 0.1)])
+def test_two_valued_outcomes_with_additive_chances_give_no_pairs(lab, chances):
+    """Ten samples in a thousand have both bits, and their outcomes may all be equal by chance."""
+    found = 0
+    for seed in range(60):
+        samples = lab(seed, 8)
+        drawn = np.random.default_rng(1000 + seed).random(1000)
+        found += bool(samples.effects(1.0 * (drawn > 0.02 + samples.bits[:, :2] @ chances)).pairs)
+    assert found / 60 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_pairs_of_two_valued_outcomes_are_found(lab):
+    found = 0
+    for seed in range(30):
+        samples = lab(seed, 8)
+        either = samples.bits[:, 0] | samples.bits[:, 1]
+        drawn = np.random.default_rng(seed).random(1000)
+        pairs = samples.effects(1.0 * (drawn > 0.02 + 0.9 * either)).pairs
+        found += any(set(pair.nodes) == {0, 1} for pair in pairs)
+    assert found >= 27
+
+
 def test_only_the_strongest_are_paired_and_at_most_five_reported(lab):
     def all_or_nothing(bits):
         return 1 - 0.8 * bits[:, :8].any(axis=1)

@@ -100,7 +100,7 @@ def test_the_file_records_the_versions_used(explanations):
 def test_older_files_are_refused(document, version):
     document["version"] = version
     del document["parts"]
-    with pytest.raises(FileError, match=f"has version {version}, and this .* explain again"):
+    with pytest.raises(FileError, match=f"has version {version}, but this .* explain again"):
         explanation_from_dict(document)
 
 
@@ -136,9 +136,9 @@ WRONG = [
     (
         ("version",),
         8,
-        "has version 8, and this .* reads version 7: install a newer",
+        "has version 8, but this .* reads version 7: install a newer",
     ),
-    (("version",), 6, "has version 6, and this .* reads version 7: explain again"),
+    (("version",), 6, "has version 6, but this .* reads version 7: explain again"),
     (("class_stayed",), None, r"\.class_stayed must be null for a regression, and only then"),
     (("class_stayed",), 1.5, r"\.class_stayed should be from 0 to 1"),
     (("thresholds",), ["inf"], r"\.thresholds\[0\] should be"),

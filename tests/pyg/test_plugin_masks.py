@@ -136,7 +136,8 @@ def test_metrics_against_a_truth_work(x):
 
 def test_refusals_say_why(x):
     with pytest.raises(
-        InputError, match=r"^perturbation applies to node features, but only an edge mask is wanted"
+        InputError,
+        match=r"^perturbation applies to node features, but only an edge mask is requested",
     ):
         explainer(edge="object", perturbation="zero")
     with pytest.raises(InputError, match="parts"):

@@ -115,7 +115,7 @@ def test_data_frames_have_names(toy):
 
 def test_what_a_data_frame_lacks_is_said(toy):
     frame = pd.DataFrame(toy.x, index=NAMES, columns=COLUMNS)
-    with pytest.raises(InputError, match="the columns 'city' of x hold no numbers"):
+    with pytest.raises(InputError, match="the columns 'city' of x are not numeric"):
         explained(toy, frame.assign(city="Oslo"), toy.edge_index)
     with pytest.raises(InputError, match="the edges: no node is called 'n99'"):
         explained(toy, frame, pd.DataFrame({"u": ["n99"], "v": ["n1"]}))
@@ -165,12 +165,12 @@ def test_rows_of_nodes_that_are_numbered_in_another_order(toy, edges):
     expected = PGMExplainer(toy.part, toy.x, edges, **options)
     found = PGMExplainer(toy.part, pd.DataFrame(toy.x), graph, **options)
     assert found.predict(3) == pytest.approx(expected.predict(3))
-    with pytest.warns(PGMExplainerWarning, match="another order .*row 0 of x is taken for node 15"):
+    with pytest.warns(PGMExplainerWarning, match="another order .*row 0 of x is used for node 15"):
         PGMExplainer(toy.part, toy.x, graph, **options)
 
 
 def test_a_networkx_graph_without_features_is_refused():
-    with pytest.raises(InputError, match=r"no attributes that are numbers \(only 'club'\)"):
+    with pytest.raises(InputError, match=r"no numeric attributes \(only 'club'\)"):
         PGMExplainer(Weighted(), nx.relabel_nodes(club(), str))
     with pytest.raises(InputError, match="x has 3 rows, but the graph has 2 nodes"):
         PGMExplainer(Weighted(), np.ones((3, 2)), club())

@@ -8,9 +8,11 @@ import zipfile
 from dataclasses import replace
 from html import unescape
 
+import numpy as np
 import pytest
 
 from pgm_explainer import FileError, InputError
+from pgm_explainer.effects import EFFECT_COLUMNS
 
 docx = pytest.importorskip("docx")
 
@@ -144,3 +146,17 @@ def test_an_address_in_a_name_is_no_link(kinds, tmp_path):
         written = (tmp_path / "why.md").read_text()
         assert name not in written
         assert name in said(tmp_path / "why.md")
+
+
+def test_every_part_that_the_sentences_name_has_a_row(kinds, tmp_path):
+    """Rows are the strongest parts, and the sentences name those with the largest effects."""
+    explanation = kinds["graph"]
+    effects = explanation.effects
+    weakest_first = np.argsort(abs(effects.effect))
+    columns = {name: getattr(effects, name)[weakest_first] for name in EFFECT_COLUMNS}
+    reordered = replace(explanation, effects=replace(effects, **columns, pairs=()))
+    text = reordered.report(tmp_path / "why.md").read_text()
+    sentences, table = text.split("| ---", 1)
+    named = set(re.findall(r"node (\d+)", sentences))
+    assert named
+    assert named <= set(re.findall(r"^\| (?:node )?(\d+)", table, re.MULTILINE)), table

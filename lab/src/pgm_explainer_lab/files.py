@@ -40,4 +40,4 @@ def _write(path: Path, data: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise FileError(f"{path} cannot be written: {error}") from error
+        raise FileError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -23,14 +23,14 @@ _ENDS = (
     ("source", "src", "from", "sender", "payer", "start"),
     ("target", "dst", "to", "receiver", "payee", "end", "destination"),
 )
-"""What the columns with the source and with the target of an edge may be called."""
+"""Accepted names of the source and target columns."""
 
 
 def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
     """Read a table of nodes (name, features …) and a table of edges (source, target, …).
 
-    A first line that does not fit is taken as a header, which names the features. Source and target
-    are found by their names in the header, or are the first two columns. Additional
+    A first line that does not match the others is a header, which names the features. Source and
+    target are found by their names in the header, or are the first two columns. Additional
     columns of the edges need a header that names the model input of each. If ``undirected``, each
     edge is added in both directions.
     """

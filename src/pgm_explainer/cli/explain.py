@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain-features",
         action="store_true",
-        help="also say which features of the target and of the nodes of the network change it",
+        help="also explain which features of the target and of the nodes of the network matter",
     )
     output = parser.add_argument_group("output")
     add_outputs(output)

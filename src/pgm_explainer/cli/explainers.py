@@ -135,7 +135,7 @@ class NamedExplainer:
     def node_names(self) -> Sequence[VariableId] | None:
         """The names of the nodes in the graph file or explainer, if they have any.
 
-        The explainer itself knows nodes by number: explanations are named afterwards.
+        The explainer itself uses node numbers; explanations get their names afterwards.
         """
         return self._made[1]
 

@@ -89,7 +89,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
 
 
 def _importable(file: Path) -> str:
-    """Return the name of the module in a file, whose folder is searched for modules from now on."""
+    """Return the name of the module in a file, and add its folder to the module search path."""
     if not isfile(file):
         there = [each.name for each in file.parent.glob("*.py")] if isdir(file.parent) else []
         close = get_close_matches(file.name, there, n=3) or there[:3]

@@ -24,7 +24,7 @@ __all__ = ["add_outputs", "as_text_only", "check_outputs", "write_outputs"]
 
 _DOTS_PER_INCH = 150
 _EACH = "{target}"
-"""What a path has instead of the name of each target, for one file per target."""
+"""The placeholder for the name of a target in a path, to write one file per target."""
 _UNSAFE = re.compile(r"[^\w.,=+@ -]|^[.\s]+|[.\s]+$")
 _LONGEST = 100
 
@@ -46,25 +46,25 @@ def add_outputs(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the reason on one page: .md, .html, .docx or .pdf; with {target} in its name, "
+        help="write a one-page report: .md, .html, .docx or .pdf; with {target} in its name, "
         "one for each target; repeatable",
     )
     parser.add_argument(
         "--audience",
         default="manager",
         metavar="WHO",
-        help="words of a report: manager (default) or engineer",
+        help="audience of a report: manager (default) or engineer",
     )
     parser.add_argument(
         "--templates",
         type=Path,
         metavar="PATH",
-        help="JSON file with own sentences for a report, by name; see docs/reason.md",
+        help="JSON file with your own sentences for a report, by name; see docs/reason.md",
     )
 
 
 def as_text_only(options: argparse.Namespace) -> bool:
-    """Return whether explanations are printed as text, and nothing else is wanted."""
+    """Return whether explanations are printed as text, and no other output is requested."""
     return not (options.output or options.report or options.json)
 
 
@@ -82,7 +82,7 @@ def check_outputs(options: argparse.Namespace, count: int) -> None:
     for path in options.output:
         if path.suffix not in _WRITERS:
             raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
-        one = "a picture shows" if _WRITERS[path.suffix] is _picture else ""
+        one = "a plot shows" if _WRITERS[path.suffix] is _picture else ""
         _check_path(path, count, one, ", or write .html or .json")
     for path in options.report:
         check_report(path)
@@ -105,7 +105,7 @@ def _check_path(path: Path, count: int, one: str, instead: str = "") -> None:
 
 
 def write_outputs(options: argparse.Namespace, explanations: Sequence[Explanation]) -> None:
-    """Write the explanations to the wanted files and say so, and print what is wanted."""
+    """Write the requested files, say so on standard error, and print the requested output."""
     for path in options.output:
         for place, some in _files(path, explanations):
             _WRITERS[place.suffix](place, some)

@@ -138,7 +138,7 @@ def explain_dataset(
         _logger.info("%s: %d of %d shards to do", folder, len(pieces), len(shards))
         # Fixed, because free memory differs from run to run, and batches should not.
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
-        # Where no bar is shown, the workers log their progress within a shard.
+        # If no progress bar is shown, the workers log their progress within a shard.
         quiet = False if progress is not None or is_watched(sys.stderr) else None
         work = ExplainPieces(recipe, keep, with_features, bound, quiet)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)

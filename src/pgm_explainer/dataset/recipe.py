@@ -94,6 +94,6 @@ def load_attribute(place: str) -> Any:
 
 
 def _similar(name: str, known: Sequence[str]) -> str:
-    """Return a hint at names that a user may have meant instead."""
+    """Return a suggestion of similar names."""
     close = [each for each in get_close_matches(name, known, n=3) if each != name]
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -24,7 +24,7 @@ __all__ = ["Pages", "TargetRow", "target_rows", "write_pages"]
 MOST_ROWS = 20_000
 """The most targets that a page lists; 10,000 take about a megabyte."""
 _EMBEDDED = 20
-"""Up to so many explanations are part of the page itself."""
+"""Up to this many explanations are part of the page itself."""
 _PER_FILE = 100
 _COLUMNS = (
     "target",
@@ -133,7 +133,7 @@ def _cause(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> 
 
 
 def write_pages(dataset: ExplanationDataset, page: Path, most: int) -> Pages:
-    """Write the pages of the first explanations beside the page with the table.
+    """Write the pages of the first explanations next to the page with the table.
 
     Raises:
         FileError: they cannot be written.
@@ -148,7 +148,7 @@ def write_pages(dataset: ExplanationDataset, page: Path, most: int) -> Pages:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder} cannot be made: {error}") from None
+        raise FileError(f"{folder} cannot be created: {error}") from None
     for number, several in enumerate(_chunks(chosen)):
         write_text(folder / f"{number}.html", str(to_html(several)))
     return Pages(count, _PER_FILE, folder.name)

@@ -20,7 +20,8 @@ Vector = NDArray[np.float64]
 _FEWEST = 4
 """The smallest number of samples in each of the four groups (both, either one, none perturbed)."""
 _MOST = 5
-_CONFIDENCE = 0.975
+_OUTSIDE = 0.05
+"""The probability that an interval does not contain the excess of its pair."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def _tests(
     usable = error > 0
     t = np.divide(abs(excess), error, out=np.zeros_like(error), where=usable)
     p = np.maximum(2 * special.stdtr(freedom, -t), np.finfo(float).tiny)
-    margin = special.stdtrit(freedom, _CONFIDENCE) * error
+    # Only significant pairs are reported, so the intervals are corrected for all pairs as well.
+    margin = special.stdtrit(freedom, 1 - _OUTSIDE / 2 / excess.shape[-1]) * error
     return excess, margin, np.where(usable, np.log(p), 0.0)
 
 
@@ -127,17 +129,18 @@ def _differences_in_differences(
 ) -> tuple[Vector, Vector, Vector]:
     """Return the excess of each pair, its standard error and degrees of freedom.
 
-    The standard error is Welch's, which allows for different variances in the four groups of
-    samples: both nodes perturbed, either one, none. It is 0 if a group is too small.
+    The samples are in four groups: both nodes perturbed, either one, none. With the defaults, about
+    ten in a thousand have both. If the outcome has two values, these ten may all be equal by
+    chance, and their own variance would then be 0. So each group gets the largest variance of the
+    four, with the degrees of freedom of the smallest group. The error is 0 if a group is too small.
     """
     enough = counts.min(axis=0) >= _FEWEST
     counts = np.where(enough, counts, 2.0 + _FEWEST)
     means = sums / counts
-    shares = np.maximum(squares / counts - means**2, 0) / (counts - 1)
-    error = np.sqrt(shares.sum(axis=0))
-    freedom = error**4 / np.maximum((shares**2 / (counts - 1)).sum(axis=0), 1e-300)
+    variance = (np.maximum(squares / counts - means**2, 0) * counts / (counts - 1)).max(axis=0)
+    error = np.sqrt(variance * (1 / counts).sum(axis=0))
     excess = means[0] - means[1] - means[2] + means[3]
-    return excess, np.where(enough, error, 0.0), np.maximum(freedom, 1.0)
+    return excess, np.where(enough, error, 0.0), counts.min(axis=0) - 1
 
 
 def _by_group(joint: Vector, total: Vector) -> Vector:

@@ -9,7 +9,7 @@ has a high rank if most samples change nothing.
 
 *Size* is the mean absolute change if the node is perturbed minus that if it is not, over samples in
 which no other strong node is perturbed. In the other samples most of the change is caused by those.
-Sizes within three standard errors of 0 cannot be told apart, so each size is at least that large.
+Sizes within three standard errors of 0 are not distinguishable, so each is at least that large.
 It is also at least the absolute effect minus twice its margin, because some nodes change the
 prediction only together with a strong one.
 """
@@ -30,7 +30,7 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _LEFT = 0.5
-"""As many strong nodes are kept unperturbed as leave this share of the samples."""
+"""At least this share of the samples has none of the strong nodes perturbed."""
 _TOLD_APART = 3.0
 _SMALLEST = 1e-300
 

@@ -53,15 +53,15 @@ class Explanation(Shown):
             regression.
         values: all class probabilities on the unperturbed features, or the predicted values.
         held: the fraction of samples in which the prediction was kept, as the option ``change``
-            defines it; this is what the network is about.
+            defines it; the network models this.
         class_stayed: the fraction of samples in which the model predicted the same class as on the
             unperturbed features, whether or not this class is the explained one; None for a
             regression.
-        sample_mean: the mean over the samples of what the effects are about: the probability of
+        sample_mean: the mean over the samples of the explained quantity: the probability of
             the explained class, the predicted value or, of several values, the Euclidean distance
             from the unperturbed ones.
-        thresholds: changes above these counted as changed, one for each level of change, in the
-            unit of ``values``; empty if ``change`` has none, as ``"flip"``.
+        thresholds: changes above these count as changed, one for each level of change, in the
+            unit of ``values``; empty if ``change`` has none, such as ``"flip"``.
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
@@ -84,8 +84,8 @@ class Explanation(Shown):
             None if the explanation was loaded, unpickled or copied.
         feature_names: the names of the feature columns; empty if they have none. In a graph with
             several node types, a mapping from each type to its names; see :meth:`feature_name`.
-        position: of one of many graphs, its position among them; else None.
-        title: of one of many graphs, what it is called; empty if it has no name.
+        position: the position of the graph among many graphs; None for a single graph.
+        title: the name of the graph among many graphs; empty if it has none.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
@@ -357,11 +357,11 @@ class Explanation(Shown):
         return self.source[0]
 
     def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
-        """Return why the model predicts this, in three to six sentences with their numbers.
+        """Explain the prediction in three to six sentences with numbers.
 
         They say what is predicted, which parts make it more likely and which less likely (the
         target's own features first, if they were explained, with their values), what was tried,
-        and how sure this is.
+        and how certain this is.
 
         Args:
             audience: ``"manager"`` for plain words, ``"engineer"`` for technical terms, p-values
@@ -417,8 +417,8 @@ class Explanation(Shown):
 
         In the neighbourhood, the fill of a node is its predicted class. The outline of a node, or
         the line of an edge, shows its effect: colour for the direction, size for the strength.
-        Shapes are node types, and edges of a directed graph have arrowheads. Names never overlap:
-        those without space are left out, and the title counts them. Groups are outlined. Features
+        Shapes show node types, and edges of a directed graph have arrowheads. Names never overlap:
+        those that do not fit are left out, and the title counts them. Groups are outlined. Features
         and time steps are drawn as a strip instead of a graph.
 
         Raises:

@@ -48,7 +48,7 @@ class FeatureEffect(TestedRow):
 class FeatureEffects(NodeTable[FeatureEffect]):
     """The effects of perturbing single features of some nodes, as a table, strongest first.
 
-    The nodes are those of the target and of the network. Each of their features is perturbed
+    The nodes are the target and those of the network. Each of their features is perturbed
     independently of all others, with the perturbation of the explanation; all other nodes are left
     as they are. The columns mean the same as those of :class:`~pgm_explainer.effects.Effects`.
 

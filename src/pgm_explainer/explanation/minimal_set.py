@@ -19,7 +19,7 @@ class MinimalSet:
             or ``"sufficient"``: the prediction is kept while all other parts are perturbed.
         parts: the parts, the most important first; empty if no part is needed to keep the
             prediction.
-        probability: how often it does, in new random perturbations that the search did not use.
+        probability: how often this holds, in new random perturbations that the search did not use.
         low, high: the 95 % interval of the probability; both are equal to it if the perturbation
             is not random.
         queries: the number of perturbed graphs that the model was called on, for the search and for
@@ -27,8 +27,8 @@ class MinimalSet:
         num_parts: the number of parts that the set was chosen from.
         values: for each part that is a node, what it was changed into in one of the perturbations
             that changed the prediction, the most frequent one: ``"O → C"`` by the names of one-hot
-            features, or ``"age 31 → 64"``. In a sufficient set, what each is: ``"O"``. Empty texts
-            where this is not known.
+            features, or ``"age 31 → 64"``. In a sufficient set, its present value: ``"O"``. Empty
+            strings where this is not known.
     """
 
     kind: str

@@ -106,7 +106,7 @@ class Predictor(ABC):
         return self(x.dense(), part) if pairs is None else self(x.dense(), part, pairs)
 
     def saves_on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> bool:
-        """Return whether the model is faster by :meth:`on_rows`, with the same scores."""
+        """Return whether the model is faster with :meth:`on_rows`, with the same scores."""
         return False
 
     @property

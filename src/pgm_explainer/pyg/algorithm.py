@@ -147,7 +147,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
             apply = "applies" if len(feature_options) == 1 else "apply"
             return (
                 f"{' and '.join(feature_options)} {apply} to node features, but only an edge mask "
-                f"is wanted; leave it out, or set node_mask_type"
+                f"is requested; leave it out, or set node_mask_type"
             )
         return None
 

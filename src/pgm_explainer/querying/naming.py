@@ -44,7 +44,7 @@ def own_feature_names(data: Any, width: int) -> list[Any] | None:
 
 
 def _own_list(data: Any, attribute: str, count: int) -> list[Any] | None:
-    """Return an attribute if it is a list of as many different texts; it may mean anything else."""
+    """Return an attribute if it is a list of unique strings, as many as needed; else None."""
     found = getattr(data, attribute, None)
     if not isinstance(found, (list, tuple)) or not all(isinstance(each, str) for each in found):
         return None
@@ -52,7 +52,7 @@ def _own_list(data: Any, attribute: str, count: int) -> list[Any] | None:
 
 
 def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
-    """Return the names of ``count`` nodes; the indices of nodes are no names.
+    """Return the names of ``count`` nodes; the indices of nodes do not count as names.
 
     Args:
         given: a name for each node; a mapping from indices to names; or None.

@@ -112,7 +112,7 @@ def _table(frame: Any) -> Source:
     wrong = [name for at, name in enumerate(columns) if frame.dtypes.iloc[at].kind not in "biuf"]
     if wrong:
         raise InputError(
-            f"the columns {', '.join(map(repr, wrong[:5]))} of x hold no numbers; leave them out, "
+            f"the columns {', '.join(map(repr, wrong[:5]))} of x are not numeric; leave them out, "
             f"or encode them, for example with pandas.get_dummies"
         )
     plain_columns = _are_counted(list(frame.columns))
@@ -182,7 +182,7 @@ def _edge_table(frame: Any, names: Any, count: int) -> tuple[NDArray[Any], dict[
 def _matrix(matrix: Any, count: int | None) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
     """Return the edges of a sparse adjacency matrix, from row to column, and their weights.
 
-    Entries that are 0 are no edges. Weights are None if they are all 1.
+    Entries that are 0 are not edges. Weights are None if they are all 1.
     """
     if has_attributes(matrix, "sparse_sizes"):
         row, column, value = matrix.coo()
@@ -224,7 +224,7 @@ def _networkx(graph: Any, found: Source, by_label: bool) -> Source:
         else:
             warnings.warn(
                 f"the nodes of the graph are numbered from 0, but in another order "
-                f"({', '.join(map(str, called[:3]))}, …), and row 0 of x is taken for node "
+                f"({', '.join(map(str, called[:3]))}, …), and row 0 of x is used for node "
                 f"{called[0]}; sort the nodes of the graph, or pass x as a data frame, whose rows "
                 f"are matched by their labels",
                 PGMExplainerWarning,
@@ -273,7 +273,7 @@ def _attributes(nodes: Sequence[Mapping[str, Any]]) -> tuple[NDArray[Any], list[
     keys = [key for key in first if all(_is_value(data.get(key)) for data in nodes)]
     if not keys:
         raise InputError(
-            f"the nodes of the graph have no attributes that are numbers (only "
+            f"the nodes of the graph have no numeric attributes (only "
             f"{', '.join(map(repr, first)) or 'none'}); pass the features as x and the graph as "
             f"edge_index"
         )

@@ -30,7 +30,7 @@ __all__ = ["Report", "Row", "check_report", "write_report"]
 _MOST_ROWS, _MOST_FEATURES = 8, 4
 _BLOCKS = 10
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
-"""Characters that mean something in Markdown, also in an address, which becomes a link."""
+"""Characters with a meaning in Markdown, including those that turn a URL into a link."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """What a report says, in any format.
+    """The contents of a report, in any format.
 
     Attributes:
-        explanation: what it is about.
+        explanation: the explanation that is reported.
         title: what is predicted.
         reason: the sentences of the reason.
         headings: of the effects, of what was tried, and of the warnings.
@@ -108,7 +108,10 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
 
     sentences = reason_sentences(explanation, audience, templates)
     technical = audience == "engineer"
-    found = shown_effects(explanation, most=_MOST_ROWS)
+    # Every part that the sentences name has a row; the others are the strongest.
+    named = [each for group in writer.named_parts().values() for each in group]
+    rest = [each for each in shown_effects(explanation) if each not in named]
+    found = [*named, *rest][:_MOST_ROWS]
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
     shown.sort(key=lambda each: (not each.effect.significant, -abs(each.effect.effect)))
     noun: str | Sentence = writer.facts["noun"]

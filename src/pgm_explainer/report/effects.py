@@ -112,8 +112,8 @@ class ShownEffect(ShownRow):
 def widening_of(effects: Effects | FeatureEffects) -> float:
     """Return the factor by which 95% intervals are widened before a direction is stated.
 
-    If the significant ones of many effects are picked out, more than 5% of their intervals miss the
-    true effect. The factor restores the 95% (Benjamini and Yekutieli, 2005).
+    If only the significant ones of many effects are reported, more than 5% of their intervals miss
+    the true effect. The factor restores the 95% (Benjamini and Yekutieli, 2005).
     """
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     return float(ndtri(0.025 * found / of) / ndtri(0.025)) if found else 1.0
@@ -192,7 +192,7 @@ def evidence_word(direction: str, explanation: Explanation) -> str:
 
 
 def evidence_note(direction: str, explanation: Explanation) -> str:
-    """Return the same as a remark beside a name: ``evidence against``."""
+    """Return the same as a note after a name: ``evidence against``."""
     word = evidence_word(direction, explanation)
     return f"evidence {word}" if word in ("for", "against") else word or "not significant"
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FEW_SAMPLES = 5
-"""With fewer samples behind it, a probability is unreliable."""
+"""A probability based on fewer samples is unreliable."""
 
 _ENOUGH_SAMPLES = 20
 """Evidence with fewer samples is left out: its probabilities are too uncertain."""

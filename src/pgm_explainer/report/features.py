@@ -96,7 +96,7 @@ def _caption(features: FeatureEffects, what: str) -> str:
     found = int(features.significant.sum())
     said = [
         counted_caption(features, _FEATURE, f" of {_whose(features)}", what),
-        "Each feature was perturbed independently, and all other nodes were left as they are.",
+        "Each feature was perturbed independently, and all other nodes were left unchanged.",
     ]
     if features.untested:
         are = "is" if features.untested == 1 else "are"

@@ -120,7 +120,7 @@ def p_value(log_p: float) -> str:
 
 
 def share_of(fraction: float, count: int) -> str:
-    """Return how many of some things, to be followed by ``of them``; never 0% or 100%.
+    """Return a share as text that ``of them`` can follow; never 0% or 100%.
 
     Examples:
         >>> [share_of(each, 10_000) for each in (0, 0.0001, 0.676, 0.9998, 1)]

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .effects import (
     Mention,
     Sentence,
+    ShownEffect,
     direction_of,
     level_words,
     own_effects,
@@ -34,7 +35,7 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The most parts that are named in each direction, and the most features of the target."""
 _PAIR = 0.01
-"""The least difference from the sum of two effects on a probability that is told."""
+"""The least difference from the sum of two effects on a probability that is stated."""
 _NEGLIGIBLE = 0.001
 """Changes of a probability below this are not worth a sentence each."""
 
@@ -53,7 +54,7 @@ def reason_sentences(
     """Return why the model predicts this, in three to six sentences.
 
     In order: the prediction; the target's own features, if they were explained; the parts that
-    make the prediction more likely, and less likely; what was tried; how sure this is.
+    make the prediction more likely, and less likely; what was tried; how certain this is.
 
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
@@ -64,7 +65,7 @@ def reason_sentences(
 
 @dataclass(frozen=True)
 class _Told:
-    """An effect to be told.
+    """An effect to be stated.
 
     Attributes:
         effect: its numbers, with ``effect``, ``low``, ``high`` and ``significant``.
@@ -84,9 +85,11 @@ class _Told:
 
     @property
     def direction(self) -> str:
-        """The template that tells it."""
-        found = direction_of(self.effect, self.widening)
-        return {"falls": "lowers", "rises": "raises"}.get(found, "varies")
+        """The template of the clause about it."""
+        return _clause_of(direction_of(self.effect, self.widening))
+
+
+_Directed = TypeVar("_Directed", _Told, ShownEffect)
 
 
 @dataclass(frozen=True)
@@ -120,18 +123,28 @@ class Writer:
         yield self.fact("sure" if found else "sure_none")
 
     def _effects(self) -> Iterator[Sentence]:
-        """Yield what changes the prediction: the target's own features, then parts."""
+        """Yield what changes the prediction: the target's own features, then parts.
+
+        A feature of another node is named if its effect is larger than those of all own features.
+        """
         features = self._features()
         groups = _by_direction(features)
         if len(groups) > 1:
-            groups.pop("varies", None)  # it says little beside one with a direction
-        if features:
-            clauses = [
-                self.say(
-                    f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
-                )
-                for direction, group in groups.items()
-            ]
+            groups.pop("varies", None)  # less informative than one with a direction
+        said = list(groups.items())
+        largest = max((abs(each.effect.effect) for each in features), default=0.0)
+        said += [
+            (each.direction, [each])
+            for each in self._features(own=False)[:1]
+            if each.direction != "varies" and abs(each.effect.effect) > largest
+        ]
+        clauses = [
+            self.say(
+                f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
+            )
+            for direction, group in said
+        ]
+        if clauses:
             yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
         *others, last = self._parts(own_none=not features)
         yield from [*others, self._with_pair(last)]
@@ -184,11 +197,18 @@ class Writer:
             return "checked"
         return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
 
-    def _features(self) -> list[_Told]:
-        """Return the strongest features of the target, or of any node of a graph, if known."""
+    def _features(self, own: bool = True) -> list[_Told]:
+        """Return the strongest features of the target, or of other nodes, if they are known.
+
+        In a graph task, all nodes are the target's.
+        """
         table = self.explanation.features
-        own = set(self.explanation.names.of(self.explanation.ends.tolist()))
-        found = [each for each in table or () if each.significant and (each.node in own or not own)]
+        ends = set(self.explanation.names.of(self.explanation.ends.tolist()))
+        found = [
+            each
+            for each in table or ()
+            if each.significant and (each.node in ends or not ends) == own
+        ]
         found.sort(key=lambda each: -abs(each.effect))
         told, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
@@ -200,7 +220,7 @@ class Writer:
         return told
 
     def _feature(self, found: FeatureEffect) -> Sentence:
-        """Return the name of a feature with its value, if that is known, and how usual this is."""
+        """Return the name of a feature with its value, if that is known, and how common it is."""
         name, value = printable(found.feature), value_text(found.value)
         named = not isinstance(found.feature, int)
         feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
@@ -217,7 +237,7 @@ class Writer:
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
 
-        An effect without a clear direction is told only if there is not one of each.
+        An effect without a clear direction is stated only if one of the two sentences is missing.
         """
         own = own_effects(self.explanation)
         found = shown_effects(self.explanation)
@@ -231,29 +251,36 @@ class Writer:
             yield self.say(
                 "own_none", action=self._action(idle[0].words, part, len(idle) == 1), **self.about
             )
+        for direction, group in self.named_parts().items():
+            told = [
+                _Told(
+                    each.effect,
+                    self._action(each.words, self._part(each.number, each.words), each.is_target),
+                    self._part(each.number, each.words),
+                    each.words,
+                    measure_of(self.explanation),
+                    each.widening,
+                )
+                for each in group
+            ]
+            yield self.say(self._verdict(direction), effects=self._clause(told), **self.about)
+
+    def named_parts(self) -> dict[str, list[ShownEffect]]:
+        """Return the parts that the sentences name, by direction; the target itself comes first."""
         # Strength counts changes in both directions; a reader expects the numbers in order.
-        ordered = sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect)))
-        told = [
-            _Told(
-                each.effect,
-                self._action(each.words, self._part(each.number, each.words), each.is_target),
-                self._part(each.number, each.words),
-                each.words,
-                measure_of(self.explanation),
-                each.widening,
-            )
-            for each in ordered
-        ]
-        groups = _by_direction(told)
+        ordered = sorted(
+            shown_effects(self.explanation),
+            key=lambda each: (not each.is_target, -abs(each.effect.effect)),
+        )
+        groups = _by_direction(ordered)
         if "varies" in groups:  # their means say little about their sizes
             groups["varies"].sort(key=lambda each: -each.effect.strength)
         if "lowers" in groups and "raises" in groups:
             groups.pop("varies", None)
-        for direction, group in groups.items():
-            most = _MOST_AGAINST if direction == "raises" else _MOST_FOR
-            yield self.say(
-                self._verdict(direction), effects=self._clause(group[:most]), **self.about
-            )
+        return {
+            direction: group[: _MOST_AGAINST if direction == "raises" else _MOST_FOR]
+            for direction, group in groups.items()
+        }
 
     def _verdict(self, direction: str) -> str:
         known = {"lowers": "supports", "raises": "opposes"}
@@ -304,7 +331,7 @@ class Writer:
 
     @cached_property
     def about(self) -> dict[str, str | Sentence]:
-        """The explained class or value, and what effects are measured on."""
+        """The explained class or value, and the quantity that effects are changes of."""
         explanation = self.explanation
         if explanation.explained_class is not None:
             outcome = self._class(explanation.explained_class)
@@ -375,7 +402,7 @@ class Writer:
         return self.say("graph")
 
     def _levels(self) -> tuple[str, str]:
-        """Return what effects are measured on, without perturbation and its mean in the samples."""
+        """Return the explained quantity without perturbation, and its mean over the samples."""
         explanation, mean = self.explanation, self.explanation.sample_mean
         if explanation.probability is None:
             before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
@@ -397,17 +424,21 @@ class Writer:
 
 
 def _within(sentences: str) -> str:
-    """Return sentences as they are written in brackets."""
+    """Return sentences in the form that is used within brackets."""
     return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
 
 
-def _by_direction(told: Sequence[_Told]) -> dict[str, list[_Told]]:
+def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
     """Return effects by direction: first those that lower, then those that raise, then others."""
-    groups = {
-        direction: [each for each in told if each.direction == direction]
-        for direction in ("lowers", "raises", "varies")
-    }
+    groups: dict[str, list[_Directed]] = {"lowers": [], "raises": [], "varies": []}
+    for each in effects:
+        groups[_clause_of(direction_of(each.effect, each.widening))].append(each)
     return {direction: group for direction, group in groups.items() if group}
+
+
+def _clause_of(direction: str) -> str:
+    """Return the name of the template for effects in a direction."""
+    return {"falls": "lowers", "rises": "raises"}.get(direction, "varies")
 
 
 def _joined(clauses: Sequence[Sentence], comma: str, last: str | None = None) -> Sentence:

@@ -1,4 +1,4 @@
-"""Templates of the sentences of a reason: for a manager, for an engineer, or one's own."""
+"""Templates for the sentences of a reason: built in for two audiences, or the user's own."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ _MANAGER = {
     ),
     "value": "The model predicts {values} for {target}.",
     "own_none": "{action} makes no clear difference.",
-    "supports": "{effects}: what is there now makes {outcome} more likely.",
-    "opposes": "{effects}: what is there now makes {outcome} less likely.",
+    "supports": "{effects}: the original data makes {outcome} more likely.",
+    "opposes": "{effects}: the original data makes {outcome} less likely.",
     "effects": "{effects}.",
-    "feature_supports": "{effects}, so what is there now makes {outcome} more likely",
-    "feature_opposes": "{effects}, so what is there now makes {outcome} less likely",
+    "feature_supports": "{effects}, so the original data makes {outcome} more likely",
+    "feature_opposes": "{effects}, so the original data makes {outcome} less likely",
     "feature_effects": "{effects}",
     "none": "{action} makes no clear difference to {measured}.",
     "hardly": (
@@ -130,16 +130,16 @@ _MANAGER = {
     ),
     "checked_values": (
         "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}: {measured} were {mean} away from the original ones on average."
+        "{changed}: {measured} differed from the original ones by {mean} on average."
     ),
     "sure": (
-        "A difference beyond chance was found for {found} of {counted}, and each range is right "
-        "with 95% confidence; the figures say how this model reacts, not what causes what in the "
-        "real world{warned}."
+        "A difference beyond chance was found for {found} of {counted}, and each range contains "
+        "the true average with 95% confidence; the figures describe how this model reacts, not "
+        "what causes what in the real world{warned}."
     ),
     "sure_none": (
-        "Small differences may have gone unnoticed; the figures say how this model reacts, not "
-        "what causes what in the real world{warned}."
+        "Small differences may have gone unnoticed; the figures describe how this model reacts, "
+        "not what causes what in the real world{warned}."
     ),
     "warned": "; before relying on them, read the warnings ({num_warnings})",
     "lowers": "{action} lowers {measured} by {size} (95% range {low} to {high})",
@@ -194,7 +194,7 @@ _MANAGER = {
     "or_feature": "{noun} or feature",
     "column_effect": "change",
     "column_range": "95% range",
-    "column_evidence": "now makes {outcome}",
+    "column_evidence": "original data makes {outcome}",
     "column_direction": "direction",
     "cell_for": "more likely",
     "cell_against": "less likely",
@@ -216,8 +216,8 @@ _ENGINEER = {
     **_MANAGER,
     "predicted": "The model predicts {outcome} for {target} with probability {probability}.",
     "not_predicted": (
-        "The model predicts {predicted} for {target}; explained is {outcome}, which has "
-        "probability {probability}."
+        "The model predicts {predicted} for {target}; the explanation is about {outcome}, "
+        "which has probability {probability}."
     ),
     "own_none": "{action} has no significant effect.",
     "supports": "{effects}: evidence for {outcome}.",
@@ -304,10 +304,10 @@ def templates_for(audience: str, own: Mapping[str, str] | None = None) -> dict[s
 
 
 def check_templates(own: Any) -> dict[str, str]:
-    """Return templates of the user's own after checking their names and fields.
+    """Return custom templates after checking their names and fields.
 
     Raises:
-        InputError: it is not a mapping from names to texts, a name is unknown, or a template has
+        InputError: it is not a mapping from names to strings, a name is unknown, or a template has
             an unknown field; the error lists the known ones.
 
     Examples:
@@ -316,16 +316,16 @@ def check_templates(own: Any) -> dict[str, str]:
         pgm_explainer.errors.InputError: the template 'pair' has no field {named}; it has {name}
     """
     if not isinstance(own, Mapping):
-        raise InputError(f"templates must be a mapping from names to texts, not {brief(own)}")
+        raise InputError(f"templates must be a mapping from names to strings, not {brief(own)}")
     for name, template in own.items():
         if name not in _FIELDS:
-            raise InputError(f"there is no template {brief(name)}; there are {', '.join(_FIELDS)}")
-        if not isinstance(template, str):
-            raise InputError(f"the template {brief(name)} must be a text, not {brief(template)}")
-        if not template.isascii() and any("\ud800" <= each <= "\udfff" for each in template):
             raise InputError(
-                f"the template {brief(name)} holds half a character: {brief(template)}"
+                f"there is no template {brief(name)}; the templates are {', '.join(_FIELDS)}"
             )
+        if not isinstance(template, str):
+            raise InputError(f"the template {brief(name)} must be a string, not {brief(template)}")
+        if not template.isascii() and any("\ud800" <= each <= "\udfff" for each in template):
+            raise InputError(f"the template {brief(name)} is not valid Unicode: {brief(template)}")
         _check_fields(name, template)
     return dict(own)
 
@@ -348,6 +348,6 @@ def _check_fields(name: str, template: str) -> None:
             )
         if form or conversion:
             raise InputError(
-                f"the field {{{wanted}}} of the template {brief(name)} is a text, which takes no "
-                f"format"
+                f"the field {{{wanted}}} of the template {brief(name)} takes no format or "
+                f"conversion"
             )

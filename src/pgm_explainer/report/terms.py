@@ -52,13 +52,13 @@ def describe_terms(settings: Settings) -> str:
 
 
 _NOTICEABLE = 1e-4
-"""A smaller threshold of a probability is none for a reader."""
+"""A threshold of a probability below this is not shown: no fall at all is kept."""
 
 
 def describe_kept(explanation: Explanation) -> str:
     """Say when the prediction counts as kept, in the numbers of its explanation, and how often.
 
-    That is what its network is about: not whether the predicted class stayed the same.
+    The network models this, not whether the predicted class stayed the same.
     """
     condition = _kept(explanation) or _held(
         explanation.settings.sampling.change, "the explained class"
@@ -92,7 +92,7 @@ def _kept(explanation: Explanation) -> str:
         now, low_text, high_text = figures(before, low, high)
         return f"{measure.what} stayed between {low_text} and {high_text} ({now} unperturbed)"
     if lowest[0] <= 0:
-        return f"{measure.what} did not fall by more than {by:.3g}, which it could not"
+        return f"{measure.what} did not fall by more than {by:.3g} (it cannot fall that far)"
     now, *below = figures(before, *lowest)
     kept = f"{measure.what} did not fall from {now} to below {below[0]}"
     if explanation.probability is not None and by < _NOTICEABLE:

@@ -66,5 +66,5 @@ def _add_table(
 
 
 def _clean(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
+    """Return a text without the characters that XML cannot contain."""
     return "".join(each for each in text if each in "\t\n" or each.isprintable())

@@ -347,7 +347,7 @@ class TopDeviation(TopFraction):
 
 
 def _size(before: FloatArray) -> FloatArray:
-    """Return the size ``[V]`` of predicted values; 1 for 0."""
+    """Return the size ``[V]`` of predicted values; 1 for a value of 0."""
     size = abs(before).max(axis=-1)
     return np.where(size > 0, size, 1)
 

@@ -142,7 +142,7 @@ class _Changes:
         """Return keys ``[count, graphs]`` that are equal for equal samples of a graph.
 
         A key is the sum of 64-bit hashes of the changes. Different samples have different keys,
-        except by an unlikely accident.
+        except with negligible probability.
         """
         graphs = int(self.of_nodes.max()) + 1
         keys = np.zeros(count * graphs, dtype=np.uint64)

@@ -36,10 +36,10 @@ class Permute(Described):
 
 @dataclass(frozen=True)
 class Substitute(Permute):
-    """The features of another node: three times in four, of one whose features are different.
+    """The features of another node: three times in four, of one whose features differ.
 
     With ``permute``, most perturbations of the most common category change nothing: 70 % of the
-    atoms of a molecule may be carbons. If all of them changed it, the common atoms next to a group
+    atoms of a molecule may be carbons. If every perturbation did, the common atoms next to a group
     would seem as important as the rarer ones in it. docs/parts.md compares these.
 
     A row is taken as a whole, so it occurs in the data even if it consists of several one-hot

@@ -43,7 +43,7 @@ _PROBES = 4
 _REPEATED = 16
 """The number of samples that are drawn again to see whether the model has changed."""
 _WIDE = 256
-"""From this number of features on, it is worth to multiply equal rows by weights only once."""
+"""From this number of features on, it is worth multiplying equal rows by weights only once."""
 
 
 def batch_size(

@@ -22,7 +22,7 @@ __all__ = ["Population"]
 _RELATIVE_TOLERANCE = 1e-6
 _MOST_LISTED = 3
 _ROWS = 4096
-"""How many rows are looked at together, to save memory."""
+"""How many rows are processed together, to save memory."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Population:
         number = self.names.number(node)
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
             raise InputError(
-                f"{brief(node)} is no node: nodes have no names, so they are given by whole numbers"
+                f"{brief(node)} is not a node: nodes have no names, so give them as whole numbers"
             )
         return int(number)
 
@@ -152,7 +152,7 @@ class Population:
         return bool((x == np.rint(x)).all()) and len(np.unique(x, axis=0)) < len(x)
 
     def levels(self, nodes: IntArray, features: IntArray) -> dict[str, NDArray[np.float64]]:
-        """Return the value of a feature of each node, and how usual it is among nodes of its type.
+        """Return the value of a feature of each node, and how common it is among nodes of its type.
 
         Returns:
             ``value``; ``mean`` of all nodes, which is NaN for categories (integers, or zeros and

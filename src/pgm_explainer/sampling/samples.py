@@ -234,11 +234,11 @@ class TargetValues:
         self._record.write(start, self._explained(chosen))
         if self.are_probabilities:
             predicted = chosen[:, np.arange(len(self._at)), self._predicted]
-            # A tie is no other prediction; nor is one that rounding errors decide.
+            # Neither a tie nor a difference within rounding errors counts as another class.
             self._stayed += (predicted >= chosen.max(axis=-1) - _ROUNDING).sum(axis=0)
 
     def agrees(self, after: FloatArray) -> bool:
-        """Return whether predictions of the first samples are the recorded ones, but rounding."""
+        """Return whether predictions of the first samples are as recorded, up to rounding."""
         found = self._explained(after[:, self._at])
         return all(
             np.allclose(found[:, block], self._record.read(block)[: len(found)], _SAME, _SAME)

@@ -125,8 +125,12 @@ def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
 def _unreadable(place: Path, error: Exception) -> FileError:
     if isinstance(error, FileError):
         return error
-    reason = getattr(error, "strerror", None) or error  # without the name, which may be long
-    return FileError(f"{place} cannot be read: {reason}")
+    return FileError(f"{place} cannot be read: {_reason(error)}")
+
+
+def _reason(error: Exception) -> object:
+    """Return why a file cannot be used, without its name, which may be very long."""
+    return getattr(error, "strerror", None) or error
 
 
 def as_text(document: bytes) -> str:
@@ -143,7 +147,7 @@ def write_text(path: PathLike, text: str) -> None:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:  # half a surrogate pair
-        raise FileError(f"{place} cannot be written: {error}") from error
+        raise FileError(f"{place} cannot be written: {_reason(error)}") from error
     write_bytes(place, data)
 
 
@@ -183,7 +187,7 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         _sync_folder(whole.parent)
     except (OSError, ValueError) as error:
         # Not the whole error of the system, which names the temporary file.
-        reason = getattr(error, "strerror", None) or error
+        reason = _reason(error)
         if isinstance(error, FileNotFoundError):
             reason = f"there is no folder {place.parent}"
         raise FileError(f"{place} cannot be written: {reason}") from error

@@ -87,7 +87,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a ValueError for a null character
-        reason = getattr(error, "strerror", None) or error  # without the path, which may be long
+        reason = getattr(error, "strerror", None) or error
         raise FileError(f"{path} cannot be the folder for the pictures: {reason}") from error
 
 

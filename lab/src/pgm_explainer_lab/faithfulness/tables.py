@@ -132,10 +132,10 @@ def _interval_blocks(cells: Cells, nulls: Cells) -> Iterator[str]:
         " the target, or over 200 of them drawn at random; *of the strongest*: the same for the "
         "five nodes with the largest true effect. The true effect is itself a mean over at least "
         "30 contexts, so the intervals are widened by its margin of error. ± is the standard "
-        "error of the share, with targets as clusters. Sets with few intervals have more targets "
-        "here than in the other tables. Predictions that change in no sample have no intervals. "
-        "The true effects of Negative evidence are based on the few contexts in which anything "
-        "changes, so a miss may be due to an error in the true effect."
+        "error of the share, with targets as clusters. Sets with few intervals have up to 8 "
+        "times as many targets here as in the other tables. Predictions that change in no sample "
+        "have no intervals. The true effects of Negative evidence are based on the few contexts in "
+        "which anything changes, so a miss may be due to an error in the true effect."
     )
     rows = [["95 % intervals", "all", "of the strongest", "intervals", "targets"]]
     for data, of in _by_set(cells):

@@ -140,7 +140,7 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
         if version != VERSION:
             way_out = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
-                f"{document.place} has version {version}, and this pgm-explainer reads version "
+                f"{document.place} has version {version}, but this pgm-explainer reads version "
                 f"{VERSION}: {way_out}"
             )
     return document.fields(*_FIELDS)

@@ -1,9 +1,9 @@
 /*
- * Places for names: a name covers no other name and no marked node.
+ * Positions of names: a name covers no other name and no marked node.
  *
  * It goes to the first side of its mark, beginning below, where it covers no name, mark or line; if
  * there is none, to the first where it covers lines only, or lines and dots. Otherwise it is hidden
- * until someone points at the mark.
+ * until the pointer is over the mark.
  */
 
 const SIDES = [[0, 1], [0, -1], [1, 0], [-1, 0], [1, 1], [-1, 1], [1, -1], [-1, -1]];

@@ -91,7 +91,7 @@ function arrange() {
     row.searched.includes(wanted) && chosen.every((name) => FILTERS[name](row, $(name).value)));
   const value = VALUES[order.column];
   const sign = order.down ? -1 : 1;
-  // A target that is called as searched comes first, then those whose names contain it.
+  // A target whose name is the search text comes first, then those whose names contain it.
   const rank = ({ target }) =>
     (!wanted || target.toLowerCase() === wanted ? 0 : target.toLowerCase().includes(wanted) ? 1 : 2);
   found.sort((a, b) => {

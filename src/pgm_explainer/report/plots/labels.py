@@ -23,9 +23,9 @@ __all__ = ["Labels"]
 _SIDES = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1))
 _GAP = 2.0
 _AWAY = (0.0, 10.0, 24.0)
-"""How far from a mark its name is tried, in points."""
+"""The distances from a mark at which its name is tried, in points."""
 _ALONG = 60
-"""The number of points of a line that are looked at."""
+"""The number of points at which a line is checked for overlaps."""
 
 
 class Labels:

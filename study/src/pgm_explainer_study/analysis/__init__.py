@@ -1,0 +1,1 @@
+"""From answers to a report: tables, exclusions, intervals, mixed models, agreement, power."""

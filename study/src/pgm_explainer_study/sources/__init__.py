@@ -1,0 +1,1 @@
+"""Where studies come from: the paper's digits, nodes of a graph, saved explanations."""

@@ -1,0 +1,1 @@
+"""The pages that raters see, with a server and without one."""

@@ -1,0 +1,138 @@
+"""A rater's answers on their way into the database: checked, then committed in groups."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pgm_explainer import FileError
+
+from ..checked import Checked
+from ..design import Trial
+from ..store import Answer, Rater, Store
+from ..study_file import Study
+from .shown import Sequences, hint
+
+__all__ = ["Room", "Rooms", "read_answers"]
+
+Result = TypeVar("Result")
+MOST_ANSWERS = 200
+_LONGEST_MS = 24 * 3600 * 1000
+_CHANGES = 20
+"""An answer may be changed this many times on average; more is no person."""
+
+
+@dataclass
+class Room:
+    """What is known of a rater while the server runs.
+
+    Attributes:
+        answers: the newest answer to each trial that is on the disk.
+        stored: how many answers are stored, replaced ones included.
+    """
+
+    rater: Rater
+    trials: tuple[Trial, ...]
+    answers: dict[int, int] = field(default_factory=dict)
+    stored: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.answers) == len(self.trials)
+
+
+def read_answers(document: Checked, room: Room, study: Study) -> list[Answer]:
+    """Check answers, as the page or a file has them.
+
+    Raises:
+        FileError: something is not as it should be.
+    """
+    found = []
+    for each in document.items(MOST_ANSWERS + len(room.trials) * _CHANGES):
+        f = each.fields("trial", "value", "ms", "submission")
+        trial = f["trial"].whole(0, len(room.trials) - 1)
+        possible = room.trials[trial].answers(study.scale)
+        value = f["value"].whole(possible[0], possible[-1])
+        submission = f["submission"].identifier()
+        found.append(Answer(room.rater.id, trial, value, f["ms"].whole(0, _LONGEST_MS), submission))
+    return found
+
+
+class Rooms:
+    """All raters. One thread talks to the database; answers that arrive meanwhile wait together.
+
+    Waiting for the disk takes most of the time of a commit, so all answers that have arrived by
+    then are committed at once.
+    """
+
+    def __init__(self, study: Study, store: Store) -> None:
+        self.study = study
+        self.sequences = Sequences(study)
+        self._store = store
+        self._thread = ThreadPoolExecutor(1)
+        self._rooms: dict[str, Room] = {}
+        self._waiting: list[tuple[list[Answer], asyncio.Future[None]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Do something with the database in its thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, work, *arguments)
+
+    async def join(self, *arguments: Any) -> Rater:
+        """Add a rater; see :meth:`~..store.Store.join`."""
+        return await self.run(self._store.join, *arguments)
+
+    async def room(self, token: str) -> Room | None:
+        """Return a rater by the secret of the personal link."""
+        if token in self._rooms:
+            return self._rooms[token]
+        rater = await self.run(self._store.rater, token)
+        if rater is None:
+            return None
+        answers = await self.run(self._store.latest, rater.id)
+        stored = await self.run(self._store.count, rater.id)
+        room = Room(rater, self.sequences.trials(rater.slot), answers, stored)
+        return self._rooms.setdefault(token, room)
+
+    async def add(self, room: Room, document: Checked) -> dict[int, str]:
+        """Store answers; return the hints for wrong answers about the instructions.
+
+        Raises:
+            FileError: an answer is not possible, or there are too many.
+        """
+        answers = read_answers(document, room, self.study)
+        if len(answers) > MOST_ANSWERS or (
+            room.stored + len(answers) > _CHANGES * len(room.trials) + MOST_ANSWERS
+        ):
+            raise FileError("there are more answers than a person gives")
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((answers, done))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        await done
+        room.stored += len(answers)
+        # What the disk has counts: a submission that came twice must not undo a newer answer.
+        if len({a.trial for a in answers} & set(room.answers)):
+            room.answers = await self.run(self._store.latest, room.rater.id)
+        else:
+            room.answers.update({answer.trial: answer.value for answer in answers})
+        hints = {a.trial: hint(room.trials[a.trial], a.value) for a in answers}
+        return {trial: text for trial, text in hints.items() if text is not None}
+
+    async def _write(self) -> None:
+        while self._waiting:
+            group, self._waiting = self._waiting, []
+            try:
+                await self.run(self._store.add, [one for some, _ in group for one in some])
+            except Exception as error:  # such as a full disk: each sender is told, and tries again
+                for _, done in group:
+                    if not done.done():
+                        done.set_exception(error)
+            else:
+                for _, done in group:
+                    if not done.done():
+                        done.set_result(None)

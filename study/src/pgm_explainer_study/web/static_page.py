@@ -1,0 +1,89 @@
+"""A study as one HTML file that needs no server, and the file of answers that it hands back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+
+from pgm_explainer import FileError
+
+from ..checked import read_json
+from ..design import plan
+from ..store import Rater, Store
+from ..study_file import Study
+from .rooms import Room, read_answers
+from .shown import shown_trial, texts
+
+__all__ = ["import_answers", "static_page"]
+
+FORMAT, VERSION = "pgm-explainer-answers", 1
+
+
+def static_page(study: Study, raters: int) -> str:
+    """Return the page; it has the sequences of this many raters, one of which it uses.
+
+    The page of rater 3 is ``study.html#rater=3``; without a number, one is drawn at random.
+    """
+    shown: dict[str, int] = {}
+    sequences = []
+    for slot in range(raters):
+        trials = [json.dumps(shown_trial(study, trial)) for trial in plan(study, slot)]
+        sequences.append([shown.setdefault(trial, len(shown)) for trial in trials])
+    # By their hash: the order of appearance would tell arms apart.
+    order = sorted(shown, key=lambda text: hashlib.sha256(text.encode()).digest())
+    place = {shown[text]: at for at, text in enumerate(order)}
+    data = {
+        "code": study.code,
+        "texts": texts(study),
+        "consent": study.texts.consent,
+        "shown": [json.loads(text) for text in order],
+        "sequences": [[place[number] for number in sequence] for sequence in sequences],
+    }
+    assets = files(__package__) / "assets"
+    script, style = ((assets / name).read_text() for name in ("study.js", "study.css"))
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    template = Environment(loader=PackageLoader(__package__), autoescape=True)
+    return template.get_template("static.html").render(
+        title=study.title, policy=policy, data=_for_a_page(data), script=script, style=style
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _for_a_page(value: Any) -> str:
+    """Return JSON that cannot end the script element it stands in."""
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def import_answers(study: Study, store: Store, path: Path) -> bool:
+    """Add the answers of a file that a static page handed back; False if they are there already.
+
+    Raises:
+        FileError: the file is damaged, of another study, or has impossible answers.
+    """
+    document = read_json(path, "answers from the page of a study")
+    f = document.fields("format", "version", "study", "slot", "run", "answers")
+    if (f["format"].value, f["version"].value) != (FORMAT, VERSION):
+        raise FileError(f"{path} is not a file of answers, or of another version")
+    if f["study"].value != study.code:
+        raise FileError(f"{path} has answers to another study, or to this one before a change")
+    slot, run = f["slot"].whole(0, 1_000_000), f["run"].identifier()
+    trials = tuple(plan(study, slot))
+    # Everything is checked before anybody is added.
+    room = Room(Rater(0, "", slot, "imported", 0.0), trials)
+    read_answers(f["answers"], room, study)
+    known = {rater.id for rater in store.raters()}
+    rater = store.join("imported", person=run, session=run, slot=slot)
+    store.add(read_answers(f["answers"], Room(rater, trials), study))
+    return rater.id not in known
