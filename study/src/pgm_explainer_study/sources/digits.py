@@ -18,9 +18,9 @@ from pgm_explainer import PGMExplainerError
 from ..scenes import GridScene
 from ..study_file import Forecast, Study
 from .assembly import Case, assemble
+from .compared import compared_explainers
 
 if TYPE_CHECKING:
-    from pgm_explainer_lab.rivals import Rival
     from pgm_explainer_lab.superpixels import SuperpixelGraph
 
 __all__ = ["digits_study"]
@@ -45,26 +45,14 @@ def digits_study(options: argparse.Namespace, report: Callable[[str], None]) -> 
     """
     try:
         from pgm_explainer_lab.rivals import Case as Subject
-        from pgm_explainer_lab.rivals import Gradient, Pgm, Shapley, top_nodes
+        from pgm_explainer_lab.rivals import top_nodes
         from pgm_explainer_lab.superpixel_gnn import load_superpixel_gcn
     except ImportError as error:
         raise PGMExplainerError(
             f"this study needs the lab: in a clone, run pip install -e . -e lab -e study ({error})"
         ) from error
     model = load_superpixel_gcn()
-    pgm = Pgm(
-        num_samples=SAMPLES,
-        max_nodes=options.parts,
-        only_significant=False,
-        structure=None,
-        seed=options.seed,
-        progress=False,
-    )
-    rivals: dict[str, Rival] = {
-        "pgm": pgm,
-        "shap": Shapley(SAMPLES, options.seed),
-        "grad": Gradient(),
-    }
+    rivals = compared_explainers(SAMPLES, options)
     names = {"pgm": "PGM-Explainer", "shap": "SHAP", "grad": "GRAD"}
     chosen = list(islice(_classified(model, options.seed), options.items))
     probes = _Probes(model, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,9 +15,7 @@ from pgm_explainer import PGMExplainerError
 from ..scenes import GraphScene
 from ..study_file import Forecast, Study
 from .assembly import Case, assemble, free_parts
-
-if TYPE_CHECKING:
-    from pgm_explainer_lab.rivals import Rival
+from .compared import compared_explainers
 
 __all__ = ["draw_graph", "nodes_study"]
 
@@ -46,7 +44,7 @@ def nodes_study(options: argparse.Namespace, report: Callable[[str], None]) -> S
         from pgm_explainer_lab.checkpoints import load_author_syn6
         from pgm_explainer_lab.data import DataError
         from pgm_explainer_lab.rivals import Case as Subject
-        from pgm_explainer_lab.rivals import Gradient, Pgm, Shapley, top_nodes
+        from pgm_explainer_lab.rivals import top_nodes
         from pgm_explainer_lab.synthetic import make_synthetic
     except ImportError as error:
         raise PGMExplainerError(
@@ -63,19 +61,7 @@ def nodes_study(options: argparse.Namespace, report: Callable[[str], None]) -> S
     right = [int(node) for node in data.targets if classes[node] == data.y[node]]
     rng = default_rng(SeedSequence(options.seed, spawn_key=(2000,)))
     targets = rng.permutation(right)[: options.items].tolist()
-    pgm = Pgm(
-        num_samples=SAMPLES,
-        max_nodes=options.parts,
-        only_significant=False,
-        structure=None,
-        seed=options.seed,
-        progress=False,
-    )
-    rivals: dict[str, Rival] = {
-        "pgm": pgm,
-        "shap": Shapley(SAMPLES, options.seed),
-        "grad": Gradient(),
-    }
+    rivals = compared_explainers(SAMPLES, options)
     subject = Subject(model, data.x, data.edge_index)
     found: dict[str, list[list[int]]] = {}
     for name, rival in rivals.items():
