@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from .arrays import FloatArray, IntArray, check_fraction, check_name, check_whole_number, is_number
 from .choices import Recorded
-from .errors import InputError, QueryError
+from .errors import InputError
 from .execution import ExecutionConfig
-from .explanation import Explanation, MinimalSet
+from .explanation import Explanation, MinimalSet, NoSetError
 from .limits import brief
 from .querying import Query
 from .sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
@@ -41,6 +41,8 @@ _CHECKS = 5
 _EXAMPLES = 200
 """The number of successful samples among which the most frequent values are found."""
 _MOST_SAMPLES = 1_000_000
+_USUALLY = 0.5
+"""A counterfactual that succeeds less often than this is replaced by a slightly larger one."""
 
 Members = tuple[int, ...]
 """A set of parts, by their positions in the order of the search, ascending."""
@@ -122,26 +124,58 @@ def find_minimal_set(
     Returns:
         The numbers of the parts, and the result without their names.
 
+    A counterfactual that succeeds in fewer than half of the samples is returned only if no set of
+    at most one more part succeeds in half of them.
+
     Raises:
-        QueryError: no set was found.
+        NoSetError: no set was found.
     """
     judge = _judge(query, options.change, used, is_regression)
     trials = _Trials(query, parts, population, execution, options, order, judge)
     search = _Search(trials, options, len(order))
-    low = high = share = 0.0
-    found: Members | None = None
-    for attempt in range(_CHECKS):
+    checked = _checked(search, trials, 0)
+    if checked is None:
+        best = MinimalSet(
+            options.kind, (), search.best, search.best, search.best, trials.queries, len(order)
+        )
+        raise NoSetError(_refusal(options, search, len(order), trials.queries), best)
+    if options.kind == "counterfactual" and checked[1] < _USUALLY:
+        checked = _usual(search, checked) or checked
+    found, share, low, high, values = checked
+    result = MinimalSet(options.kind, (), share, low, high, trials.queries, len(order), values)
+    return order[list(found)], result
+
+
+_Checked = tuple[tuple[int, ...], float, float, float, tuple[str, ...]]
+"""A set, its success rate in new samples, the interval of this rate, and values of its parts."""
+
+
+def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
+    """Return the smallest set that also succeeds in new samples; None if there is none.
+
+    Args:
+        first: the number of the first check. Each check has samples of its own.
+    """
+    for attempt in range(first, first + _CHECKS):
         found = search.smallest()
         if found is None:
-            break
-        share, low, high = trials.check(found, attempt)
-        if share >= options.probability:
-            break
+            return None
+        checked = trials.check(found, attempt)
+        if checked[0] >= search.options.probability:
+            return (found, *checked, trials.values(found))
         search.reject(found)
-    if found is None or share < options.probability:
-        raise QueryError(_refusal(options, search, len(order), trials.queries))
-    result = MinimalSet(options.kind, (), share, low, high, trials.queries, len(order))
-    return order[list(found)], replace(result, values=trials.values(found))
+    return None
+
+
+def _usual(search: _Search, rare: _Checked) -> _Checked | None:
+    """Return a set of at most one more part that succeeds in half of the samples, if there is one.
+
+    A set that rarely changes the prediction is hardly an answer to what would change it.
+    """
+    options = replace(search.options, probability=_USUALLY, max_size=len(rare[0]) + 1)
+    if search.options.max_size is not None:
+        options = replace(options, max_size=min(search.options.max_size, len(rare[0]) + 1))
+    return _checked(replace(search, options=options), search.trials, _CHECKS)
 
 
 def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:

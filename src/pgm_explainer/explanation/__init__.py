@@ -3,7 +3,7 @@
 from .conversions import of_node, of_one_graph, renamed, shifted
 from .explanation import Explanation
 from .feature_effects import FEATURE_COLUMNS, FeatureEffect, FeatureEffects
-from .minimal_set import MinimalSet
+from .minimal_set import MinimalSet, NoSetError
 
 __all__ = [
     "FEATURE_COLUMNS",
@@ -11,6 +11,7 @@ __all__ = [
     "FeatureEffect",
     "FeatureEffects",
     "MinimalSet",
+    "NoSetError",
     "of_node",
     "of_one_graph",
     "renamed",

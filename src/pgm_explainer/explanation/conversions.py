@@ -11,6 +11,7 @@ from ..arrays import IntArray
 from ..graph import Graph
 from ..node_names import NodeNames
 from ..variables import GRAPH, VariableId
+from .smallest_change import renamed_change
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -48,6 +49,7 @@ def renamed(explanation: Explanation, labels: Any, typed: bool) -> Explanation:
         effects=replace(explanation.effects, names=new),
         features=None if features is None else replace(features, names=new),
         names=new,
+        smallest_change=renamed_change(explanation, new),
     )
 
 

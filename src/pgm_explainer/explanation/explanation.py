@@ -84,12 +84,16 @@ class Explanation(Shown):
             None if the explanation was loaded, unpickled or copied.
         feature_names: the names of the feature columns; empty if they have none. In a graph with
             several node types, a mapping from each type to its names; see :meth:`feature_name`.
-        position: the position of the graph among many graphs; None for a single graph.
-        title: the name of the graph among many graphs; empty if it has none.
+        position: the position of the graph in the list that was passed to the explainer, from 0;
+            None for a single graph. ``explain(position)`` explains the same graph again.
+        title: the name of the graph in this list (``name``, ``title`` or ``smiles`` of a ``Data``
+            object, or the name of its file); empty if it has none.
         part_members: the members of each group, by the number of the part, for drawing: nodes, or
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
             unless they were explained too (``with_features=True``).
+        smallest_change: a small set of parts that changes the prediction if it is perturbed; None
+            unless it was searched for (:meth:`with_counterfactual`).
     """
 
     target: VariableId
@@ -118,6 +122,7 @@ class Explanation(Shown):
     title: str = field(default="", repr=False)
     feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
+    smallest_change: MinimalSet | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the explainer, which holds the model."""
@@ -306,7 +311,9 @@ class Explanation(Shown):
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that changes the prediction if it is perturbed.
 
-        It is the smallest set that the search finds.
+        It is the smallest set that the search finds. If that set changes the prediction in fewer
+        than half of the random perturbations, which is possible if ``probability`` is below 0.5, a
+        set with at most one more part that changes it in half of them is preferred.
 
         Args:
             explainer: the explainer that made this explanation; needed if it was loaded from a
@@ -342,6 +349,27 @@ class Explanation(Shown):
         """
         return self._searcher(explainer, options).sufficient(self, **options)
 
+    def with_counterfactual(
+        self, counterfactual: MinimalSet | bool = True, explainer: Searcher | None = None
+    ) -> Explanation:
+        """Return the same explanation with a smallest change, for reasons, reports and pages.
+
+        All of them then have a sentence about it; printed text and saved files include it too. If
+        no such set is found, the sentence says so.
+
+        Args:
+            counterfactual: the result of :meth:`counterfactual`; True to search for one; False for
+                none.
+            explainer: as in :meth:`counterfactual`.
+
+        Raises:
+            InputError: it is not a counterfactual set of parts of this explanation, or there is no
+                explainer.
+        """
+        from .smallest_change import with_change
+
+        return with_change(self, counterfactual, explainer)
+
     def _searcher(self, explainer: Searcher | None, options: dict[str, Any]) -> Searcher:
         """Return the explainer, and add the target to the options if it is known."""
         if explainer is not None:
@@ -356,7 +384,13 @@ class Explanation(Shown):
         options.setdefault("target", self.source[1])
         return self.source[0]
 
-    def reason(self, audience: str = "manager", templates: Mapping[str, str] | None = None) -> str:
+    def reason(
+        self,
+        audience: str = "manager",
+        templates: Mapping[str, str] | None = None,
+        *,
+        counterfactual: MinimalSet | bool | None = None,
+    ) -> str:
         """Explain the prediction in three to six sentences with numbers.
 
         They say what is predicted, which parts make it more likely and which less likely (the
@@ -368,19 +402,26 @@ class Explanation(Shown):
                 and settings.
             templates: sentences that replace the built-in ones, by name, for another language or
                 style; ``docs/reason.md`` lists their names and fields.
+            counterfactual: True adds a sentence about a smallest change of the prediction, which
+                calls the model; or the result of :meth:`counterfactual`. By default, the sentence
+                is added if the explanation has a :attr:`smallest_change`.
 
         Raises:
-            InputError: the audience, a template or one of its fields is unknown.
+            InputError: the audience, a template or one of its fields is unknown, or the
+                counterfactual does not belong to this explanation.
         """
         from ..report.reason import reason_text
 
-        return reason_text(self, audience, templates)
+        shown = self if counterfactual is None else self.with_counterfactual(counterfactual)
+        return reason_text(shown, audience, templates)
 
     def report(
         self,
         path: str | PathLike[str],
         audience: str = "manager",
         templates: Mapping[str, str] | None = None,
+        *,
+        counterfactual: MinimalSet | bool | None = None,
     ) -> Path:
         """Write a page with the reason, the effects as a table and bars, and what was tried.
 
@@ -389,14 +430,18 @@ class Explanation(Shown):
                 matplotlib) or ``.docx`` (needs python-docx).
             audience: as in :meth:`reason`.
             templates: as in :meth:`reason`.
+            counterfactual: as in :meth:`reason`.
 
         Raises:
-            InputError: the extension, the audience, a template or one of its fields is unknown.
+            InputError: the extension, the audience, a template or one of its fields is unknown, or
+                the counterfactual does not belong to this explanation.
             FileError: the file cannot be written.
         """
-        from ..report.document import write_report
+        from ..report.document import check_report, write_report
 
-        return write_report(self, path, audience, templates)
+        check_report(path)  # before a search that may take long
+        shown = self if counterfactual is None else self.with_counterfactual(counterfactual)
+        return write_report(shown, path, audience, templates)
 
     def plot(self, kind: str = "both", **options: Any) -> Figure:
         """Draw the explanation; needs matplotlib.

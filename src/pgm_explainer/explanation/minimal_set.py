@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..errors import QueryError
 from ..variables import VariableId
 
-__all__ = ["MinimalSet", "Searcher"]
+__all__ = ["MinimalSet", "NoSetError", "Searcher"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MinimalSet:
     """A small set of parts that changes a prediction, or is enough to keep it.
 
     Attributes:
         kind: ``"counterfactual"``: perturbing these parts, and no others, changes the prediction;
             or ``"sufficient"``: the prediction is kept while all other parts are perturbed.
-        parts: the parts, the most important first; empty if no part is needed to keep the
-            prediction.
+        parts: the parts, the most important first. A sufficient set is empty if no part is needed
+            to keep the prediction, and a counterfactual set of :meth:`Explanation.with_counterfactual`
+            if none was found; its probability is then that of the best set that was tried.
         probability: how often this holds, in new random perturbations that the search did not use.
         low, high: the 95 % interval of the probability; both are equal to it if the perturbation
             is not random.
@@ -43,27 +45,70 @@ class MinimalSet:
     def __len__(self) -> int:
         return len(self.parts)
 
+    @property
+    def is_rare(self) -> bool:
+        """Whether it changes, or keeps, the prediction in fewer than half of the perturbations."""
+        return self.probability < 0.5
+
+    @property
+    def often(self) -> str:
+        """How often it changes, or keeps, the prediction, in words."""
+        if self.low == self.high and self.probability in (0.0, 1.0):
+            return "always" if self.probability else "never"
+        share = f"in {self.probability:.1%} of the random perturbations"
+        only = "only " if self.is_rare else ""
+        rest = ", fewer than half of them" if self.is_rare else ""
+        known = self.low < self.high
+        within = f" (95% interval {self.low:.1%} to {self.high:.1%})" if known else ""
+        return f"{only}{share}{within}{rest}"
+
     def __str__(self) -> str:
         named = [str(part) for part in self.parts]
-        pairs = [pair for pair in zip(named, self.values, strict=False) if pair[1]]
-        example = ""
-        if self.kind == "counterfactual":
-            what = f"Perturbing {', '.join(named)} changes the prediction"
-            example = "; ".join(f"{name}: {value}" for name, value in pairs)
-        else:
-            known = dict(pairs)
+        counted = f"{len(self)} of {self.num_parts} parts; {self.queries:,} queries."
+        if self.kind == "sufficient":
+            known = {name: value for name, value in zip(named, self.values, strict=False) if value}
             kept = [f"{each} ({known[each]})" if each in known else each for each in named]
             listed = ", ".join(kept) or "no part"
-            what = f"The prediction is kept by {listed} while all other parts are perturbed,"
-        if self.low == self.high:
-            often = "always" if self.probability == 1 else f"with probability {self.probability:g}"
-        else:
-            often = (
-                f"with probability {self.probability:.2f} (95 % interval {self.low:.2f} to "
-                f"{self.high:.2f})"
+            return (
+                f"The prediction is kept by {listed} while all other parts are perturbed, "
+                f"{self.often}. {counted}"
             )
-        said = f"{what} {often}." + (f" For example, {example}." if example else "")
-        return f"{said} {len(self)} of {self.num_parts} parts; {self.queries:,} queries."
+        if not named:
+            return (
+                f"No set of the {self.num_parts} parts was found that changes the prediction often "
+                f"enough: the best one changes it {self.often}. {self.queries:,} queries."
+            )
+        said = f"Perturbing {', '.join(named)} changes the prediction {self.often}."
+        return f"{said}{f' For example, {self.example}.' if self.example else ''} {counted}"
+
+    @property
+    def example(self) -> str:
+        """The values that nodes of a counterfactual set were changed into: ``3: O → C``."""
+        pairs = zip(self.parts, self.values, strict=False)
+        return "; ".join(f"{part}: {value}" for part, value in pairs if value)
+
+    def __repr__(self) -> str:
+        rare = ", fewer than half" if self.is_rare else ""
+        return (
+            f"MinimalSet(kind={self.kind!r}, parts={self.parts!r}, values={self.values!r}, "
+            f"probability={self.probability:.3g} ({self.low:.3g} to {self.high:.3g}{rare}), "
+            f"num_parts={self.num_parts}, queries={self.queries})"
+        )
+
+
+class NoSetError(QueryError):
+    """No minimal set was found.
+
+    Attributes:
+        best: a set without parts, with the success rate of the best set that was tried.
+    """
+
+    def __init__(self, message: str, best: MinimalSet) -> None:
+        super().__init__(message)
+        self.best = best
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NoSetError, (str(self), self.best)
 
 
 class Searcher(Protocol):

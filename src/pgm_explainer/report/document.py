@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
 from .colours import BAR_COLOURS
-from .effects import Sentence, ShownEffect, own_effects, plain, shown_effects
+from .effects import ShownEffect, own_effects, plain, shown_effects
 from .features import ShownFeature, shown_features
 from .html.parts import policy, read_part
 from .measure import Measure, measure_of, p_value
-from .names import printable, variable_label
+from .names import class_label, printable, variable_label
 from .reason import Writer, reason_sentences
+from .template_texts import AUDIENCES
 from .terms import describe_kept, describe_perturbed
 from .text import headline
-from .wording import part_label, part_mention
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -57,6 +57,8 @@ class Report:
             effects of the eight strongest parts and the target's own. Both are in the order of the
             number that a reader sees, the largest change first.
         tried: what was tried, as pairs of a name and a value.
+        language: the code of the language, for HTML.
+        picture_words: what replaces built-in words in pictures; empty for the built-in language.
     """
 
     explanation: Explanation
@@ -67,6 +69,8 @@ class Report:
     columns: list[str]
     rows: list[Row]
     tried: list[tuple[str, str]]
+    language: str = "en"
+    picture_words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -101,37 +105,74 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     writer = Writer.of(explanation, audience, templates)
 
     def said(template: str) -> str:
-        return plain(writer.fact(template), name)
-
-    def name(number: int) -> str:
-        return part_mention(explanation, number)
+        return plain(writer.fact(template), writer.mention)
 
     sentences = reason_sentences(explanation, audience, templates)
     technical = audience == "engineer"
-    # Every part that the sentences name has a row; the others are the strongest.
+    noun = str(writer.facts["noun"])
+    if explanation.features is not None:
+        noun = writer.text("or_feature", noun=noun)
+    way = "column_direction" if explanation.explained_class is None else "column_evidence"
+    columns = [noun, *map(said, ("column_effect", "column_range", way))]
+    return Report(
+        explanation,
+        _title(writer),
+        [plain(each, writer.mention) for each in sentences],
+        (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
+        writer.text("caption", **{**writer.facts, "noun": noun}),
+        [*columns, *([said("column_p")] if technical else [])],
+        [
+            *_feature_rows(writer, technical),
+            *(_part_row(each, writer, technical) for each in _shown(writer)),
+        ],
+        list(_tried(writer, said, technical)),
+        writer.text("language"),
+        _picture_words(writer, said),
+    )
+
+
+def _shown(writer: Writer) -> list[ShownEffect]:
+    """Return the effects of the table: every part that the sentences name, then the strongest."""
+    explanation = writer.explanation
     named = [each for group in writer.named_parts().values() for each in group]
     rest = [each for each in shown_effects(explanation) if each not in named]
     found = [*named, *rest][:_MOST_ROWS]
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
     shown.sort(key=lambda each: (not each.effect.significant, -abs(each.effect.effect)))
-    noun: str | Sentence = writer.facts["noun"]
-    if explanation.features is not None:
-        noun = writer.say("or_feature", noun=noun)
-    way = "column_direction" if explanation.explained_class is None else "column_evidence"
-    columns = [plain([*noun], name), *map(said, ("column_effect", "column_range", way))]
-    return Report(
-        explanation,
-        headline(explanation, variable_label(explanation, explanation.target)),
-        [plain(each, name) for each in sentences],
-        (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
-        plain(writer.say("caption", **{**writer.facts, "noun": noun}), name),
-        [*columns, *(["p"] if technical else [])],
-        [
-            *_feature_rows(writer, technical),
-            *(_part_row(each, writer, technical) for each in shown),
-        ],
-        list(_tried(writer, said, technical)),
-    )
+    return shown
+
+
+def _title(writer: Writer) -> str:
+    explanation = writer.explanation
+    kinds = {"predicted": "title", "not_predicted": "title_not_predicted", "value": "title_value"}
+    headed = headline(explanation, variable_label(explanation, explanation.target))
+    title = writer.text(kinds[writer.opening], **writer.facts, headline=headed)
+    return title[:1].upper() + title[1:]
+
+
+def _picture_words(writer: Writer, said: Callable[[str], str]) -> dict[str, str]:
+    """Return what replaces the words of pictures, by the built-in words; none if they are kept."""
+    if writer.templates["language"] == AUDIENCES["manager"]["language"]:
+        return {}
+    explanation, measure = writer.explanation, measure_of(writer.explanation)
+    classes = range(max(len(explanation.values), 1 + int(explanation.node_classes.max(initial=-1))))
+    named = {
+        class_label(explanation, number): plain(writer.class_words(number), str)
+        for number in (classes if explanation.explained_class is not None else ())
+        if explanation.settings.model.class_names is None
+    }
+    return {
+        **named,
+        "Around the prediction": said("picture_title"),
+        "target": said("picture_target"),
+        "node of the network": said("picture_network"),
+        "large: in the network": said("picture_network"),
+        measure.directions["falls"]: said("picture_falls"),
+        measure.directions["rises"]: said("picture_rises"),
+        "not significant": said("picture_weak"),
+        "95% interval": said("picture_range"),
+        " (target)": f" ({said('picture_target')})",
+    }
 
 
 def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
@@ -141,31 +182,40 @@ def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
         measure = measure_of(writer.explanation, features)
         found = shown_features(features, most=_MOST_FEATURES)
         for each in sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect))):
-            yield _row(each, each.label, measure, writer, technical)
+            yield _row(each, _feature_label(each, writer), measure, writer, technical)
+
+
+def _feature_label(shown: ShownFeature, writer: Writer) -> str:
+    """Return a feature, its node unless it is the target, and its value if it is known."""
+    feature = shown.effect.feature
+    name = writer.text("feature", name=str(feature)) if isinstance(feature, int) else shown.feature
+    if not shown.is_target:
+        name = writer.text("feature_of_node", feature=name, node=writer.node(shown.effect.node))
+    return name + (f" ({writer.number(shown.value)})" if shown.value else "")
 
 
 def _part_row(shown: ShownEffect, writer: Writer, technical: bool) -> Row:
-    explanation, own = writer.explanation, plain(writer.fact("own"), str)
-    name = part_label(explanation, shown.number) + (f" ({own})" if shown.is_target else "")
-    return _row(shown, name, measure_of(explanation), writer, technical)
+    own = f" ({plain(writer.fact('own'), str)})" if shown.is_target else ""
+    name = f"{writer.label(shown.number)}{own}"
+    return _row(shown, name, measure_of(writer.explanation), writer, technical)
 
 
 def _row(
     shown: ShownEffect | ShownFeature, name: str, measure: Measure, writer: Writer, technical: bool
 ) -> Row:
     effect = shown.effect
+
+    def typeset(number: float) -> str:
+        return writer.number(measure.signed(number)).replace("-", "−")
+
     cells = [
         name,
-        _typeset(measure.signed(effect.effect)),
-        _typeset(measure.interval(effect.low, effect.high)),
+        typeset(effect.effect),
+        writer.text("cell_range", low=typeset(effect.low), high=typeset(effect.high)),
         plain(writer.fact(_meaning(shown.direction, writer.explanation)), str),
-        *([p_value(effect.log_p)] if technical else []),
+        *([writer.number(p_value(effect.log_p))] if technical else []),
     ]
     return Row(cells, (effect.effect, effect.low, effect.high), shown.direction)
-
-
-def _typeset(number: str) -> str:
-    return number.replace("-", "−")
 
 
 def _meaning(direction: str, explanation: Explanation) -> str:
@@ -185,7 +235,7 @@ def _tried(
     explanation, facts = writer.explanation, writer.facts
     effects = explanation.effects
     yield said("row_samples"), str(facts["samples"])
-    yield said("row_parts"), f"{len(effects) + effects.left_out:,}"
+    yield said("row_parts"), writer.number(f"{len(effects) + effects.left_out:,}")
     if explanation.class_stayed is not None:
         yield said("row_stayed"), str(facts["stayed"])
     if facts["probability"]:
@@ -194,11 +244,11 @@ def _tried(
         yield said("row_mean_value"), str(facts["mean"])
     if not technical:
         return
-    yield "perturbation", describe_perturbed(explanation.settings)
+    yield said("row_perturbation"), describe_perturbed(explanation.settings)
     if explanation.network is not None:
-        yield "network", describe_kept(explanation)
-    yield "seed", str(explanation.settings.sampling.seed)
-    yield "versions", ", ".join(f"{name} {each}" for name, each in explanation.versions.items())
+        yield said("row_network"), describe_kept(explanation)
+    yield said("row_seed"), str(explanation.settings.sampling.seed)
+    yield said("row_versions"), ", ".join(f"{name} {each}" for name, each in explanation.versions.items())
 
 
 def _markdown(report: Report) -> bytes:
@@ -251,7 +301,7 @@ def _html(report: Report) -> bytes:
         cautions = "\n".join(f"<li>{_text(each)}</li>" for each in report.warnings)
         parts.append(f"<section>\n<h2>{warnings}</h2>\n<ul>\n{cautions}\n</ul>\n</section>")
     page = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{_text(report.language)}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"

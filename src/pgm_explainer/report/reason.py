@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .effects import (
-    Mention,
     Sentence,
     ShownEffect,
     direction_of,
-    level_words,
     own_effects,
     plain,
     shown_effects,
     widening_of,
 )
-from .measure import Measure, figures, measure_of, p_value, percent, share_of, value_text
-from .names import graph_label, predicted_values, printable, value_labels, variable_label
-from .templates import templates_for
-from .terms import describe_perturbed
-from .wording import Wording, part_mention, wording_for, wording_of
+from .measure import Measure, measure_of, p_value, percent, value_text
+from .names import printable
+from .phrases import Phrases, joined
+from .wording import wording_for
 
 if TYPE_CHECKING:
     from ..explanation import Explanation, FeatureEffect
@@ -45,7 +40,8 @@ def reason_text(
 ) -> str:
     """Return the sentences of :func:`reason_sentences` as one text."""
     said = reason_sentences(explanation, audience, templates)
-    return " ".join(plain(each, lambda part: part_mention(explanation, part)) for each in said)
+    mention = Writer.of(explanation, audience, templates).mention
+    return " ".join(plain(each, mention) for each in said)
 
 
 def reason_sentences(
@@ -54,7 +50,8 @@ def reason_sentences(
     """Return why the model predicts this, in three to six sentences.
 
     In order: the prediction; the target's own features, if they were explained; the parts that
-    make the prediction more likely, and less likely; what was tried; how certain this is.
+    make the prediction more likely, and less likely; a smallest change of the prediction, if one
+    was searched for; what was tried; how certain this is.
 
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
@@ -93,31 +90,18 @@ _Directed = TypeVar("_Directed", _Told, ShownEffect)
 
 
 @dataclass(frozen=True)
-class Writer:
-    """Fills the templates of an audience with what an explanation says."""
-
-    explanation: Explanation
-    templates: Mapping[str, str]
-    in_percent: bool
-
-    @classmethod
-    def of(
-        cls, explanation: Explanation, audience: str, templates: Mapping[str, str] | None
-    ) -> Writer:
-        """Return the writer for an audience.
-
-        Raises:
-            InputError: the audience, a template or one of its fields is unknown.
-        """
-        return cls(explanation, templates_for(audience, templates), audience == "manager")
+class Writer(Phrases):
+    """Writes the sentences of a reason."""
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
-        yield self.fact(self._opening)
+        yield self.fact(self.opening)
         if self._hardly_moves:
             yield self.fact("hardly")
         else:
             yield from self._effects()
+        if self.explanation.smallest_change is not None:
+            yield self.change(self.explanation.smallest_change)
         yield self.fact(self._tried)
         found = self.explanation.effects.significant.any()
         yield self.fact("sure" if found else "sure_none")
@@ -145,7 +129,7 @@ class Writer:
             for direction, group in said
         ]
         if clauses:
-            yield self.say("effects", effects=_joined(clauses, "; "), **self.about)
+            yield self.say("effects", effects=joined(clauses, "; "), **self.about)
         *others, last = self._parts(own_none=not features)
         yield from [*others, self._with_pair(last)]
 
@@ -160,15 +144,15 @@ class Writer:
             return sentence
         pair, measure = worth[0], measure_of(self.explanation)
         first, second = (
-            self._part(each, wording_for(self.explanation, each)) for each in pair.nodes
+            self.part(each, wording_for(self.explanation, each)) for each in pair.nodes
         )
         said = self.say(
             "together",
             first=first,
             second=second,
             measured=self.about["measured"],
-            joint=measure.with_unit(measure.signed(pair.joint)).replace("-", "−"),
-            sum=measure.signed(pair.joint - pair.excess).replace("-", "−"),
+            joint=self.with_unit(self.number(measure.signed(pair.joint)).replace("-", "−"), measure),
+            sum=self.number(measure.signed(pair.joint - pair.excess)).replace("-", "−"),
         )
         *before, end = sentence
         if not isinstance(end, str) or not end.endswith("."):
@@ -185,7 +169,8 @@ class Writer:
         return bool(largest < _NEGLIGIBLE)
 
     @property
-    def _opening(self) -> str:
+    def opening(self) -> str:
+        """The template of the first sentence."""
         explained, predicted = self.explanation.explained_class, self.explanation.predicted_class
         if explained is None:
             return "value"
@@ -214,16 +199,16 @@ class Writer:
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
             feature = self._feature(each)
-            action = self.say("replacing_feature", feature=feature, part=self._part(number))
+            action = self.say("replacing_feature", feature=feature, part=self.part(number))
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure, widening))
         return told
 
     def _feature(self, found: FeatureEffect) -> Sentence:
         """Return the name of a feature with its value, if that is known, and how common it is."""
-        name, value = printable(found.feature), value_text(found.value)
+        name, value = printable(found.feature), self.number(value_text(found.value))
         named = not isinstance(found.feature, int)
-        feature: Sentence = [f"“{name}”"] if named else self.say("feature", name=[name])
+        feature = self.say("named_feature" if named else "feature", name=[name])
         if not value:
             return feature
         nodes = self.say("all_nodes")
@@ -231,8 +216,8 @@ class Writer:
             nodes = self.say("all_nodes_of_type", name=printable(found.node[0]))
         about: dict[str, str | Sentence] = {"feature": feature, "value": value, "nodes": nodes}
         if np.isnan(found.mean):
-            return self.say("feature_category", share=percent(found.share), **about)
-        return self.say("feature_value", mean=value_text(found.mean), **about)
+            return self.say("feature_category", share=self.number(percent(found.share)), **about)
+        return self.say("feature_value", mean=self.number(value_text(found.mean)), **about)
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
@@ -246,17 +231,17 @@ class Writer:
             return
         idle = [each for each in own if not each.effect.significant]
         if idle and own_none:
-            again = [self._part(each.number) for each in idle]
-            part = _joined(again, ", ", self.templates["or"])
+            again = [self.part(each.number) for each in idle]
+            part = joined(again, ", ", self.templates["or"])
             yield self.say(
-                "own_none", action=self._action(idle[0].words, part, len(idle) == 1), **self.about
+                "own_none", action=self.action(idle[0].words, part, len(idle) == 1), **self.about
             )
         for direction, group in self.named_parts().items():
             told = [
                 _Told(
                     each.effect,
-                    self._action(each.words, self._part(each.number, each.words), each.is_target),
-                    self._part(each.number, each.words),
+                    self.action(each.words, self.part(each.number, each.words), each.is_target),
+                    self.part(each.number, each.words),
                     each.words,
                     measure_of(self.explanation),
                     each.widening,
@@ -294,7 +279,7 @@ class Writer:
         for each in others if first.direction != "varies" else ():
             action = each.again if each.kind == first.kind else each.action
             clauses.append(self._numbers("more", each, action))
-        return _joined(clauses, ", ", self.templates["and"])
+        return joined(clauses, ", ", self.templates["and"])
 
     def _verb(self, direction: str) -> str:
         if self.explanation.explained_class is None and len(self.explanation.values) > 1:
@@ -303,129 +288,20 @@ class Writer:
 
     def _numbers(self, template: str, told: _Told, action: Sentence) -> Sentence:
         measure, effect = told.measure, told.effect
-        number = measure.size(effect.effect)
+        number = self.number(measure.size(effect.effect))
         low, high = sorted((abs(effect.low), abs(effect.high)))
-        p = p_value(effect.log_p)
+        p = self.number(p_value(effect.log_p))
         return self.say(
             template,
             action=action,
-            size=self.say("points", number=number) if measure.unit else number,
+            size=self.with_unit(number, measure),
             number=number,
-            mean=measure.with_unit(measure.signed(effect.effect)),
-            low=measure.size(low),
-            high=measure.size(high),
+            mean=self.with_unit(self.number(measure.signed(effect.effect)), measure),
+            low=self.number(measure.size(low)),
+            high=self.number(measure.size(high)),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
             **self.about,
         )
-
-    def _action(self, words: Wording, part: Sentence, own: bool = False) -> Sentence:
-        if words.perturbing != "perturbing":
-            return self.say("removing", verb=words.perturbing, part=part)
-        if words.noun == "part":
-            return self.say("altering", part=part)
-        return self.say("replacing_own" if own else "replacing", part=part)
-
-    def _part(self, number: int, words: Wording | None = None) -> Sentence:
-        noun = "node" if words is None else words.noun
-        return self.say("part", noun=noun, name=[Mention(number)])
-
-    @cached_property
-    def about(self) -> dict[str, str | Sentence]:
-        """The explained class or value, and the quantity that effects are changes of."""
-        explanation = self.explanation
-        if explanation.explained_class is not None:
-            outcome = self._class(explanation.explained_class)
-            return {"outcome": outcome, "measured": self.say("measured", outcome=outcome)}
-        values = predicted_values(explanation)
-        if len(explanation.values) > 1:
-            return {"outcome": values, "measured": self.say("measured_values")}
-        named = explanation.settings.model.class_names is not None
-        name = value_labels(explanation)[0] if named else "value"
-        return {"outcome": values, "measured": self.say("measured_value", name=name)}
-
-    def _class(self, number: int) -> Sentence:
-        name = self.explanation.class_name
-        if self.explanation.settings.model.output is None:
-            return self.say("class", name=printable(name(number)))
-        return self.say("label" if number == 1 else "no_label", name=printable(name(1)))
-
-    @cached_property
-    def facts(self) -> dict[str, str | Sentence]:
-        """The fields of the templates about the whole explanation."""
-        explanation, words = self.explanation, wording_of(self.explanation.settings)
-        effects = explanation.effects
-        samples = explanation.settings.sampling.num_samples
-        before, mean = self._levels()
-        stayed, predicted = explanation.class_stayed, explanation.predicted_class
-        changed = words.perturbed
-        if changed == "perturbed":
-            changed = plain(self.say("altered" if words.noun == "part" else "replaced"), str)
-        warned = {
-            "warnings": "; ".join(explanation.warnings),
-            "num_warnings": str(len(explanation.warnings)),
-        }
-        return {
-            "target": self._target(),
-            "predicted": [] if predicted is None else self._class(predicted),
-            "probability": before,
-            "mean": mean,
-            "stayed": "" if stayed is None else share_of(stayed, samples),
-            "held": share_of(explanation.held, samples),
-            "samples": f"{samples:,}",
-            "found": str(int(effects.significant.sum())),
-            "counted": words.counted(len(effects) + effects.left_out),
-            "noun": words.noun,
-            "nouns": words.plural,
-            "changed": changed,
-            "unit": self.say("in_points") if measure_of(explanation).unit else "",
-            "level": level_words(explanation.settings),
-            "perturbed": _within(describe_perturbed(explanation.settings)),
-            "values": predicted_values(explanation) if predicted is None else "",
-            "action": self._action(words, self.say("any", noun=words.noun)),
-            **warned,
-            "warned": self.say("warned", **warned) if explanation.warnings else "",
-            **self.about,
-        }
-
-    def fact(self, template: str) -> Sentence:
-        """Fill a template with facts about the whole explanation."""
-        return self.say(template, **self.facts)
-
-    def _target(self) -> Sentence:
-        explanation = self.explanation
-        if explanation.task == "node":
-            return self._part(int(explanation.ends[0]))
-        if explanation.task == "edge":
-            return self.say("pair", name=variable_label(explanation, explanation.target))
-        if explanation.position is not None:
-            return self.say("graph_of_many", name=graph_label(explanation))
-        return self.say("graph")
-
-    def _levels(self) -> tuple[str, str]:
-        """Return the explained quantity without perturbation, and its mean over the samples."""
-        explanation, mean = self.explanation, self.explanation.sample_mean
-        if explanation.probability is None:
-            before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
-            return before, f"{mean:.4g}"
-        numbers = explanation.probability, mean
-        if self.in_percent:
-            first, second = map(percent, numbers)
-            return first, second
-        first, second = figures(*numbers)
-        return first, second
-
-    def say(self, template: str, **fields: str | Sentence) -> Sentence:
-        """Fill a template; a field may be a sentence that mentions parts."""
-        said: Sentence = []
-        for text, name, _, _ in Formatter().parse(self.templates[template]):
-            value = fields[name] if name is not None else ""
-            said += [text, *(value if isinstance(value, list) else [value])]
-        return [each for each in said if each]
-
-
-def _within(sentences: str) -> str:
-    """Return sentences in the form that is used within brackets."""
-    return sentences[0].lower() + sentences[1:].rstrip(".").replace(". Each", "; each")
 
 
 def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
@@ -439,14 +315,6 @@ def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
 def _clause_of(direction: str) -> str:
     """Return the name of the template for effects in a direction."""
     return {"falls": "lowers", "rises": "raises"}.get(direction, "varies")
-
-
-def _joined(clauses: Sequence[Sentence], comma: str, last: str | None = None) -> Sentence:
-    joined: Sentence = []
-    for at, clause in enumerate(clauses):
-        link = last if last is not None and at == len(clauses) - 1 else comma
-        joined += [link, *clause] if at else clause
-    return joined
 
 
 def _capitalised(sentence: Sentence) -> Sentence:

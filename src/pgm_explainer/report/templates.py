@@ -9,6 +9,7 @@ from typing import Any
 from ..arrays import resolve
 from ..errors import InputError
 from ..limits import brief
+from .template_texts import AUDIENCES
 
 __all__ = ["AUDIENCES", "check_templates", "templates_for"]
 
@@ -17,6 +18,9 @@ _FACTS = (
     "nouns changed warnings num_warnings warned level perturbed values action unit"
 )
 _CLAUSE = "action measured outcome size number mean low high p"
+_NOUNS = ("node", "edge", "group", "part", "feature", "step")
+_HOW = ("remove", "rewire", "attributes")
+_CHANGE = "action often example noun nouns measured outcome"
 _FIELDS = {
     # sentences, in the order of a reason
     "predicted": _FACTS,
@@ -37,6 +41,14 @@ _FIELDS = {
     "sure": _FACTS,
     "sure_none": _FACTS,
     "warned": "warnings num_warnings",
+    # the sentence about a smallest change of the prediction
+    "change": _CHANGE,
+    "change_none": _CHANGE.replace("action ", "").replace("example ", ""),
+    "change_always": "",
+    "change_often": "share range",
+    "change_rarely": "share range",
+    "change_range": "low high",
+    "change_example": "example",
     # clauses about one effect
     "lowers": _CLAUSE,
     "raises": _CLAUSE,
@@ -55,9 +67,13 @@ _FIELDS = {
     "altered": "",
     "any": "noun",
     "part": "noun name",
+    "of_node": "name node",
+    "in_node": "name node",
     "feature": "name",
+    "named_feature": "name",
     "feature_value": "feature value mean nodes",
     "feature_category": "feature value share nodes",
+    "feature_of_node": "feature node",
     "all_nodes": "",
     "all_nodes_of_type": "name",
     "pair": "name",
@@ -71,9 +87,23 @@ _FIELDS = {
     "measured_values": "",
     "points": "number",
     "in_points": "",
+    "one_value": "values",
+    "values": "values",
+    "values_of_output": "values output",
     "and": "",
     "or": "",
+    # nouns, verbs and numbers
+    **{f"{number}_{noun}": "" for noun in _NOUNS for number in ("noun", "nouns")},
+    "noun_value": "",
+    "counted": "number noun",
+    **{f"{form}_{how}": "" for how in _HOW for form in ("verb", "done")},
+    "decimal_point": "",
+    "thousands_separator": "",
     # the rest of a report
+    "language": "",
+    "title": f"{_FACTS} headline",
+    "title_not_predicted": f"{_FACTS} headline",
+    "title_value": f"{_FACTS} headline",
     "heading_effects": _FACTS,
     "heading_tried": "",
     "heading_warnings": "",
@@ -83,6 +113,8 @@ _FIELDS = {
     "column_range": "",
     "column_evidence": "outcome",
     "column_direction": "",
+    "column_p": "",
+    "cell_range": "low high",
     "cell_for": "outcome",
     "cell_against": "outcome",
     "cell_lowers": "",
@@ -97,195 +129,20 @@ _FIELDS = {
     "row_stayed": _FACTS,
     "row_mean": _FACTS,
     "row_mean_value": _FACTS,
+    "row_perturbation": "",
+    "row_network": "",
+    "row_seed": "",
+    "row_versions": "",
+    # pictures in a report
+    "picture_title": _FACTS,
+    "picture_target": "",
+    "picture_network": "",
+    "picture_falls": _FACTS,
+    "picture_rises": _FACTS,
+    "picture_weak": "",
+    "picture_range": "",
 }
 """The fields that each template may use."""
-
-_MANAGER = {
-    "predicted": "The model predicts {outcome} for {target}, with a probability of {probability}.",
-    "not_predicted": (
-        "The model predicts {predicted} for {target}, not {outcome}, to which it gives a "
-        "probability of {probability}."
-    ),
-    "value": "The model predicts {values} for {target}.",
-    "own_none": "{action} makes no clear difference.",
-    "supports": "{effects}: the original data makes {outcome} more likely.",
-    "opposes": "{effects}: the original data makes {outcome} less likely.",
-    "effects": "{effects}.",
-    "feature_supports": "{effects}, so the original data makes {outcome} more likely",
-    "feature_opposes": "{effects}, so the original data makes {outcome} less likely",
-    "feature_effects": "{effects}",
-    "none": "{action} makes no clear difference to {measured}.",
-    "hardly": (
-        "{action} changes {measured} by less than 0.1 percentage points on average: it hardly "
-        "depends on any single {noun}."
-    ),
-    "checked": (
-        "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}: the model still predicted {predicted} in {stayed} of them, and {measured} "
-        "averaged {mean} ({probability} with the original data)."
-    ),
-    "checked_value": (
-        "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}: {measured} averaged {mean} ({probability} with the original data)."
-    ),
-    "checked_values": (
-        "This was tried on {samples} copies of the graph in which randomly chosen {nouns} were "
-        "{changed}: {measured} differed from the original ones by {mean} on average."
-    ),
-    "sure": (
-        "A difference beyond chance was found for {found} of {counted}, and each range contains "
-        "the true average with 95% confidence; the figures describe how this model reacts, not "
-        "what causes what in the real world{warned}."
-    ),
-    "sure_none": (
-        "Small differences may have gone unnoticed; the figures describe how this model reacts, "
-        "not what causes what in the real world{warned}."
-    ),
-    "warned": "; before relying on them, read the warnings ({num_warnings})",
-    "lowers": "{action} lowers {measured} by {size} (95% range {low} to {high})",
-    "raises": "{action} raises {measured} by {size} (95% range {low} to {high})",
-    "closer": (
-        "{action} keeps {measured} closer to the original ones by {size} (95% range {low} to "
-        "{high})"
-    ),
-    "further": (
-        "{action} moves {measured} away from the original ones by {size} (95% range {low} to "
-        "{high})"
-    ),
-    "varies": (
-        "{action} changes {measured}, but it is not clear in which direction ({mean} on average)"
-    ),
-    "more": "{action} by {number} ({low} to {high})",
-    "together": (
-        "; {first} and {second} together change {measured} by {joint}, not by {sum}, the sum of "
-        "their single effects"
-    ),
-    "replacing": "replacing the data of {part}",
-    "replacing_own": "replacing the data of {part} itself",
-    "replacing_feature": "replacing {feature} of {part}",
-    "removing": "{verb} {part}",
-    "altering": "changing {part}",
-    "replaced": "given other data",
-    "altered": "changed",
-    "any": "any single {noun}",
-    "part": "{noun} {name}",
-    "feature": "feature {name}",
-    "feature_value": "{feature} ({value}; mean of {nodes} {mean})",
-    "feature_category": "{feature} ({value}, as for {share} of {nodes})",
-    "all_nodes": "all nodes",
-    "all_nodes_of_type": "all nodes of type {name}",
-    "pair": "the pair {name}",
-    "graph": "the graph",
-    "graph_of_many": "graph {name}",
-    "class": "class {name}",
-    "label": "label {name}",
-    "no_label": "the absence of label {name}",
-    "measured": "the probability of {outcome}",
-    "measured_value": "the predicted {name}",
-    "measured_values": "the predicted values",
-    "points": "{number} percentage points",
-    "in_points": " (in percentage points)",
-    "and": " and ",
-    "or": " or ",
-    "heading_effects": "What matters",
-    "heading_tried": "What was tried",
-    "heading_warnings": "Warnings",
-    "caption": "Average change of {measured}{unit} when one {noun} is {changed}.",
-    "or_feature": "{noun} or feature",
-    "column_effect": "change",
-    "column_range": "95% range",
-    "column_evidence": "original data makes {outcome}",
-    "column_direction": "direction",
-    "cell_for": "more likely",
-    "cell_against": "less likely",
-    "cell_lowers": "lowers it",
-    "cell_raises": "raises it",
-    "cell_closer": "closer to the original",
-    "cell_further": "further away",
-    "cell_varies": "direction not clear",
-    "cell_none": "no clear difference",
-    "own": "itself",
-    "row_samples": "copies of the graph",
-    "row_parts": "{nouns} tried",
-    "row_stayed": "copies for which the model still predicted {predicted}",
-    "row_mean": "average of {measured} (with the original data)",
-    "row_mean_value": "average distance from the original values",
-}
-
-_ENGINEER = {
-    **_MANAGER,
-    "predicted": "The model predicts {outcome} for {target} with probability {probability}.",
-    "not_predicted": (
-        "The model predicts {predicted} for {target}; the explanation is about {outcome}, "
-        "which has probability {probability}."
-    ),
-    "own_none": "{action} has no significant effect.",
-    "supports": "{effects}: evidence for {outcome}.",
-    "opposes": "{effects}: evidence against {outcome}.",
-    "feature_supports": "{effects}, evidence for {outcome}",
-    "feature_opposes": "{effects}, evidence against {outcome}",
-    "none": "{action} has no significant effect on {measured}.",
-    "hardly": "{action} changes {measured} by less than 0.1 percentage points.",
-    "checked": (
-        "The model still predicted {predicted} in {stayed} of {samples} perturbed graphs "
-        "({perturbed}); {measured} averaged {mean} ({probability} unperturbed)."
-    ),
-    "checked_value": (
-        "In {samples} perturbed graphs ({perturbed}), {measured} averaged {mean} ({probability} "
-        "unperturbed)."
-    ),
-    "checked_values": (
-        "In {samples} perturbed graphs ({perturbed}), {measured} had a mean distance of {mean} "
-        "from the unperturbed ones."
-    ),
-    "sure": (
-        "A significant effect was found for {found} of {counted} ({level}); effects are mean "
-        "changes while the other {nouns} are perturbed at random, and hold for this model and this "
-        "perturbation only{warned}."
-    ),
-    "sure_none": (
-        "A significant effect was found for none of {counted} ({level}); this holds for this model "
-        "and this perturbation only{warned}."
-    ),
-    "warned": ". Warnings: {warnings}",
-    "lowers": "{action} lowers {measured} by {size} (95% interval {low} to {high}, {p})",
-    "raises": "{action} raises {measured} by {size} (95% interval {low} to {high}, {p})",
-    "closer": (
-        "{action} keeps {measured} closer to the unperturbed ones by {size} (95% interval {low} to "
-        "{high}, {p})"
-    ),
-    "further": (
-        "{action} moves {measured} away from the unperturbed ones by {size} (95% interval {low} to "
-        "{high}, {p})"
-    ),
-    "varies": "{action} changes {measured}; the sign of the mean is not clear ({mean}, {p})",
-    "more": "{action} by {number} ({low} to {high}, {p})",
-    "replacing": "perturbing {part}",
-    "replacing_own": "perturbing {part} itself",
-    "replacing_feature": "perturbing {feature} of {part}",
-    "altering": "perturbing {part}",
-    "replaced": "perturbed",
-    "altered": "perturbed",
-    "heading_effects": "Effects",
-    "heading_tried": "Samples and settings",
-    "caption": "Mean change of {measured}{unit} when one {noun} is {changed}; {level}.",
-    "column_effect": "effect",
-    "column_range": "95% interval",
-    "column_evidence": "evidence",
-    "cell_for": "for {outcome}",
-    "cell_against": "against {outcome}",
-    "cell_varies": "direction not clear",
-    "cell_none": "not significant",
-    "own": "target",
-    "row_samples": "perturbed graphs",
-    "row_parts": "{nouns} perturbed",
-    "row_stayed": "perturbed graphs in which {predicted} is still predicted",
-    "row_mean": "mean of {measured} (unperturbed)",
-    "row_mean_value": "mean distance from the unperturbed values",
-}
-AUDIENCES: dict[str, dict[str, str]] = {"manager": _MANAGER, "engineer": _ENGINEER}
-"""The built-in templates, by audience."""
-
 
 def templates_for(audience: str, own: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the templates for an audience, some of which may be replaced.

@@ -33,6 +33,7 @@ class Wording:
     Attributes:
         noun: what one part is called, such as ``edge``.
         perturbing, perturbed: what happens to it, such as ``removing`` and ``removed``.
+        how: the key of these verbs, such as ``remove``; empty if its data are replaced.
 
     Examples:
         >>> Wording("edge").plural, Wording("edge").counted(1), Wording("edge").counted(3)
@@ -42,6 +43,7 @@ class Wording:
     noun: str
     perturbing: str = "perturbing"
     perturbed: str = "perturbed"
+    how: str = ""
 
     @property
     def plural(self) -> str:
@@ -65,7 +67,7 @@ _KINDS = {
     "features": _FEATURE,
     "time": _STEP,
     "groups of nodes": _GROUP,
-    "groups of edges": replace(_GROUP, perturbing="removing", perturbed="removed"),
+    "groups of edges": replace(_GROUP, perturbing="removing", perturbed="removed", how="remove"),
     "groups of features": _GROUP,
 }
 
@@ -110,7 +112,7 @@ def _wording(name: str, settings: Settings) -> Wording:
         for kind in getattr(parts, "kinds", (parts,))
         if kind.name == "edges"
     ] or ["remove"]
-    return Wording("edge", *_HOW[how])
+    return Wording("edge", *_HOW[how], how)
 
 
 def part_mention(explanation: Explanation, number: int, *, typed: bool = False) -> str:

@@ -17,6 +17,7 @@ from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
 from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
+from ..smallest_change import change_to_dict
 from .settings_file import settings_to_dict
 
 __all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
@@ -71,6 +72,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
         "settings": settings_to_dict(explanation.settings),
         "warnings": list(explanation.warnings),
+        **change_to_dict(explanation),
     }
 
 

@@ -26,6 +26,7 @@ from ...versions import CURRENT_VERSIONS
 from ..conversions import target_of
 from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
+from ..smallest_change import change_from
 from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
 from .settings_file import settings_from_dict
 
@@ -59,6 +60,8 @@ _FIELDS = (
     "settings",
     "warnings",
 )
+_CHANGE = "smallest_change"
+"""A field that is left out if the explanation has none."""
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
 _SUMS_TO_ONE = 1e-9
 _ROUNDING = 2e-3
@@ -123,7 +126,8 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         ),
     )
     _check_whole(explanation, place)
-    return explanation
+    change = fields.get(_CHANGE)
+    return explanation if change is None else change_from(change, explanation)
 
 
 def _checked_fields(document: Checked) -> dict[str, Checked]:
@@ -143,7 +147,7 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} has version {version}, but this pgm-explainer reads version "
                 f"{VERSION}: {way_out}"
             )
-    return document.fields(*_FIELDS)
+    return document.fields(*_FIELDS, *([_CHANGE] if _CHANGE in known else []))
 
 
 def _has_nodes(effects: Checked, nodes: IntArray) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -48,6 +49,7 @@ def effects_picture(report: Report, dpi: int) -> bytes:
     title = textwrap.fill(shorten(report.caption, _MOST_LETTERS), 80)
     axes.set_title(title, size=10, color=INK, parse_math=False)
     axes.set_xlabel("")
+    _translate(axes, report.picture_words)
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
     return drawn.getvalue()
@@ -134,6 +136,7 @@ class _Pages:
             )
         )
         (draw_strip if is_strip(explanation) else draw_neighbourhood)(explanation, axes)
+        _translate(axes, report.picture_words)
         self._at -= height
 
     def finish(self) -> bytes:
@@ -193,6 +196,26 @@ class _Chart:
     def _at(self, number: float) -> float:
         share = (number - self.lowest) / ((self.highest - self.lowest) or 1.0)
         return (self.left + share * (self.right - self.left)) / _PAGE[0]
+
+
+def _translate(axes: Axes, words: Mapping[str, str]) -> None:
+    """Replace the words of a drawing's title, legend and labels."""
+    if not words:
+        return
+    legend = axes.get_legend()
+    for text in (axes.title, *(() if legend is None else legend.get_texts())):
+        said = text.get_text()
+        start = next((each for each in words if said.startswith(each)), said)
+        text.set_text(words.get(said, words.get(start, said)))
+    # Ticks at fixed places: without labels of their own, they show numbers.
+    marks = [each.get_text() for each in axes.get_yticklabels()]
+    end = " (target)"
+    if any(mark.endswith(end) for mark in marks):
+        own = words[end]
+        axes.set_yticks(
+            axes.get_yticks(),
+            [f"{mark.removesuffix(end)}{own}" if mark.endswith(end) else mark for mark in marks],
+        )
 
 
 def _lines(text: str, size: float) -> list[str]:
