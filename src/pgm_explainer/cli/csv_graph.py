@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +17,59 @@ from ..limits import brief
 from ..sampling import VariableId
 from ..storage.files import as_text, read_file
 from .inputs import GraphInput
-from .names import whole_number
+from .names import instead, whole_number
 
-__all__ = ["read_csv_graph"]
+__all__ = ["Columns", "read_csv_graph"]
 
 _ENDS = (
     ("source", "src", "from", "sender", "payer", "start"),
     ("target", "dst", "to", "receiver", "payee", "end", "destination"),
 )
 """Accepted names of the source and target columns."""
+Line = tuple[int, list[str]]
+"""The number of a line, and its cells."""
 
 
-def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are read: all, all but some or, of the nodes, some in a given order.
+
+    Attributes:
+        drop: columns of either table that are left out.
+        use: the columns of the table of nodes that are features, in order.
+    """
+
+    drop: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+
+    def check(self, nodes: Sequence[str], edges: Sequence[str]) -> None:
+        """Check the names, given the first lines of both tables.
+
+        Raises:
+            FileError: there is no such column, or no feature is left.
+        """
+        if (self.drop or self.use) and not nodes:
+            raise FileError("columns are chosen by name, but the first line is not a header")
+        for names, known in ((self.drop, [*nodes, *edges]), (self.use, nodes)):
+            for name in names:
+                if name not in known:
+                    raise FileError(f"there is no column {brief(name)}; {instead(name, known)}")
+        for name in self.use:
+            if name in self.drop:
+                raise FileError(f"{brief(name)} is both in --use-columns and in --drop-columns")
+        if self.drop and set(self.drop) >= set(nodes):
+            raise FileError("no feature is left: --drop-columns names every column")
+
+    def of_nodes(self, header: Sequence[str]) -> list[int]:
+        """Return the places of the features among the columns after the name."""
+        if self.use:
+            return [header.index(name) for name in dict.fromkeys(self.use)]
+        return [at for at, name in enumerate(header) if name not in self.drop]
+
+
+def read_csv_graph(
+    edges: Path, features: Path, undirected: bool, columns: Columns | None = None
+) -> GraphInput:
     """Read a table of nodes (name, features …) and a table of edges (source, target, …).
 
     A first line that does not match the others is a header, which names the features. Source and
@@ -34,9 +77,15 @@ def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
     columns of the edges need a header that names the model input of each. If ``undirected``, each
     edge is added in both directions.
     """
-    names, x, titles = read_file(features, _features)
+    chosen = Columns() if columns is None else columns
+    nodes, links = read_file(features, _lines), read_file(edges, _lines)
+    with _about(features):
+        header = None if _are_numbers(nodes[0][1][1:]) else nodes[0][1][1:]
+        chosen.check(header or [], links[0][1])
+        names, x, titles = _features(nodes, header, chosen)
     numbers = {str(name): at for at, name in enumerate(names)}
-    edge_index, more = read_file(edges, lambda document: _edges(document, numbers))
+    with _about(edges):
+        edge_index, more = _edges(links, numbers, chosen)
     if undirected:
         one_way = edge_index[0] != edge_index[1]  # self-loops are not duplicated
         edge_index = np.concatenate((edge_index, edge_index[::-1, one_way]), axis=1)
@@ -45,11 +94,25 @@ def read_csv_graph(edges: Path, features: Path, undirected: bool) -> GraphInput:
     return GraphInput(x, edge_index, None if plain else names, more, titles)
 
 
-def _features(document: bytes) -> tuple[list[VariableId], FloatArray, list[str] | None]:
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Name the file in errors about it."""
+    try:
+        yield
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _features(
+    lines: list[Line], header: list[str] | None, columns: Columns
+) -> tuple[list[VariableId], FloatArray, list[str] | None]:
     """Return the names of the nodes, their features and, from a header, the names of these."""
-    lines, titles = _lines(document), None
-    if not _are_numbers(lines[0][1][1:]):
-        titles, lines = lines[0][1][1:], lines[1:]
+    titles = header
+    if header is not None:
+        lines, places = lines[1:], columns.of_nodes(header)
+        titles = [header[at] for at in places]
+        if titles != header:
+            lines = [(line, [cells[0], *(cells[1 + at] for at in places)]) for line, cells in lines]
     if not lines or len(lines[0][1]) < 2:
         raise FileError("each line must have a node's name and its features")
     x = np.array([_numbers(cells[1:], line, titles, 2) for line, cells in lines])
@@ -66,11 +129,13 @@ def _features(document: bytes) -> tuple[list[VariableId], FloatArray, list[str] 
     return list(numbers if list(map(str, numbers)) == names else names), x, titles
 
 
-def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[str, FloatArray]]:
-    lines = _lines(document)
+def _edges(
+    lines: list[Line], numbers: Mapping[str, int], columns: Columns
+) -> tuple[IntArray, dict[str, FloatArray]]:
     header: list[str] = []
     if not any(cell in numbers or cell.isdecimal() for cell in lines[0][1][:2]):
         order = _source_first([cell.lower() for cell in lines[0][1]])
+        order = [at for at in order if at in order[:2] or lines[0][1][at] not in columns.drop]
         lines = [(line, [cells[at] for at in order]) for line, cells in lines]
         header, lines = lines[0][1], lines[1:]
     if lines and len(lines[0][1]) < 2:
@@ -82,8 +147,8 @@ def _edges(document: bytes, numbers: Mapping[str, int]) -> tuple[IntArray, dict[
         if unknown:
             raise FileError(f"line {line}: the node {brief(unknown[0])} has no features")
     pairs = [[numbers[source], numbers[target]] for _, (source, target, *_rest) in lines]
-    columns = np.array([_numbers(cells[2:], line, header[2:], 3) for line, cells in lines]).T
-    more = dict(zip(header[2:], columns.astype(np.float32), strict=True)) if lines else {}
+    others = np.array([_numbers(cells[2:], line, header[2:], 3) for line, cells in lines]).T
+    more = dict(zip(header[2:], others.astype(np.float32), strict=True)) if lines else {}
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T, more
 
 
@@ -97,7 +162,7 @@ def _source_first(header: Sequence[str]) -> list[int]:
     return [*first, *(at for at in range(len(header)) if at not in first)]
 
 
-def _lines(document: bytes) -> list[tuple[int, list[str]]]:
+def _lines(document: bytes) -> list[Line]:
     """Return the non-empty lines with their numbers; all must have the same number of cells."""
     text = as_text(document)
     tabs = "\t" in text.partition("\n")[0]
@@ -134,7 +199,7 @@ def _numbers(
         column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
         what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
         raise FileError(
-            f"line {line}, column {column}: {what}; leave the column out, or encode it (a column "
-            f"of 0 and 1 for each category)"
+            f"line {line}, column {column}: {what}; leave the column out (--drop-columns), or encode "
+            f"it (a column of 0 and 1 for each category)"
         ) from None
     return found

@@ -33,7 +33,7 @@ examples:
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
       --parts edges
   pgm-explainer explain --model mymodel:net --graph g.npz --target 304 \\
-      --report why.docx --report why.pdf
+      --counterfactual --report why.docx --report why.pdf
   pgm-explainer explain --model mymodel:net --graph g.npz \\
       --targets-file flagged.txt --report 'reports/{{target}}.docx'
   pgm-explainer explain --model model.pt2 --trust --graph molecule.npz \\
@@ -57,6 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also explain which features of the target and of the nodes of the network matter",
     )
+    parser.add_argument(
+        "--counterfactual",
+        action="store_true",
+        help="also search for a smallest set of parts that changes the prediction, and say so in "
+        "every output",
+    )
     output = parser.add_argument_group("output")
     add_outputs(output)
     output.add_argument("--json", action="store_true", help="print JSON")
@@ -71,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         if as_text_only(options):  # the text includes the warnings
             warnings.simplefilter("ignore", PGMExplainerWarning)
-        explanations = _explain(named, targets, options.explain_features)
+        explanations = _explain(named, targets, options)
     write_outputs(options, explanations)
 
 
@@ -82,10 +88,20 @@ def _targets(options: argparse.Namespace, named: NamedExplainer) -> list[Any]:
     return targets or [None]
 
 
-def _explain(named: NamedExplainer, targets: list[Any], with_features: bool) -> list[Explanation]:
+def _explain(
+    named: NamedExplainer, targets: list[Any], options: argparse.Namespace
+) -> list[Explanation]:
     explainer, names = named(), named.node_names
+    if options.counterfactual and explainer.settings.model.is_regression:
+        raise InputError(
+            "--counterfactual searches for another predicted class, but the model predicts values: "
+            "leave it away, or call explanation.counterfactual(change=...) in Python"
+        )
+    with_features = options.explain_features
     if len(targets) > 1:
         found = explainer.explain_many(targets, with_features=with_features)
     else:
         found = [explainer.explain(targets[0], with_features=with_features)]
+    if options.counterfactual:
+        found = [each.with_counterfactual() for each in found]
     return found if names is None else [each.named(names) for each in found]

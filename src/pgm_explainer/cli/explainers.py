@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,7 +15,7 @@ from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..querying import TypedNodes
 from ..sampling import VariableId
-from .csv_graph import read_csv_graph
+from .csv_graph import Columns, read_csv_graph
 from .inputs import GraphInput, read_folder, read_graph, read_model
 from .parts import GroupsFile
 from .setting_options import add_settings
@@ -43,7 +44,8 @@ the graph is one of
                    the order of their names; targets are positions from 0
   --features n.csv --edges e.csv
                    one line per node (name, features) and one line per edge
-                   (source, target); a header names the features
+                   (source, target); a header names the features, and
+                   --drop-columns label,date leaves columns out
 """
 """Help text about the ways to give a model and a graph."""
 
@@ -65,6 +67,19 @@ def add_explainer(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--features", type=Path, metavar="PATH", help="CSV of the nodes")
     group.add_argument("--edges", type=Path, metavar="PATH", help="CSV of the edges")
     group.add_argument(
+        "--drop-columns",
+        type=_names,
+        metavar="A,B",
+        help="columns of the CSV files, by name, that the model does not take, such as labels and "
+        "dates",
+    )
+    group.add_argument(
+        "--use-columns",
+        type=_names,
+        metavar="A,B",
+        help="the columns of the CSV of the nodes that the model takes, in this order",
+    )
+    group.add_argument(
         "--undirected", action="store_true", help="add each edge of the CSV in both directions"
     )
     group.add_argument(
@@ -76,6 +91,11 @@ def add_explainer(parser: argparse.ArgumentParser) -> None:
         help="allow files that can execute code when loaded (programs, pickles)",
     )
     add_settings(parser.add_argument_group("how to explain"))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as ``a,b``; names with commas are quoted as in CSV."""
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
 
 
 @dataclass(frozen=True)
@@ -91,6 +111,8 @@ class NamedExplainer:
         graph: a file with the graph.
         features: a table of nodes, used with ``edges`` instead of ``graph``.
         edges: a table of edges.
+        drop_columns: columns of the table of nodes that are not features.
+        use_columns: the columns of the table of nodes that are features, in order.
         undirected: whether each edge of the table is added in both directions.
         target_type: the node type to explain, in a heterogeneous graph.
         trust: whether to load files that can execute code.
@@ -102,6 +124,8 @@ class NamedExplainer:
     graph: Path | None
     features: Path | None
     edges: Path | None
+    drop_columns: tuple[str, ...] | None
+    use_columns: tuple[str, ...] | None
     undirected: bool
     target_type: str | None
     trust: bool
@@ -177,10 +201,13 @@ class NamedExplainer:
             raise InputError("give the graph by --graph, or by both --features and --edges")
         if self.undirected and not in_tables:
             raise InputError("--undirected applies only to --edges")
+        columns = [name for name in ("drop_columns", "use_columns") if getattr(self, name)]
+        if columns and not in_tables:
+            raise InputError(f"--{columns[0].replace('_', '-')} applies only to --features")
 
     def _refuse_what_it_has(self) -> None:
         """Raise an error if options are given that the explainer already includes."""
-        named = ("graph", "features", "edges", "target_type")
+        named = ("graph", "features", "edges", "drop_columns", "use_columns", "target_type")
         given = [f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None]
         if given or self.settings:
             raise InputError(
@@ -190,7 +217,8 @@ class NamedExplainer:
 
     def _read_graph(self) -> GraphInput:
         if self.edges is not None and self.features is not None:
-            return read_csv_graph(self.edges, self.features, self.undirected)
+            columns = Columns(self.drop_columns or (), self.use_columns or ())
+            return read_csv_graph(self.edges, self.features, self.undirected, columns)
         if self.graph is None:
             raise InputError(
                 f"{self.model} is a model: give the graph by --graph, or by both --features and "
