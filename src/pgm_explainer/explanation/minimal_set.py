@@ -85,7 +85,7 @@ class MinimalSet:
     def example(self) -> str:
         """The values that nodes of a counterfactual set were changed into: ``3: O → C``."""
         pairs = zip(self.parts, self.values, strict=False)
-        return "; ".join(f"{part}: {value}" for part, value in pairs if value)
+        return "; ".join(f"{part}: {value}" for part, value in pairs if " → " in value)
 
     def __repr__(self) -> str:
         rare = ", fewer than half" if self.is_rare else ""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Phrases", "joined"]
 
+_MOST_CHANGED = 5
+"""The most parts of a smallest change that are named."""
+
 
 @dataclass(frozen=True)
 class Phrases:
@@ -62,6 +65,23 @@ class Phrases:
         """Return a number with the decimal point and the thousands separator of the templates."""
         marks = {".": self.text("decimal_point"), ",": self.text("thousands_separator")}
         return "".join(marks.get(each, each) for each in text)
+
+    def percent(self, fraction: float) -> str:
+        """Return a fraction in percent; one that is close to 0 or 1 is not rounded to it."""
+        text = percent(fraction)
+        for words, template in (("less than ", "less_than"), ("more than ", "more_than")):
+            if text.startswith(words):
+                return self.text(template, share=self.number(text.removeprefix(words)))
+        return self.number(text)
+
+    def share(self, fraction: float, count: int) -> str:
+        """Return a share of a number of samples, as text that ``of them`` can follow."""
+        text = share_of(fraction, count)
+        if text in ("all", "none"):
+            return self.text(f"share_{text}")
+        if text.startswith("all but "):
+            return self.text("share_all_but", number=text.removeprefix("all but "))
+        return self.number(text)
 
     def with_unit(self, number: str, measure: Measure) -> Sentence:
         """Return a formatted number with its unit, if it has one."""
@@ -138,15 +158,18 @@ class Phrases:
             return self.say("change_none", **about, **self.about)
         numbers = [self.explanation.names.index(part) for part in found.parts]
         kinds: dict[Wording, list[Sentence]] = {}
-        for number in numbers:
+        for number in numbers[:_MOST_CHANGED]:
             kind = wording_for(self.explanation, number)
             kinds.setdefault(kind, []).append(self.part(number, kind))
         last = self.templates["and"]
+        more = len(numbers) - _MOST_CHANGED
+        if more > 0:
+            kinds[list(kinds)[-1]].append(self.say("more_parts", number=str(more)))
         actions = [self.action(kind, joined(parts, ", ", last)) for kind, parts in kinds.items()]
         example: Sentence = []
-        for number, value in zip(numbers, found.values, strict=False):
-            if value:
-                example += [*(["; "] if example else []), Mention(number), f": {value}"]
+        changed = [pair for pair in zip(numbers, found.values, strict=False) if " → " in pair[1]]
+        for number, value in changed[:_MOST_CHANGED]:
+            example += [*(["; "] if example else []), Mention(number), f": {value}"]
         shown = self.say("change_example", example=example) if example else []
         action = joined(actions, ", ", last)
         return self.say("change", action=action, example=shown, **about, **self.about)
@@ -214,8 +237,8 @@ class Phrases:
             "predicted": [] if predicted is None else self.class_words(predicted),
             "probability": before,
             "mean": mean,
-            "stayed": "" if stayed is None else self.number(share_of(stayed, samples)),
-            "held": self.number(share_of(explanation.held, samples)),
+            "stayed": "" if stayed is None else self.share(stayed, samples),
+            "held": self.share(explanation.held, samples),
             "samples": self.number(f"{samples:,}"),
             "found": str(int(effects.significant.sum())),
             "counted": self.counted(len(effects) + effects.left_out, words),
@@ -249,8 +272,11 @@ class Phrases:
             before = f"{explanation.values[0]:.4g}" if len(explanation.values) == 1 else ""
             return self.number(before), self.number(f"{mean:.4g}")
         numbers = explanation.probability, mean
-        first, second = map(percent, numbers) if self.in_percent else figures(*numbers)
-        return self.number(first), self.number(second)
+        if self.in_percent:
+            first, second = map(self.percent, numbers)
+            return first, second
+        first, second = map(self.number, figures(*numbers))
+        return first, second
 
 
 def joined(clauses: Sequence[Sentence], comma: str, last: str | None = None) -> Sentence:

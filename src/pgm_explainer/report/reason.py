@@ -17,7 +17,7 @@ from .effects import (
     shown_effects,
     widening_of,
 )
-from .measure import Measure, measure_of, p_value, percent, value_text
+from .measure import Measure, measure_of, p_value, value_text
 from .names import printable
 from .phrases import Phrases, joined
 from .wording import wording_for
@@ -192,7 +192,7 @@ class Writer(Phrases):
         found = [
             each
             for each in table or ()
-            if each.significant and (each.node in ends or not ends) == own
+            if each.significant and (each.node in ends or not ends) == own and self._matters(each)
         ]
         found.sort(key=lambda each: -abs(each.effect))
         told, widening = [], 1.0 if table is None else widening_of(table)
@@ -203,6 +203,11 @@ class Writer(Phrases):
             measure = measure_of(self.explanation, table)
             told.append(_Told(each, action, feature, ("feature", number), measure, widening))
         return told
+
+    def _matters(self, effect: Any) -> bool:
+        """Return whether a reader would care about an effect."""
+        is_class = self.explanation.explained_class is not None
+        return not is_class or max(abs(effect.low), abs(effect.high)) >= _NEGLIGIBLE
 
     def _feature(self, found: FeatureEffect) -> Sentence:
         """Return the name of a feature with its value, if that is known, and how common it is."""
@@ -216,7 +221,7 @@ class Writer(Phrases):
             nodes = self.say("all_nodes_of_type", name=printable(found.node[0]))
         about: dict[str, str | Sentence] = {"feature": feature, "value": value, "nodes": nodes}
         if np.isnan(found.mean):
-            return self.say("feature_category", share=self.number(percent(found.share)), **about)
+            return self.say("feature_category", share=self.percent(found.share), **about)
         return self.say("feature_value", mean=self.number(value_text(found.mean)), **about)
 
     def _parts(self, own_none: bool) -> Iterator[Sentence]:

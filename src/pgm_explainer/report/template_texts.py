@@ -50,6 +50,7 @@ _MANAGER = {
         "No set of {nouns} was found that changes the prediction often enough: the best one changes "
         "it {often}."
     ),
+    "more_parts": "{number} more",
     "change_always": "every time",
     "change_often": "in {share} of random trials{range}",
     "change_rarely": "in only {share} of random trials{range}, which is fewer than half of them",
@@ -128,6 +129,11 @@ _MANAGER = {
     "done_rewire": "rewired",
     "verb_attributes": "changing the attributes of",
     "done_attributes": "given the attributes of another edge",
+    "share_all": "all",
+    "share_none": "none",
+    "share_all_but": "all but {number}",
+    "less_than": "less than {share}",
+    "more_than": "more than {share}",
     "decimal_point": ".",
     "thousands_separator": ",",
     "language": "en",

@@ -44,6 +44,7 @@ _FIELDS = {
     # the sentence about a smallest change of the prediction
     "change": _CHANGE,
     "change_none": _CHANGE.replace("action ", "").replace("example ", ""),
+    "more_parts": "number",
     "change_always": "",
     "change_often": "share range",
     "change_rarely": "share range",
@@ -97,6 +98,11 @@ _FIELDS = {
     "noun_value": "",
     "counted": "number noun",
     **{f"{form}_{how}": "" for how in _HOW for form in ("verb", "done")},
+    "share_all": "",
+    "share_none": "",
+    "share_all_but": "number",
+    "less_than": "share",
+    "more_than": "share",
     "decimal_point": "",
     "thousands_separator": "",
     # the rest of a report

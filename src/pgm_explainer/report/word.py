@@ -19,7 +19,12 @@ from .plots.document import effects_picture
 
 __all__ = ["docx_report"]
 
-_MARGIN, _WIDTH = 2.0, 17.0
+_MARGIN, _WIDTH, _HEIGHT = 1.8, 17.4, 26.1
+"""The margins of a page, and the size of what is within them, in centimetres."""
+_SMALLEST, _TALLEST = 4.0, 7.0
+"""The least and the largest height of the picture, which takes what the text leaves."""
+_LETTERS, _LINE, _HEADING = 95, 0.43, 0.85
+"""Cautious estimates: letters in a line, and the heights of a line and of a heading."""
 _DOTS_PER_INCH = 200
 _MOST_LETTERS = 255
 """The longest title that the properties of a document may have."""
@@ -32,7 +37,7 @@ def docx_report(report: Report) -> bytes:
         section.page_width, section.page_height = Cm(21), Cm(29.7)
         section.left_margin = section.right_margin = Cm(_MARGIN)
         section.top_margin = section.bottom_margin = Cm(_MARGIN)
-    document.styles["Normal"].font.size = Pt(10)
+    _set_styles(document)
     document.core_properties.title = _clean(report.title)[:_MOST_LETTERS]
     document.core_properties.author = "pgm-explainer"
     effects, tried, warnings = map(_clean, report.headings)
@@ -43,8 +48,9 @@ def docx_report(report: Report) -> bytes:
     if report.rows:
         document.add_paragraph(_clean(report.caption))
         _add_table(document, [report.columns, *(row.cells for row in report.rows)])
-        picture = io.BytesIO(effects_picture(report, _DOTS_PER_INCH))
-        document.add_picture(picture, width=Cm(_WIDTH))
+        picture = document.add_picture(io.BytesIO(effects_picture(report, _DOTS_PER_INCH)))
+        scale = min(Cm(_WIDTH) / picture.width, Cm(_room(report)) / picture.height)
+        picture.width, picture.height = int(picture.width * scale), int(picture.height * scale)
     document.add_heading(tried, 2)
     _add_table(document, [list(each) for each in report.tried], header=False)
     if report.warnings:
@@ -56,6 +62,31 @@ def docx_report(report: Report) -> bytes:
     return written.getvalue()
 
 
+def _room(report: Report) -> float:
+    """Return how tall the picture can be if the report is to fit on one page."""
+    texts = [*report.reason, report.caption, *report.warnings]
+    lines = sum(1 + len(text) // _LETTERS for text in texts) + 1 + len(report.rows)
+    lines += sum(1 + max(len(name), len(value)) // (_LETTERS // 2) for name, value in report.tried)
+    used = lines * _LINE + len(texts) * 0.1 + 4 * _HEADING
+    return min(max(_HEIGHT - used, _SMALLEST), _TALLEST)
+
+
+def _set_styles(document: docx.document.Document) -> None:
+    """Set sizes and spaces with which a typical report fits on one page."""
+    for name, size, before, after in (
+        ("Normal", 9.5, 0, 3),
+        ("Heading 1", 15, 0, 4),
+        ("Heading 2", 11, 6, 2),
+        ("List Bullet", 9.5, 0, 1),
+    ):
+        style = document.styles[name]
+        style.font.size = Pt(size)
+        style.paragraph_format.space_before, style.paragraph_format.space_after = map(
+            Pt, (before, after)
+        )
+        style.paragraph_format.line_spacing = 1.0
+
+
 def _add_table(
     document: docx.document.Document, rows: list[list[str]], header: bool = True
 ) -> None:
@@ -63,6 +94,10 @@ def _add_table(
     for row, texts in zip(table.rows, rows, strict=True):
         for cell, text in zip(row.cells, texts, strict=True):
             cell.text = _clean(text)
+            for paragraph in cell.paragraphs:
+                paragraph.paragraph_format.space_after = Pt(0)
+                for run in paragraph.runs:
+                    run.font.size = Pt(8.5)
 
 
 def _clean(text: str) -> str:
