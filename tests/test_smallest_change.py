@@ -77,9 +77,7 @@ def test_a_rare_change_is_called_rare_wherever_it_is_shown(explanation, rare, tm
     shown = explanation.with_counterfactual(rare)
     share = f"{100 * rare.probability:.1f}%"
     outputs = [str(rare), shown.reason(), shown.reason("engineer"), str(shown), shown.to_html()]
-    outputs += [
-        shown.report(tmp_path / f"why{ending}").read_text() for ending in (".md", ".html")
-    ]
+    outputs += [shown.report(tmp_path / f"why{ending}").read_text() for ending in (".md", ".html")]
     outputs.append(shown._repr_html_())
     for text in outputs:
         flat = " ".join(text.replace("\\", "").split())
@@ -104,8 +102,8 @@ def test_a_certain_change_needs_no_interval():
     explanation = PGMExplainer(model, x, edges, num_layers=1, perturbation="zero").explain(0)
     said = explanation.reason(counterfactual=True)
     assert (
-        "The smallest change found is replacing the data of node 0: it changes the prediction every "
-        "time; for example, 0: feature 0 2 → 0." in said
+        "The smallest change found is replacing the data of node 0: it changes the prediction "
+        "every time; for example, 0: feature 0 2 → 0." in said
     )
     assert "always" in str(explanation.counterfactual())
 

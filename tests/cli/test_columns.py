@@ -8,7 +8,9 @@ import pytest
 
 from pgm_explainer import Explanation
 
-PEOPLE = "name,visits,country,joined,label\nAnn,1,DE,2020-01-01,1\nBob,4,FR,2021-05-05,0\nCid,2,,,1\n"
+PEOPLE = (
+    "name,visits,country,joined,label\nAnn,1,DE,2020-01-01,1\nBob,4,FR,2021-05-05,0\nCid,2,,,1\n"
+)
 FRIENDS = "when,source,target,note\nmay,Ann,Bob,x\njune,Bob,Ann,y\njuly,Cid,Ann,z\n"
 TABLES = ("--features", "n.csv", "--edges", "e.csv", "--target", "Ann")
 OTHERS = "country,joined,label,when,note"

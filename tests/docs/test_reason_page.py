@@ -30,8 +30,10 @@ def test_the_example_is_the_reason_of_the_readmes_prediction():
     code = re.search(r"```python\n(import networkx.*?)explanation.plot", readme(), re.DOTALL)[1]
     names: dict = {}
     exec(code, names)
-    quoted = " ".join(re.findall(r"^> (.*)$", PAGE, re.MULTILINE))
-    assert quoted == names["explanation"].reason()
+    quotes = re.findall(r"(?:^> .*\n)+", PAGE, re.MULTILINE)
+    reason, change = (" ".join(re.sub("^> ", "", q, flags=re.M).split()) for q in quotes)
+    assert reason == names["explanation"].reason()
+    assert change in names["explanation"].reason(counterfactual=True)
     assert "did not fall from 0.731 to below\n0.581" in PAGE
     assert names["explanation"].thresholds == pytest.approx([0.15])
 

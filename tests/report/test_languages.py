@@ -22,7 +22,9 @@ def words_in(text: str) -> set[str]:
     return {each.lower() for each in re.findall(r"[^\W\d_]{2,}", text)}
 
 
-ENGLISH = words_in(" ".join(re.sub(r"\{\w+\}", " ", each) for each in AUDIENCES["manager"].values()))
+ENGLISH = words_in(
+    " ".join(re.sub(r"\{\w+\}", " ", each) for each in AUDIENCES["manager"].values())
+)
 FOREIGN = words_in(" ".join(re.sub(r"\{\w+\}", " ", each) for each in GERMAN.values()))
 ONLY_ENGLISH = ENGLISH - FOREIGN
 

@@ -248,7 +248,10 @@ def _tried(
     if explanation.network is not None:
         yield said("row_network"), describe_kept(explanation)
     yield said("row_seed"), str(explanation.settings.sampling.seed)
-    yield said("row_versions"), ", ".join(f"{name} {each}" for name, each in explanation.versions.items())
+    yield (
+        said("row_versions"),
+        ", ".join(f"{name} {each}" for name, each in explanation.versions.items()),
+    )
 
 
 def _markdown(report: Report) -> bytes:

@@ -151,7 +151,9 @@ class Writer(Phrases):
             first=first,
             second=second,
             measured=self.about["measured"],
-            joint=self.with_unit(self.number(measure.signed(pair.joint)).replace("-", "−"), measure),
+            joint=self.with_unit(
+                self.number(measure.signed(pair.joint)).replace("-", "−"), measure
+            ),
             sum=self.number(measure.signed(pair.joint - pair.excess)).replace("-", "−"),
         )
         *before, end = sentence

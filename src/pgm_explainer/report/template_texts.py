@@ -47,8 +47,8 @@ _MANAGER = {
     ),
     "change": "The smallest change found is {action}: it changes the prediction {often}{example}.",
     "change_none": (
-        "No set of {nouns} was found that changes the prediction often enough: the best one changes "
-        "it {often}."
+        "No set of {nouns} was found that changes the prediction often enough: the best one "
+        "changes it {often}."
     ),
     "more_parts": "{number} more",
     "change_always": "every time",

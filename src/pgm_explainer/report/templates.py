@@ -150,6 +150,7 @@ _FIELDS = {
 }
 """The fields that each template may use."""
 
+
 def templates_for(audience: str, own: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the templates for an audience, some of which may be replaced.
 
