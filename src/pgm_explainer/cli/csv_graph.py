@@ -199,7 +199,7 @@ def _numbers(
         column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
         what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
         raise FileError(
-            f"line {line}, column {column}: {what}; leave the column out (--drop-columns), or encode "
-            f"it (a column of 0 and 1 for each category)"
+            f"line {line}, column {column}: {what}; leave the column out (--drop-columns), or "
+            f"encode it (a column of 0 and 1 for each category)"
         ) from None
     return found
