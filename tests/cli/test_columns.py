@@ -52,7 +52,11 @@ def test_features_can_be_chosen_in_order(tables):
         (["--use-columns", "zzz"], "there are visits, country, joined, label"),
         (["--use-columns", "when"], "there is no column 'when'"),
         (["--drop-columns", "visits,country,joined,label"], "no feature is left"),
-        (["--drop-columns", "joined,label"], "column 'country': 'DE' is not a number; leave the"),
+        (
+            ["--drop-columns", "label"],
+            "column 'country': 'DE' is not a number; leave the column out (--drop-columns "
+            "country,joined)",
+        ),
         (["--drop-columns", "country,joined"], "e.csv: line 2, column 'when': 'may' is not a"),
         (["--drop-columns", "label", "--use-columns", "label"], "'label' is both"),
     ],

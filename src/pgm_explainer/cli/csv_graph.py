@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..errors import FileError
 from ..limits import brief
+from ..report.names import shorten
 from ..sampling import VariableId
 from ..storage.files import as_text, read_file
 from .inputs import GraphInput
@@ -26,6 +27,7 @@ _ENDS = (
     ("target", "dst", "to", "receiver", "payee", "end", "destination"),
 )
 """Accepted names of the source and target columns."""
+_LONGEST = 200
 Line = tuple[int, list[str]]
 """The number of a line, and its cells."""
 
@@ -198,8 +200,22 @@ def _numbers(
         at = len(found)
         column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
         what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
+        names = (
+            []
+            if not titles
+            else [name for name, cell in zip(titles, cells, strict=True) if not _is_number(cell)]
+        )
+        drop = f" (--drop-columns {shorten(','.join(names), _LONGEST)})" if names else ""
         raise FileError(
-            f"line {line}, column {column}: {what}; leave the column out (--drop-columns), or "
-            f"encode it (a column of 0 and 1 for each category)"
+            f"line {line}, column {column}: {what}; leave the column out{drop}, or encode it (a "
+            f"column of 0 and 1 for each category)"
         ) from None
     return found
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -153,9 +153,10 @@ class Phrases:
     def change(self, found: MinimalSet) -> Sentence:
         """Return the sentence about a smallest change of the prediction."""
         words = wording_of(self.explanation.settings)
-        about = {"often": self._often(found), "noun": self.noun(words), "nouns": self.nouns(words)}
+        about: dict[str, str | Sentence] = {"often": self._often(found), **self.about}
+        about |= {"noun": self.noun(words), "nouns": self.nouns(words)}
         if not found.parts:
-            return self.say("change_none", **about, **self.about)
+            return self.say("change_none", **about)
         numbers = [self.explanation.names.index(part) for part in found.parts]
         kinds: dict[Wording, list[Sentence]] = {}
         for number in numbers[:_MOST_CHANGED]:
@@ -172,7 +173,7 @@ class Phrases:
             example += [*(["; "] if example else []), Mention(number), f": {value}"]
         shown = self.say("change_example", example=example) if example else []
         action = joined(actions, ", ", last)
-        return self.say("change", action=action, example=shown, **about, **self.about)
+        return self.say("change", action=action, example=shown, **about)
 
     def _often(self, found: MinimalSet) -> Sentence:
         if found.low == found.high and found.probability == 1:

@@ -303,7 +303,9 @@ class Writer(Phrases):
             action=action,
             size=self.with_unit(number, measure),
             number=number,
-            mean=self.with_unit(self.number(measure.signed(effect.effect)), measure),
+            mean=self.with_unit(
+                self.number(measure.signed(effect.effect)).replace("-", "−"), measure
+            ),
             low=self.number(measure.size(low)),
             high=self.number(measure.size(high)),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
