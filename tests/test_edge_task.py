@@ -154,7 +154,7 @@ def test_queries_accept_pairs_and_follow_the_planted_rule():
     assert network.cpt((0, 1)).values.shape == (2, 2, 2)
     with pytest.raises(QueryError, match=r"\(1, 0\)|1 is not in the network"):
         network.markov_blanket((1, 0))
-    with pytest.raises(QueryError, match="'perturbed' is no evidence"):
+    with pytest.raises(QueryError, match="'perturbed' is not valid evidence"):
         explanation.query({(0, 1): "perturbed"})
 
 

@@ -535,7 +535,7 @@ def test_a_prediction_that_never_changes_has_no_network(task, only_significant):
     explainer = PGMExplainer(
         model, np.eye(4), STAR[:, :0], task=task, only_significant=only_significant
     )
-    with pytest.warns(PGMExplainerWarning, match="the prediction held in all 1000 samples"):
+    with pytest.warns(PGMExplainerWarning, match="the prediction was kept in all 1000 samples"):
         explanation = explainer.explain(1 if task == "node" else None)
     assert explanation.network is None
     assert explanation.nodes == []

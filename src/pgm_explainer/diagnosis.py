@@ -121,7 +121,7 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
     changed = int(np.count_nonzero(outcome))
     if changed == 0:
         yield (
-            f"the prediction held in all {len(outcome)} samples: no perturbation changed it, "
+            f"the prediction was kept in all {len(outcome)} samples: no perturbation changed it, "
             f"so there is no network"
         )
     elif min(changed, len(outcome) - changed) < FEW_SAMPLES:

@@ -67,7 +67,7 @@ def feature_name(names: FeatureNames, column: int, node_type: str | None = None)
 
 
 def feature_titles(names: FeatureNames) -> frozenset[str]:
-    """Return the names of all columns, as parts of an explanation have them.
+    """Return the names of all columns, as they appear in the parts of an explanation.
 
     Examples:
         >>> sorted(feature_titles({"paper": ("year",), "author": ("age",)}))

@@ -178,9 +178,9 @@ def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judg
         return chosen.grade(severity[:, None])[:, 0] > 0, severity.astype(np.float64)
 
     if judge(before)[0][0]:
-        hint = "; leave change away" if isinstance(chosen, Flip) else ""
+        hint = "; omit change" if isinstance(chosen, Flip) else ""
         raise InputError(
-            f"by the change {brief(chosen.name)} the prediction counts as changed although "
+            f"with the change {brief(chosen.name)}, the prediction counts as changed although "
             f"nothing is perturbed{hint}"
         )
     return judge
@@ -230,7 +230,7 @@ class _Trials:
         return float(self._try([members], self._samples(_FIRST_SAMPLE, self.num_samples))[0][0])
 
     def check(self, members: Members, attempt: int) -> tuple[float, float, float]:
-        """Return the success rate of a set in new samples, with its 95 % interval."""
+        """Return the success rate of a set in new samples, with its 95% interval."""
         count = self.options.num_samples
         samples = self._samples(_CHECK_SAMPLE + attempt * _FIRST_SAMPLE, count)
         if self._always_same(samples):
@@ -359,7 +359,7 @@ class _Search:
         return self._shares[members] >= self.options.probability
 
     def _first_few(self) -> Members | None:
-        """Return the shortest beginning of the order that succeeds as a set."""
+        """Return the shortest prefix of the order that succeeds as a set."""
         size, low = (0 if self.options.kind == "sufficient" else 1), -1
         if size > self._limit:
             return None

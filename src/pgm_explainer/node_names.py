@@ -1,4 +1,4 @@
-"""The names of nodes, for everything that a user reads; inside, nodes are integers."""
+"""The names of nodes, for everything that a user reads; internally, nodes are integers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NodeNames:
             InputError: a name is missing, has a wrong type or is not unique.
         """
         if isinstance(labels, np.ndarray):
-            labels = plain_list(labels)  # numbers of NumPy do not compare with pairs
+            labels = plain_list(labels)  # NumPy numbers cannot be compared with tuples
         names = cls(labels, nodes, typed)
         short = isinstance(labels, (list, tuple)) and len(labels) <= max(nodes, default=-1)
         if short:
