@@ -137,7 +137,7 @@ def _files(
 
 
 def _file_name(explanation: Explanation) -> str:
-    """Return what a target is called in the name of a file."""
+    """Return the name of a target for use in a file name."""
     return _UNSAFE.sub("_", spelled(called(explanation)))[:_LONGEST] or "_"
 
 
