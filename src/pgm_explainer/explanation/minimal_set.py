@@ -20,7 +20,7 @@ class MinimalSet:
         parts: the parts, the most important first; empty if no part is needed to keep the
             prediction.
         probability: how often this holds, in new random perturbations that the search did not use.
-        low, high: the 95 % interval of the probability; both are equal to it if the perturbation
+        low, high: the 95% interval of the probability; both are equal to it if the perturbation
             is not random.
         queries: the number of perturbed graphs that the model was called on, for the search and for
             the final check.
@@ -59,7 +59,7 @@ class MinimalSet:
             often = "always" if self.probability == 1 else f"with probability {self.probability:g}"
         else:
             often = (
-                f"with probability {self.probability:.2f} (95 % interval {self.low:.2f} to "
+                f"with probability {self.probability:.2f} (95% interval {self.low:.2f} to "
                 f"{self.high:.2f})"
             )
         said = f"{what} {often}." + (f" For example, {example}." if example else "")
@@ -67,7 +67,7 @@ class MinimalSet:
 
 
 class Searcher(Protocol):
-    """What finds minimal sets: an explainer, which has the model."""
+    """An object that finds minimal sets: an explainer, because this needs the model."""
 
     def counterfactual(self, explanation: Any, **options: Any) -> MinimalSet: ...
 
