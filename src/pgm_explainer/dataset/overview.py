@@ -182,7 +182,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
     """Compute the overview of a data set in two passes, one shard at a time.
 
     Args:
-        data: the data set.
+        dataset: the data set.
         top: the number of nodes, types, features and shared explanations to list.
     """
     check_whole_number(top, "top", at_least=1)
@@ -250,7 +250,7 @@ def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, flo
 
 
 def _name(effect: dict[str, Any]) -> Any:
-    """Return what a part is called: a node, (type, number), or its label."""
+    """Return the name of a part: a node, (type, number), or its label."""
     if effect["part"] is not None:
         return label_from_text(effect["part"])
     return effect["node"] if effect["kind"] is None else (effect["kind"], effect["node"])

@@ -25,7 +25,7 @@ __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
     """Return targets as numbers ``[T]`` or pairs ``[T, 2]`` without duplicates; None for all.
 
-    A graph of many has its position as number.
+    One of many graphs is given by its position.
 
     Raises:
         InputError: the targets do not fit the task.
@@ -134,7 +134,7 @@ def locality(graph: Graph) -> IntArray:
 
 
 def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> list[IntArray]:
-    """Split targets into shards of at most ``size``, nearby ones together, deterministically.
+    """Split targets into shards of at most ``shard_size``, nearby ones together, deterministically.
 
     Separate graphs keep their order.
     """

@@ -258,7 +258,9 @@ def _checked_columns(columns: Any, known: Sequence[str]) -> list[str]:
         raise InputError(f"columns must be a list of their names, not {brief(columns)}")
     for name in names:
         if not isinstance(name, str) or name not in known:
-            raise InputError(f"there is no column {brief(name)}; there are {', '.join(known)}")
+            raise InputError(
+                f"there is no column {brief(name)}; the columns are {', '.join(known)}"
+            )
     return list(dict.fromkeys(names))
 
 
