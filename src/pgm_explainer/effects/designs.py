@@ -165,7 +165,7 @@ def joint_sums(
     for samples in sample_ranges(bits.num_samples, columns.size):
         rows = bits.rows(columns, samples)
         both = rows[:, first] & rows[:, second]
-        # Few samples have both bits, so that these are found once and used for all sums.
+        # Few samples have both bits, so they are found once and used for all sums.
         pair, sample = np.divmod(np.flatnonzero(both), both.shape[2])
         fit = pair // len(first)
         weights = [None, *(each[fit, samples.start + sample] for each in values)]

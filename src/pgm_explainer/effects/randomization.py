@@ -256,7 +256,7 @@ def interval_sides(
     squares: FloatVector,
     probability: float,
 ) -> tuple[FloatVector, FloatVector]:
-    """Return how far the 95 % interval of each candidate reaches below and above its effect.
+    """Return how far the 95% interval of each candidate reaches below and above its effect.
 
     Changes of a prediction are often rare and large. The mean over the hundred or so samples in
     which a node is perturbed is then far from normally distributed. An interval of the mean plus or

@@ -84,7 +84,7 @@ class SubgraphModel:
         if kind == "auto":
             kind = kind_of_scores(predictor, subgraph, x, outputs, output, np.array(answer))
         reader = ScoreReader(kind, output)
-        # Other features, because mixing two equal samples would not be detected.
+        # With other features too, because a model that mixes two equal samples gives equal scores.
         other = np.broadcast_to(x[:1], x.shape)
         batch = np.stack((x, x, other))
         if probes is not None:
@@ -150,7 +150,7 @@ def kind_of_scores(
     Args:
         answer: the model's output for the unperturbed features ``x``.
     """
-    # Integers may be indices of an embedding, which has no others.
+    # Not for integers: they may be indices of an embedding, where others are out of range.
     if x.dtype.kind == "f" and (output is not None or answer.shape[-1] == 1):
         stretched = _stretched(predictor, subgraph, x, outputs, answer)
         answer = np.concatenate((answer, stretched))

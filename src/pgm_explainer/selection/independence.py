@@ -38,7 +38,7 @@ _SMALL = 10_000_000
 MIN_PER_CELL = 5
 """A stratum is tested only if it has this many samples per cell on average."""
 LEAST_PER_STRATUM = 4 * MIN_PER_CELL
-"""The least number of samples of a tested stratum, which has at least two by two cells."""
+"""The minimum number of samples of a tested stratum, which has at least 2 by 2 cells."""
 _TINY = 1e-280
 _TERMS = 60
 
@@ -93,7 +93,7 @@ def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
     """Return ``left @ right.T``, without BLAS for small matrices.
 
     BLAS threads spin for tens of milliseconds after a product and slow down the next call of the
-    model: explaining one target of Syn 6 took 50 % longer.
+    model: explaining one target of Syn 6 took 50% longer.
     """
     if left.size * len(right) <= _SMALL:
         return np.asarray(np.einsum("ln,rn->lr", left, right))
@@ -140,7 +140,7 @@ class IndependenceTest(Choice, Protocol):
     def name(self) -> str: ...
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
-        """Return the statistic of each table ``[..., r, c]``; empty lines are ignored."""
+        """Return the statistic of each table ``[..., r, c]``, without empty rows and columns."""
         ...
 
 
