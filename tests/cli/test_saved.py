@@ -58,11 +58,9 @@ def test_query_prints_the_probability_with_and_without_evidence(saved, shell):
 
 def test_query_prints_the_number_of_supporting_samples(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
-    said = (
-        f"by the network, this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
-    )
+    said = f"this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
     words = shell("query", "one.json", "--given", "Bob=kept")[1]
-    assert f"({said} of 200 samples)" in words
+    assert f"(according to the network, {said} of 200 samples)" in words
     assert "Warning" not in words
 
 

@@ -272,7 +272,7 @@ class _Tally:
             self._counted[what] = (count + 1, total + size)
 
     def most(self, top: int) -> list[Influence]:
-        """Return those that matter to most predictions; ties are broken by size."""
+        """Return those that affect the most predictions; ties are broken by size."""
         order = sorted(
             self._counted.items(), key=lambda item: (-item[1][0], -item[1][1], str(item[0]))
         )

@@ -54,8 +54,8 @@ class Report:
         caption: what the effects are.
         columns: the header of the table of effects.
         rows: at most four features, if they were explained, the target's own first; then the
-            effects of the eight strongest parts and the target's own. Both are in the order of the
-            number that a reader sees, the largest change first.
+            effects of the eight strongest parts and the target's own. Both are sorted by the
+            displayed effect, the largest change first.
         tried: what was tried, as pairs of a name and a value.
     """
 
@@ -108,7 +108,7 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
 
     sentences = reason_sentences(explanation, audience, templates)
     technical = audience == "engineer"
-    # Every part that the sentences name has a row; the others are the strongest.
+    # Every part that the sentences name has a row; the other rows are the strongest parts.
     named = [each for group in writer.named_parts().values() for each in group]
     rest = [each for each in shown_effects(explanation) if each not in named]
     found = [*named, *rest][:_MOST_ROWS]
@@ -219,7 +219,7 @@ def _markdown(report: Report) -> bytes:
 
 
 def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Return a text with the special characters of Markdown escaped."""
     return _SPECIAL.sub(r"\\\1", printable(text))
 
 

@@ -76,7 +76,7 @@ class ShownRow:
         number: the number of the part, or of the node that has the feature.
         effect: the effect of perturbing it.
         is_target: whether the prediction is about this node.
-        words: what the part is called.
+        words: the words for the part.
         widening: see :func:`widening_of`.
     """
 

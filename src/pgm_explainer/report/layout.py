@@ -27,9 +27,9 @@ _APART = 0.1
 _ROOM = 2.0
 """The length of an edge between nodes that need space; other edges have length 1."""
 _CLEAR = 0.14
-"""Minimal distance of nodes that need space, as a share of the longer side of the picture."""
+"""Minimum distance of nodes that need space, as a share of the longer side of the picture."""
 _CROWD = 0.6
-"""The same for many nodes, times the root of their number, so that all fit into the picture."""
+"""The same for many nodes, divided by the square root of their number, so that all fit."""
 _PUSHES, _TOLERANCE = 300, 1e-3
 
 

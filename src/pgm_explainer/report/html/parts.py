@@ -28,7 +28,7 @@ def policy(style: str, script: str | None = None, *inner: str) -> str:
     Args:
         style: the text of the style.
         script: the text of the script, if there is one.
-        inner: style and script of a page that this page opens, which has the policies of both.
+        inner: style and script of an embedded page, to which this policy applies too.
     """
     styles, scripts = [style, *inner[:1]], [*([] if script is None else [script]), *inner[1:]]
     return "; ".join(
