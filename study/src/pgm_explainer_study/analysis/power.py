@@ -25,7 +25,7 @@ class Spread:
     Attributes:
         rater_arm: how much the difference varies from rater to rater, per arm.
         item_arm: how much it varies from item to item, per arm.
-        error: how much else a rating varies.
+        error: the remaining variation of a rating.
     """
 
     rater_arm: float = 0.8

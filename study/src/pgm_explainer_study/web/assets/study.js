@@ -15,7 +15,7 @@ const memory = new Map();
 let data, answers, key, shownAt = 0, sending = null, wait = 1000, timer = null, ending = null;
 let hints = {}, tried = {};
 
-// What is kept in the browser, or in memory if the browser keeps nothing.
+// Values stored in the browser, or in memory if the browser has no storage.
 function kept(name, otherwise) {
     try {
         const text = localStorage.getItem(key + name);
@@ -121,7 +121,7 @@ async function catchUp() { // another tab may have answered
             const input = root.querySelector(`input[value="${chosen}"]`);
             if (input) input.checked = true;
         }
-    } catch { /* there will be another time */ }
+    } catch { /* tried again later */ }
 }
 
 function say(text) {
