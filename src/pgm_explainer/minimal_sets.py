@@ -1,7 +1,7 @@
 """Minimal sets: the fewest parts that change a prediction, or that are enough to keep it.
 
 The search is greedy: it adds parts in the order of their effects, and then removes those that are
-not needed. As far as the limit of model queries allows, it also tries all smaller sets. The result
+not needed. Within the limit of model queries, it also tries all smaller sets. The result
 is checked on new random perturbations. A set that fails this check is rejected, and the search
 continues.
 """
@@ -402,7 +402,7 @@ class _Search:
         return members
 
     def _any_smaller(self, limit: int) -> Members | None:
-        """Try all sets up to a size, of as many parts as the queries allow; return the first."""
+        """Try all sets up to a size, among the first parts; return the first that succeeds."""
         for size in range(1, limit + 1):
             pool = self.count
             while comb(pool, size) * self.trials.screened > self._left and pool >= size:

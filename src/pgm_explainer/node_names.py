@@ -26,7 +26,7 @@ _SEARCHED = 100_000
 
 @dataclass(frozen=True)
 class NodeNames:
-    """Names of nodes by index, and back; without names, a node is called by its index.
+    """Names of nodes by index, and back; without names, a node is identified by its index.
 
     Attributes:
         labels: a name for every node of the graph or, in a mapping, for some of them; None if they
@@ -132,7 +132,7 @@ class NodeNames:
         """Return these names and those of other parts.
 
         Args:
-            parts: what parts are called, by number; in a tuple, integers are nodes.
+            parts: the labels of parts, by number; in a tuple, integers are nodes.
             target: the name of the target. An edge with the same name is called
                 ``("edge", u, v)``, another part ``("part", name)``.
         """

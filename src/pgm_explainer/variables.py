@@ -67,7 +67,7 @@ class Variable:
 
     Attributes:
         id: the node, or ``"graph"``.
-        perturbable: whether the variable says if the node was perturbed.
+        perturbable: whether the variable includes if the node was perturbed.
         levels: the number of levels of change of the prediction; 1 if the variable does not
             include a prediction.
 

@@ -45,7 +45,7 @@ the graph is one of
                    one line per node (name, features) and one line per edge
                    (source, target); a header names the features
 """
-"""Help text about the ways to give a model and a graph."""
+"""Help text about how to specify a model and a graph."""
 
 
 def add_explainer(parser: argparse.ArgumentParser) -> None:

@@ -110,7 +110,7 @@ class Overview:
         shared: explanations that several targets share, the most frequent first.
         classes: the causes for each explained class; only for many graphs, or if parts are not
             nodes.
-        noun: what a part is called in the report, such as ``edge``.
+        noun: the noun for a part in the report, such as ``edge``.
         dataset: the data set that is summarised, whose targets the page lists; None for no list.
         class_stayed: the share of samples in which the predicted class stayed the same, averaged
             over the explained predictions; None for a regression.
@@ -150,7 +150,7 @@ class Overview:
     def to_html(self, path: PathLike, *, max_pages: int = 1000) -> None:
         """Write the overview as an HTML page with a table of targets that opens their explanations.
 
-        Up to 20 explanations are part of the page. More are written to files beside it, in the
+        Up to 20 explanations are part of the page. More are written to files next to it, in the
         folder ``<name of the page>_pages``, with 100 explanations each.
 
         Args:

@@ -111,7 +111,7 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
 
 
 def _is_unicode(name: str | int) -> bool:
-    """Return whether a name can be written; half a surrogate pair cannot."""
+    """Return whether a name is valid Unicode; half a surrogate pair is not."""
     try:
         str(name).encode()
     except UnicodeEncodeError:

@@ -147,7 +147,7 @@ class ExplanationDataset:
         if table.schema.types != [expected.field(name).type for name in wanted]:
             raise FileError(f"{place} does not have the columns of a data set of this version")
         if len(table) != entry.rows:
-            raise FileError(f"{place} has {len(table)} rows, and the journal says {entry.rows}")
+            raise FileError(f"{place} has {len(table)} rows, but the journal has {entry.rows}")
         return table
 
     def failures(self) -> dict[Any, str]:

@@ -68,7 +68,7 @@ class PerturbedSamples:
         """Return the sums ``[V, k]`` of ``values [k, n]`` over each column's perturbed samples.
 
         Each sum is added up in the order of the samples. So it is exactly the same, to the last
-        bit, whatever the other columns and values are.
+        bit, for any other columns and values.
         """
         rows = list(values)
         if not len(self):
@@ -123,7 +123,7 @@ class Design:
 
     Iterating yields each range of samples with the terms ``[fits, m, samples]``. Together the
     ranges cover all samples. If there is only one range, its terms are computed once; several
-    ranges are computed anew in each iteration, to save memory.
+    ranges are computed again in each iteration, to save memory.
 
     Args:
         bits: the samples in which each node is perturbed.
@@ -157,7 +157,7 @@ def joint_sums(
 
     Returns:
         The number of samples ``[fits, k, k]`` of each pair, and the sum over them of each array.
-        On the diagonal, those of single columns.
+        The diagonal has those of single columns.
     """
     fits, size = columns.shape
     first, second = np.triu_indices(size)

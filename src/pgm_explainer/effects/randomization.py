@@ -265,8 +265,8 @@ def interval_sides(
     are too small.
 
     Here an interval inverts the randomisation test instead. Its two sides are quantiles of the
-    error that the estimate would have if the perturbed samples were drawn anew. They follow the
-    skewness of the outcome, and do not depend on the luck of one node's draw. They are valid if
+    error that the estimate would have if the perturbed samples were drawn again. They follow the
+    skewness of the outcome, and do not depend on one random draw. They are valid if
     perturbing the node only shifts the outcome. If a node has a clear effect, or its perturbed
     samples vary more than by chance, it also changes the variance. Then the sides are widened in
     proportion to Neyman's standard error, which allows for unequal variances.

@@ -58,7 +58,7 @@ def strengths(
     Args:
         bits: the perturbed samples.
         cells: the candidates of each prediction.
-        fits: the last of these fits, one for each prediction, are those of the ranks.
+        fits: several fits; the last ones, one for each prediction, are those of the ranks.
         changes: the absolute change of each prediction in each sample, ``[predictions, n]``.
         movement: the coefficient of the ranks for every candidate.
         low, high: the 95% interval of the effect of every candidate.

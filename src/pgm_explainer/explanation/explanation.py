@@ -120,7 +120,7 @@ class Explanation(Shown):
     features: FeatureEffects | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: not the explainer, which holds the model."""
+        """Return the state to pickle, without the explainer, which includes the model."""
         return {**self.__dict__, "source": None}
 
     @property

@@ -204,7 +204,7 @@ class NodeTask:
 
 @dataclass(frozen=True)
 class LoneNodeTask(NodeTask):
-    """Node predictions without those of the candidates, which then need no wider subgraph.
+    """Node predictions, without those of the candidates, so that a smaller subgraph is enough.
 
     The variable of a target is ``(node,)``, because the node itself is a part: it is perturbed too.
     """

@@ -37,7 +37,7 @@ _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 _PAIR = 0.01
 """Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
-"""Changes of a probability below this are not worth a sentence each."""
+"""Smaller changes of a probability do not get sentences of their own."""
 
 
 def reason_text(
@@ -94,7 +94,7 @@ _Directed = TypeVar("_Directed", _Told, ShownEffect)
 
 @dataclass(frozen=True)
 class Writer:
-    """Fills the templates of an audience with what an explanation says."""
+    """Fills the templates of an audience with the content of an explanation."""
 
     explanation: Explanation
     templates: Mapping[str, str]
@@ -125,7 +125,7 @@ class Writer:
     def _effects(self) -> Iterator[Sentence]:
         """Yield what changes the prediction: the target's own features, then parts.
 
-        A feature of another node is named if its effect is larger than those of all own features.
+        A feature of another node is named if its effect is larger than all of these.
         """
         features = self._features()
         groups = _by_direction(features)

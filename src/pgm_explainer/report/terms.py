@@ -56,7 +56,7 @@ _NOTICEABLE = 1e-4
 
 
 def describe_kept(explanation: Explanation) -> str:
-    """Say when the prediction counts as kept, in the numbers of its explanation, and how often.
+    """Return when the prediction counts as kept, with the explanation's numbers, and how often.
 
     The network models this, not whether the predicted class stayed the same.
     """

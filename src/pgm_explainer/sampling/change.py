@@ -141,7 +141,7 @@ class Levels(_Indicator):
             raise InputError(f"levels takes a list of thresholds, not {brief(self.thresholds)}")
         try:
             count = len(self.thresholds)
-        except Exception:  # a list of the user's own may raise anything
+        except Exception:  # a user-defined list may raise anything
             raise InputError(
                 f"the thresholds of levels cannot be read: {brief(self.thresholds)}"
             ) from None

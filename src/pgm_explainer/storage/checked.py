@@ -26,7 +26,7 @@ def parse_json(text: str, way_out: str) -> Any:
     """Parse a JSON text; duplicate fields, NaN and Infinity are refused.
 
     Raises:
-        FileError: it is not JSON; the message gives the reason and the way out.
+        FileError: it is not JSON; the message gives the reason and what to do.
     """
     try:
         return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)

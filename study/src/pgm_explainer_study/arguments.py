@@ -80,7 +80,7 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public-url", help="the address that raters use, behind a proxy")
     parser.add_argument("--open", action="store_true", help="open the browser")
     parser.add_argument("--max-raters", type=_count, help="maximum number of raters")
-    parser.add_argument("--pilot", action="store_true", help="mark answers as those of a pilot")
+    parser.add_argument("--pilot", action="store_true", help="mark the answers as pilot data")
     parser.add_argument("--completion-code", help="code shown at the end, as Prolific uses it")
     parser.add_argument(
         "--completion-url", help="link shown at the end; default: Prolific's, if there is a code"
@@ -106,7 +106,7 @@ def add_analysing(parser: argparse.ArgumentParser) -> None:
 def add_importing(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``import``."""
     parser.add_argument("study", type=Path)
-    parser.add_argument("files", type=Path, nargs="+", help="answers that static pages handed back")
+    parser.add_argument("files", type=Path, nargs="+", help="files of answers from static pages")
     parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
 
 

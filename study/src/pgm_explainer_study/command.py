@@ -277,7 +277,7 @@ _Add = Callable[[argparse.ArgumentParser], None]
 _COMMANDS: dict[str, tuple[str, _Add, _Act]] = {
     "make": ("make a study", add_making, _make),
     "serve": ("show a study to raters in their browsers", add_serving, _serve),
-    "import": ("read answers that static pages handed back", add_importing, _import),
+    "import": ("read answers from static pages", add_importing, _import),
     "power": ("compute how many raters and items are needed", add_powering, _power),
     "simulate": ("answer a study with simulated raters, for testing", add_simulating, _simulate),
     "report": ("analyse the answers", add_analysing, _report),

@@ -140,7 +140,7 @@ class _Connection:
 
 
 async def _rater(port: int, tally: Tally, count: int, token: str | None) -> None:
-    """Join, unless there is a token, and answer what has not been acknowledged."""
+    """Join, unless there is a token, and answer the trials without an acknowledged answer."""
     connection = _Connection(port)
     try:
         if token is None:

@@ -47,7 +47,7 @@ _VERSION = "1"
 
 
 class FullError(PGMExplainerError):
-    """The study has as many raters as it may have."""
+    """The study already has the maximum number of raters."""
 
 
 class TakenError(PGMExplainerError):
@@ -172,7 +172,7 @@ class Store:
             slot: the slot; by default the next free one.
 
         Raises:
-            FullError: there are as many raters as allowed.
+            FullError: the study already has the maximum number of raters.
             TakenError: the person joined in another session, so this may be someone else.
         """
         who = None if person is None else self.disguised(f"person {source} {person}")

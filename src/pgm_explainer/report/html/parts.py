@@ -17,7 +17,7 @@ def read_part(name: str) -> str:
 
 
 def as_data(payload: object) -> str:
-    """Return JSON that cannot close its script element, whatever names it contains."""
+    """Return JSON that cannot close its script element, for any names that it contains."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 

@@ -181,7 +181,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
 
 
 def _legend(view: Surroundings) -> str:
-    """Return what the marks of the picture mean, as far as they occur in it."""
+    """Return the meaning of the marks that occur in the picture."""
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
     state = "kept" if view.explanation.settings.model.has_own_predictions else "original"

@@ -45,7 +45,7 @@ class Room:
 
 
 def read_answers(document: Checked, room: Room, study: Study) -> list[Answer]:
-    """Check answers, as the page or a file has them.
+    """Return validated answers from the page or from a file.
 
     Raises:
         FileError: an answer is invalid.
@@ -87,7 +87,7 @@ class Rooms:
         return await self.run(self._store.join, *arguments)
 
     async def room(self, token: str) -> Room | None:
-        """Return a rater by the secret of the personal link."""
+        """Return the state of a rater, given the secret token of the personal link."""
         if token in self._rooms:
             return self._rooms[token]
         rater = await self.run(self._store.rater, token)

@@ -1,4 +1,4 @@
-"""A study as one HTML file that needs no server, and the file of answers that it hands back."""
+"""A study as one HTML file that needs no server, and reading the file of answers that it saves."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _for_a_page(value: Any) -> str:
 
 
 def import_answers(study: Study, store: Store, path: Path) -> bool:
-    """Add the answers of a file that a static page handed back; False if they are there already.
+    """Add the answers of a file that a static page saved; False if they were added before.
 
     Raises:
         FileError: the file is damaged, of another study, or has impossible answers.
