@@ -140,8 +140,8 @@ class Population:
     def is_categorical(self, columns: IntArray) -> bool:
         """Return whether features encode categories, so that their mean is not a valid row.
 
-        This is the case if features are integers, if one of the columns has zeros and ones only (and
-        both occur), or if all columns have whole numbers and rows repeat.
+        This is the case if features are integers, if one of the columns has only zeros and ones
+        (and both occur), or if all columns have whole numbers and rows repeat.
         """
         if self.has_integers:
             return True
