@@ -267,6 +267,13 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not loaded & {"pyarrow", "ray"}
 
 
+def test_slow_modules_are_imported_on_first_use():
+    """Those of SciPy take as long to import as the rest of the package."""
+    script = "import sys, pgm_explainer; print(*sys.modules)"
+    slow = {"scipy.special", "scipy.sparse", "scipy.spatial", "multiprocessing", "http.client"}
+    assert not set(run(script).split()) & slow
+
+
 # The caller's things stay as they were
 
 

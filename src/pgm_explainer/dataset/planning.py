@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
@@ -126,8 +125,8 @@ def locality(graph: Graph) -> IntArray:
     """
     offsets, sources = graph.in_neighbours
     unused = np.broadcast_to(np.int8(1), sources.shape)
-    adjacency = sp.csr_array((unused, sources, offsets), shape=(graph.num_nodes,) * 2)
-    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True)
+    adjacency = scipy.sparse.csr_array((unused, sources, offsets), shape=(graph.num_nodes,) * 2)
+    order = scipy.sparse.csgraph.reverse_cuthill_mckee(adjacency, symmetric_mode=True)
     places = np.empty(graph.num_nodes, dtype=np.int64)
     places[order] = np.arange(graph.num_nodes)
     return places

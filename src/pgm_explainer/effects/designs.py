@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
@@ -44,7 +44,7 @@ class PerturbedSamples:
         self._table, self._columns = table, columns
         self.num_samples = table.num_samples
         self._step = max(1, _UNPACKED // table.num_samples)
-        self._kept: tuple[Bits, sp.csr_array] | None = None
+        self._kept: tuple[Bits, scipy.sparse.csr_array] | None = None
         kept: list[Bits] = []
         counts, size = [np.empty(0)], 0
         for rows in self._blocks():
@@ -74,7 +74,7 @@ class PerturbedSamples:
         if not len(self):
             return np.empty((0, len(rows)))
         if self._kept is None:
-            blocks: Iterable[sp.csr_array] = map(_sparse, self._blocks())
+            blocks: Iterable[scipy.sparse.csr_array] = map(_sparse, self._blocks())
         else:
             blocks = [self._kept[1]]
         if self.num_samples < _MANY_SAMPLES:
@@ -100,10 +100,10 @@ class PerturbedSamples:
         return np.asarray(codes >= self._table.levels[columns, None].astype(np.uint8))
 
 
-def _sparse(rows: Bits) -> sp.csr_array:
+def _sparse(rows: Bits) -> scipy.sparse.csr_array:
     row, sample = np.nonzero(rows)
     starts = np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.int32)
-    return sp.csr_array((np.ones(len(row)), sample.astype(np.int32), starts), rows.shape)
+    return scipy.sparse.csr_array((np.ones(len(row)), sample.astype(np.int32), starts), rows.shape)
 
 
 def sample_ranges(num_samples: int, width: int) -> list[slice]:

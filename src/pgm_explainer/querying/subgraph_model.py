@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
@@ -307,7 +307,7 @@ class ScoreReader:
         if self.kind == "log_probabilities":
             scores = np.exp(scores)
         if scores.shape[-1] == 1:
-            second = special.expit(scores) if self.kind == "logits" else scores
+            second = scipy.special.expit(scores) if self.kind == "logits" else scores
             scores = np.concatenate((1 - second, second), axis=-1)
         elif self.kind == "logits":
             return _softmax(scores)

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ..arrays import as_array, call_own, described, has_attributes, resolve
 from ..choices import Choice, Described, UserDefined
@@ -178,7 +178,7 @@ class GTest(Described):
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         def information(part: Counts) -> NDArray[np.float64]:
-            return np.asarray(special.xlogy(part, part))
+            return np.asarray(scipy.special.xlogy(part, part))
 
         cells = _cells_first(counts)
         inside = _in_order(_in_order(information(cells)))
@@ -343,7 +343,7 @@ def log_chi_square_tail(statistic: ArrayLike, dof: ArrayLike) -> NDArray[np.floa
     """
     x, shape = np.broadcast_arrays(np.asarray(statistic, float) / 2, np.asarray(dof, float) / 2)
     testable = shape > 0
-    tail = np.where(testable, special.gammaincc(np.where(testable, shape, 1.0), x), 1.0)
+    tail = np.where(testable, scipy.special.gammaincc(np.where(testable, shape, 1.0), x), 1.0)
     far = tail < _TINY
     log_tail = np.array(np.log(np.where(far, 1.0, tail)))
     if far.any():
@@ -363,4 +363,4 @@ def _log_far_tail(shape: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray
         ratio = 1 / (numerator * ratio + denominator)
         growth = denominator + numerator / growth
         fraction *= ratio * growth
-    return -x + shape * np.log(x) - special.gammaln(shape) + np.log(fraction)
+    return -x + shape * np.log(x) - scipy.special.gammaln(shape) + np.log(fraction)
