@@ -170,7 +170,7 @@ def test_a_constant_pair_is_reported_to_hold():
     explanation = explainer_of().explain((0, 20))
     assert explanation.network is None
     assert explanation.predicted_class == 0
-    assert "held in all 1000" in str(explanation)
+    assert "kept in all 1000" in str(explanation)
     with pytest.raises(QueryError, match=r"\(0, 20\)"):
         explanation.query()
 

@@ -548,7 +548,7 @@ def test_a_prediction_that_never_changes_has_no_network(task, only_significant):
     assert explanation.nodes == []
     assert explanation.markov_blanket == []
     assert explanation.held == 1
-    assert any("held in all" in text for text in explanation.warnings)
+    assert any("kept in all" in text for text in explanation.warnings)
     with pytest.raises(QueryError, match="no network"):
         explanation.query()
 
