@@ -10,7 +10,7 @@ VENV_MIN ?= .venv-min
 BIN_MIN := $(VENV_MIN)/bin
 PIP_MIN := $(BIN_MIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-min format lint types tests bench clean
+.PHONY: demo test test-min format lint types tests bench dist clean
 
 demo: $(VENV)/demo.stamp ## train a model, explain it, draw a picture
 	$(BIN)/pgm-explainer demo --output out
@@ -45,8 +45,18 @@ test-min: $(VENV_MIN)/test.stamp ## the tests with the lowest versions that are 
 bench: $(VENV)/test.stamp ## ratios against the peers, measured in one run
 	$(BIN)/pgm-explainer bench
 
+# In an environment of its own, so that what is released depends on nothing that is installed here.
+dist: ## build the wheel and the source distribution, check both, and try the wheel
+	rm -rf dist
+	$(PYTHON) -m venv --clear $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip --disable-pip-version-check install -q build twine check-wheel-contents
+	$(VENV)-dist/bin/python -m build --outdir dist .
+	$(VENV)-dist/bin/twine check --strict dist/*
+	$(VENV)-dist/bin/check-wheel-contents dist/*.whl
+	$(PYTHON) packaging/smoke_wheel.py dist $(if $(ONLY),--only $(ONLY))
+
 clean:
-	rm -rf $(VENV) $(VENV_MIN) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist $(VENV_MIN) dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

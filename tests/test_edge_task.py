@@ -154,7 +154,7 @@ def test_queries_accept_pairs_and_follow_the_planted_rule():
     assert network.cpt((0, 1)).values.shape == (2, 2, 2)
     with pytest.raises(QueryError, match=r"\(1, 0\)|1 is not in the network"):
         network.markov_blanket((1, 0))
-    with pytest.raises(QueryError, match="'perturbed' is no evidence"):
+    with pytest.raises(QueryError, match="'perturbed' is not valid evidence"):
         explanation.query({(0, 1): "perturbed"})
 
 
@@ -170,7 +170,7 @@ def test_a_constant_pair_is_reported_to_hold():
     explanation = explainer_of().explain((0, 20))
     assert explanation.network is None
     assert explanation.predicted_class == 0
-    assert "held in all 1000" in str(explanation)
+    assert "kept in all 1000" in str(explanation)
     with pytest.raises(QueryError, match=r"\(0, 20\)"):
         explanation.query()
 

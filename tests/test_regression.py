@@ -64,7 +64,7 @@ def test_a_value_counts_as_changed_beyond_the_tolerance():
 def test_nothing_within_the_tolerance_is_a_change():
     explanation = explain(change=Deviation(1000))
     assert explanation.network is None
-    assert "held in all" in str(explanation)
+    assert "kept in all" in str(explanation)
     assert "predicts the value 63 for node 4." in str(explanation)
 
 

@@ -7,10 +7,9 @@ Import everything that a script needs from here. The single steps of the method 
 adapter for DGL, and ``pgm_explainer.pyg``, the algorithm for ``torch_geometric.explain``.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .dataset import ExplanationDataset, explain_dataset
-from .engines import Engine, LocalEngine, ProcessEngine, RayEngine
 from .errors import (
     FileError,
     InputError,
@@ -24,7 +23,6 @@ from .errors import (
 )
 from .explainer import PGMExplainer, explain_graphs
 from .explanation import Explanation, FeatureEffects, MinimalSet
-from .io import load_explanations, save_explanations
 from .limits import brief
 from .network import BayesianNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
@@ -51,6 +49,9 @@ from .selection import ChiSquareTest, GTest
 from .versions import __version__
 
 if TYPE_CHECKING:
+    from .dataset import ExplanationDataset, explain_dataset
+    from .engines import Engine, LocalEngine, ProcessEngine, RayEngine
+    from .io import load_explanations, save_explanations
     from .predictors.http import HttpPredictor
 
 __all__ = [
@@ -104,10 +105,24 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import rarely used names on first access, because the HTTP modules are slow to import."""
-    if name == "HttpPredictor":
-        from .predictors.http import HttpPredictor
+_ON_FIRST_USE = {
+    ".dataset": ("ExplanationDataset", "explain_dataset"),
+    ".engines": ("Engine", "LocalEngine", "ProcessEngine", "RayEngine"),
+    ".io": ("load_explanations", "save_explanations"),
+    ".predictors.http": ("HttpPredictor",),
+}
+"""Modules that many programs do not need, with their names, so that the import stays fast."""
 
-        return HttpPredictor
+
+def __getattr__(name: str) -> Any:
+    """Import a module of ``_ON_FIRST_USE`` when it, or one of its names, is first used."""
+    for module, names in _ON_FIRST_USE.items():
+        if name in names:
+            return getattr(import_module(module, __name__), name)
+        if name == module.removeprefix("."):
+            return import_module(module, __name__)
     raise AttributeError(f"module {brief(__name__)} has no attribute {brief(name)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

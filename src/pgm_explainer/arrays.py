@@ -55,8 +55,8 @@ Chosen = TypeVar("Chosen")
 _PER_CHECK = 1 << 22
 _LARGEST = 2**31
 _MOST_REPEATED = EXPANSION * EXPANDED_BYTES
-"""The size of an array whose rows or columns are one in memory, such as of ``np.broadcast_to``."""
-_SHORT = reprlib.Repr()  # which sorts sets, whose order differs in each process
+"""The maximum size of an array that repeats its data, such as one made by ``np.broadcast_to``."""
+_SHORT = reprlib.Repr()  # sorts sets, whose order differs between processes
 _SHORT.maxother = _SHORT.maxstring = 200
 
 
@@ -77,10 +77,10 @@ def as_array(value: Any, what: str) -> NDArray[Any]:
                 value = value.float()
             value = value.numpy()
         if isinstance(value, range) and len(value) > LISTED:
-            raise MemoryError(f"a range of {len(value):,} numbers")
+            raise MemoryError(f"a range of {len(value):,} numbers is too large")
         array = np.asarray(value)
         if 0 in array.strides and array.nbytes > _MOST_REPEATED:
-            raise MemoryError(f"it repeats its numbers until {as_size(array.nbytes)}")
+            raise MemoryError(f"it repeats its numbers up to {as_size(array.nbytes)}")
         if array.dtype.kind == "O" and has_attributes(value, "toarray"):
             raise TypeError("it is a sparse matrix; pass its toarray()")
     except Exception as error:  # an object of any type may be passed, and raise anything
@@ -99,7 +99,7 @@ def has_attributes(value: Any, *names: str) -> bool:
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """Return the items of a collection; None if it is no collection, such as an array ``()``.
+    """Return the items of a collection; None for other values and 0-dimensional arrays.
 
     Raises:
         InputError: it has too many items, or iterating over it fails.
@@ -108,7 +108,7 @@ def as_list(value: Any) -> list[Any] | None:
         return None
     try:
         size = len(value) if isinstance(value, Sized) else 0
-        of_all = prod(getattr(value, "shape", ()))  # of an array, whose rows are arrays again
+        of_all = prod(getattr(value, "shape", ()))  # the rows of an array are arrays too
         fits = size <= LISTED and of_all <= EXPANSION * LISTED
         found = list(islice(value, LISTED + 1)) if fits else []
     except (NotImplementedError, TypeError):  # declares itself iterable, but is not
@@ -125,7 +125,7 @@ def as_list(value: Any) -> list[Any] | None:
 
 
 def plain_list(value: Any) -> list[Any] | None:
-    """Return the items as :func:`as_list` does; those of a vector as values of Python."""
+    """Return the items as :func:`as_list` does; those of a NumPy vector as Python values."""
     found = as_list(value)
     is_vector = isinstance(value, np.ndarray) and value.ndim == 1
     return value.tolist() if is_vector else found
@@ -148,7 +148,7 @@ def as_label(value: Any) -> str:
 
 
 def check_features(x: Any, with_steps: bool = False) -> FloatArray:
-    """Return node features as a finite matrix ``[N, F]`` of floats, or of integers if given so.
+    """Return node features as a finite matrix ``[N, F]`` of floats; integers stay integers.
 
     Args:
         with_steps: whether an array ``[N, T, F]`` with several time steps is valid too.

@@ -30,7 +30,7 @@ _RANKING_BYTES = 150
 _OUTCOME_BYTES = 9
 """Memory of a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
-"""Size of explanations, in bytes, from which on it is logged as a warning."""
+"""Explanations that are larger than this, in bytes, are logged as a warning."""
 _BLOCK_TARGETS = 512
 Result = TypeVar("Result", bound=Sized)
 Table = TypeVar("Table")

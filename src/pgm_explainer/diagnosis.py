@@ -57,7 +57,7 @@ def commonest(warnings: Sequence[str]) -> tuple[str, int]:
 
 
 def _about_scores(query: Query, settings: Settings) -> Iterator[str]:
-    """Warn if a single score was read as that of a class: it may be the value of a regression."""
+    """Warn if a single score was taken as a logit, because it may be the value of a regression."""
     model = query.model
     single = model.scores.shape[-1] == 1 and settings.model.output is None
     if settings.model.scores == "auto" and single and model.reader.kind == "logits":
@@ -121,7 +121,7 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
     changed = int(np.count_nonzero(outcome))
     if changed == 0:
         yield (
-            f"the prediction held in all {len(outcome)} samples: no perturbation changed it, "
+            f"the prediction was kept in all {len(outcome)} samples: no perturbation changed it, "
             f"so there is no network"
         )
     elif min(changed, len(outcome) - changed) < FEW_SAMPLES:

@@ -128,8 +128,8 @@ class PGMExplainer:
         own_predictions: in a node task, whether the candidates' own predictions are recorded too,
             as in the paper. Each candidate's prediction has its own receptive field, so this takes
             most of the time. If False, the model is called only on the nodes within ``num_layers``
-            hops of the target. Effects are the same; the ranking and the network are about which
-            nodes were perturbed.
+            hops of the target. The effects are the same, but the ranking and the network only
+            use which nodes were perturbed.
         test: the independence test: ``g`` (likelihood ratio) or ``chi_square`` (Pearson). If
             perturbations are rare, tables are sparse, and ``chi_square`` has far too many false
             positives.
@@ -464,7 +464,7 @@ class PGMExplainer:
         return [replace(done[target], source=(self, target)) for target in targets]
 
     def _add_features(self, done: dict[VariableId, Explanation]) -> None:
-        """Add the effects of features to explanations, from as many samples as each has."""
+        """Add the effects of features to explanations, each with its own number of samples."""
         by_count: dict[int, dict[VariableId, Explanation]] = {}
         for target, each in done.items():
             by_count.setdefault(each.settings.sampling.num_samples, {})[target] = each

@@ -66,7 +66,7 @@ class _Experiment:
 
     Attributes:
         query: the predictions of the targets.
-        nodes: the chosen nodes of each target, as far as the model is called on them.
+        nodes: the chosen nodes of each target, without those that the model is not called on.
     """
 
     query: Query
@@ -144,7 +144,7 @@ class _Experiment:
 
 @dataclass
 class _Group:
-    """Targets that can share samples: no chosen node is in the receptive field of another one."""
+    """Targets that can share samples: no chosen node affects the prediction of another target."""
 
     targets: list[VariableId]
     fields: set[int]

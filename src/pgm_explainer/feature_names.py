@@ -48,7 +48,7 @@ def check_feature_names(given: Any, width: int, of: str = "") -> tuple[str, ...]
 
 
 def feature_title(names: FeatureNames, column: int, node_type: str | None = None) -> str:
-    """Return what a feature column is called: its name or, without one, ``feature 3``.
+    """Return the title of a feature column: its name or, without one, ``feature 3``.
 
     Examples:
         >>> feature_title(("age", "income"), 1), feature_title((), 1)
@@ -67,7 +67,7 @@ def feature_name(names: FeatureNames, column: int, node_type: str | None = None)
 
 
 def feature_titles(names: FeatureNames) -> frozenset[str]:
-    """Return the names of all columns, as parts of an explanation have them.
+    """Return the names of all columns, as they appear in the parts of an explanation.
 
     Examples:
         >>> sorted(feature_titles({"paper": ("year",), "author": ("age",)}))

@@ -54,7 +54,7 @@ class SampledEdges:
     Attributes:
         kept: ``[B, e]``, whether the sample has the edge.
         edge_index: the ends of the edges, ``[B, 2, e]``; None for those of the subgraph.
-        edges: the column of the whole graph's ``edge_index`` from which an edge has its further
+        edges: the column of the whole graph's ``edge_index`` from which an edge takes its further
             inputs, such as a weight, ``[B, e]``; None for its own.
     """
 
@@ -101,12 +101,12 @@ class SampledEdges:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """All that can differ between samples, as arrays ``[B, e]``; removed edges are True."""
+        """What can differ between samples, as arrays ``[B, e]``; the first is of removed edges."""
         ends = [] if self.edge_index is None else [*self.edge_index.transpose(1, 0, 2)]
         return [~self.kept, *ends, *([] if self.edges is None else [self.edges])]
 
     def mixed(self, samples: IntArray) -> SampledEdges:
-        """Return samples that take each edge from the given one of these, ``[samples, e]``."""
+        """Return new samples; ``samples [n, e]`` says from which sample each edge is taken."""
         at = np.arange(samples.shape[1])
         ends = None
         if self.edge_index is not None:
@@ -311,7 +311,7 @@ class Graph:
         return self._part(kept, np.searchsorted(kept, ends), edges)
 
     def outside(self, part: Subgraph) -> IntArray:
-        """Return one node that is not in a subgraph; empty if it has all nodes."""
+        """Return one node outside a subgraph, as an array; empty if the subgraph has all nodes."""
         gaps = np.flatnonzero(part.nodes != np.arange(len(part.nodes)))
         first = gaps[:1] if len(gaps) else np.array([len(part.nodes)])
         return first[first < self.num_nodes]

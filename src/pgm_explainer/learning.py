@@ -191,7 +191,7 @@ def _checked(dag: Any, size: int) -> DAG:
 
 @lru_cache(maxsize=1024)
 def _with_leaf(dag: DAG, parents: tuple[int, ...]) -> DAG:
-    """Add the target; many targets have the same small structure."""
+    """Add the target; cached, because many targets have the same small structure."""
     return add_leaf(dag, parents)
 
 

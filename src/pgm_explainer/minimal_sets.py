@@ -1,7 +1,7 @@
 """Minimal sets: the fewest parts that change a prediction, or that are enough to keep it.
 
 The search is greedy: it adds parts in the order of their effects, and then removes those that are
-not needed. As far as the limit of model queries allows, it also tries all smaller sets. The result
+not needed. Within the limit of model queries, it also tries all smaller sets. The result
 is checked on new random perturbations. A set that fails this check is rejected, and the search
 continues.
 """
@@ -212,9 +212,9 @@ def _judge(query: Query, change: Any, used: Change, is_regression: bool) -> Judg
         return chosen.grade(severity[:, None])[:, 0] > 0, severity.astype(np.float64)
 
     if judge(before)[0][0]:
-        hint = "; leave change away" if isinstance(chosen, Flip) else ""
+        hint = "; omit change" if isinstance(chosen, Flip) else ""
         raise InputError(
-            f"by the change {brief(chosen.name)} the prediction counts as changed although "
+            f"with the change {brief(chosen.name)}, the prediction counts as changed although "
             f"nothing is perturbed{hint}"
         )
     return judge
@@ -264,7 +264,7 @@ class _Trials:
         return float(self._try([members], self._samples(_FIRST_SAMPLE, self.num_samples))[0][0])
 
     def check(self, members: Members, attempt: int) -> tuple[float, float, float]:
-        """Return the success rate of a set in new samples, with its 95 % interval."""
+        """Return the success rate of a set in new samples, with its 95% interval."""
         count = self.options.num_samples
         samples = self._samples(_CHECK_SAMPLE + attempt * _FIRST_SAMPLE, count)
         if self._always_same(samples):
@@ -393,7 +393,7 @@ class _Search:
         return self._shares[members] >= self.options.probability
 
     def _first_few(self) -> Members | None:
-        """Return the shortest beginning of the order that succeeds as a set."""
+        """Return the shortest prefix of the order that succeeds as a set."""
         size, low = (0 if self.options.kind == "sufficient" else 1), -1
         if size > self._limit:
             return None
@@ -436,7 +436,7 @@ class _Search:
         return members
 
     def _any_smaller(self, limit: int) -> Members | None:
-        """Try all sets up to a size, of as many parts as the queries allow; return the first."""
+        """Try all sets up to a size, among the first parts; return the first that succeeds."""
         for size in range(1, limit + 1):
             pool = self.count
             while comb(pool, size) * self.trials.screened > self._left and pool >= size:

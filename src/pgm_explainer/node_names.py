@@ -1,4 +1,4 @@
-"""The names of nodes, for everything that a user reads; inside, nodes are integers."""
+"""The names of nodes, for everything that a user reads; internally, nodes are integers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEARCHED = 100_000
 
 @dataclass(frozen=True)
 class NodeNames:
-    """Names of nodes by index, and back; without names, a node is called by its index.
+    """Names of nodes by index, and back; without names, a node is identified by its index.
 
     Attributes:
         labels: a name for every node of the graph or, in a mapping, for some of them; None if they
@@ -53,7 +53,7 @@ class NodeNames:
             InputError: a name is missing, has a wrong type or is not unique.
         """
         if isinstance(labels, np.ndarray):
-            labels = plain_list(labels)  # numbers of NumPy do not compare with pairs
+            labels = plain_list(labels)  # NumPy numbers cannot be compared with tuples
         names = cls(labels, nodes, typed)
         short = isinstance(labels, (list, tuple)) and len(labels) <= max(nodes, default=-1)
         if short:
@@ -132,7 +132,7 @@ class NodeNames:
         """Return these names and those of other parts.
 
         Args:
-            parts: what parts are called, by number; in a tuple, integers are nodes.
+            parts: the labels of parts, by number; in a tuple, integers are nodes.
             target: the name of the target. An edge with the same name is called
                 ``("edge", u, v)``, another part ``("part", name)``.
         """

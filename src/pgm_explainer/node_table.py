@@ -1,4 +1,4 @@
-"""A table about nodes: columns for computing, rows for reading."""
+"""Tables with a row per node, which are stored by columns and read by rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = TypeVar("Row", covariant=True)
 
 
 class _NoSuchRowError(InputError, IndexError):
-    """Ends an iteration by index too, as for any sequence."""
+    """Also an IndexError, which ends iteration by index."""
 
 
 class TestedRow:
@@ -42,7 +42,7 @@ class NodeTable(Sequence[Row]):
 
     Attributes:
         column_names: the columns in the order of the fields of a row; the first is ``nodes``.
-        row_type: makes a row of a node's name and the other columns.
+        row_type: creates a row from a node's name and the values of the other columns.
     """
 
     nodes: IntArray

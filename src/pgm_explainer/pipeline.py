@@ -182,7 +182,7 @@ class Pipeline:
         """Yield the effects of the features of each target and of the nodes of its network.
 
         Args:
-            explanations: the explanation of each target, by nodes or other parts.
+            explanations: the explanation of each target; its parts need not be nodes.
         """
         store = ArrayStore(self.execution.memory // 4, "features")
         chosen = {}
@@ -347,5 +347,5 @@ class Pipeline:
 
     @cached_property
     def _store(self) -> ArrayStore:
-        """Where the arrays of all explanations are."""
+        """The store for the arrays of all explanations."""
         return ArrayStore(self.execution.memory // 4, "rankings")

@@ -11,7 +11,7 @@ __all__ = ["aligned", "label_of", "pad", "printable", "width"]
 
 
 def printable(text: object) -> str:
-    r"""Return a name with line breaks and control characters shown, not obeyed.
+    r"""Return a name with line breaks and control characters escaped.
 
     Examples:
         >>> printable("a\nb")
@@ -27,7 +27,7 @@ def printable(text: object) -> str:
 
 
 def label_of(node: VariableId) -> str:
-    """Return what a picture calls a node: ``5``, or ``paper 4`` for ``("paper", 4)``."""
+    """Return the label of a node in plots: ``5``, or ``paper 4`` for ``("paper", 4)``."""
     return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
 
 
@@ -47,12 +47,12 @@ def width(text: str) -> int:
 
 
 def pad(text: str, columns: int) -> str:
-    """Return a text moved to the right end of so many columns."""
+    """Return a text padded on the left to this many terminal columns."""
     return " " * (columns - width(text)) + text
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column moved to the right; none ends in spaces.
+    """Return the lines of a table with right-aligned columns and no trailing spaces.
 
     Examples:
         >>> aligned([["node", "effect"], ["5", "0.12"]])

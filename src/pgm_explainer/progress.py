@@ -24,7 +24,7 @@ def is_watched(stream: TextIO) -> bool:
     try:
         if stream.isatty():
             return True
-    except (AttributeError, ValueError):  # closed, or not quite a file
+    except (AttributeError, ValueError):  # closed, or not a complete file object
         return False
     shell = sys.modules.get("IPython")
     if shell is None:

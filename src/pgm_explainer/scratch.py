@@ -27,9 +27,9 @@ __all__ = ["ArrayStore", "Record", "Scratch", "ScratchMatrix"]
 _logger = logging.getLogger(__name__)
 
 _SMALL = 16 << 20
-"""The least memory limit in bytes: smaller files are not worth it."""
+"""The minimum memory limit in bytes; smaller files would not save enough memory."""
 _LARGE = 1 << 30
-"""Size of a file, in bytes, from which on it is logged as a warning."""
+"""Files that are larger than this, in bytes, are logged as a warning."""
 _CHUNK = 64 << 20
 _SMALLEST_STORED = 256
 _RELEASED_AFTER = 8 << 20

@@ -67,7 +67,7 @@ class Variable:
 
     Attributes:
         id: the node, or ``"graph"``.
-        perturbable: whether the variable says if the node was perturbed.
+        perturbable: whether the variable includes if the node was perturbed.
         levels: the number of levels of change of the prediction; 1 if the variable does not
             include a prediction.
 
@@ -148,14 +148,14 @@ class Variable:
         words = [part.strip() if isinstance(part, str) else brief(part) for part in parts or ()]
         if not words:
             raise QueryError(
-                f"{brief(known)} is no evidence for {brief(self.id)}; use {self._allowed()}"
+                f"{brief(known)} is not valid evidence for {brief(self.id)}; use {self._allowed()}"
             )
         return words
 
     def _matching_word(self, word: str) -> NDArray[np.bool_]:
         if word not in self.words:
             raise QueryError(
-                f"{brief(word)} is no evidence for {brief(self.id)}; use {self._allowed()}"
+                f"{brief(word)} is not valid evidence for {brief(self.id)}; use {self._allowed()}"
             )
         perturbed, level = np.divmod(np.arange(self.cardinality), self.levels)
         if word in _PERTURBATION_BITS:

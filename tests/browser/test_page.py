@@ -384,7 +384,7 @@ def test_the_page_states_why_there_is_no_network(read, toy, node_explanation):
     reader = read(constant.explain(14))
     assert "the prediction never changed" in reader.text("#network")
     assert not reader.page.locator("#hero").is_visible()
-    assert "Warning: the prediction held in all 800 samples" in reader.text("#warnings")
+    assert "Warning: the prediction was kept in all 800 samples" in reader.text("#warnings")
     assert "structure is None" in read(replace(node_explanation, network=None)).text("#network")
 
 

@@ -157,8 +157,8 @@ def test_warnings_go_to_standard_error(explain):
         (["--target", "3", "--task", "edge"], "pairs", "graph.npz", "a pair such as 3,5"),
         (["--target", "3", "--task", "graph"], "whole", "graph.npz", "the whole graph"),
         ([], "model", "graph.npz", "no target was given"),
-        (["--target", "0", "--edges", "friends.csv"], "model", "graph.npz", "give the graph by"),
-        (["--target", "0"], "model", "", "give the graph by"),
+        (["--target", "0", "--edges", "friends.csv"], "model", "graph.npz", "give the graph with"),
+        (["--target", "0"], "model", "", "give the graph with"),
         (
             ["--target", "0", "--undirected"],
             "model",

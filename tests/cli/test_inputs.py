@@ -44,7 +44,7 @@ def test_a_file_that_would_execute_code_is_refused(folder, shell, command, optio
 
 def test_a_graph_needs_features_and_edges(folder):
     np.savez("half.npz", x=np.eye(2))
-    with pytest.raises(FileError, match=r"half\.npz has no array 'edge_index', only x"):
+    with pytest.raises(FileError, match=r"half\.npz has no array 'edge_index'; its arrays: x"):
         read_graph(folder / "half.npz", trust=False)
 
 

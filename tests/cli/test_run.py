@@ -198,10 +198,10 @@ def test_a_limit_on_files_stops_it_cleanly(graph, tmp_path):
     [
         (["job_models:gnn"], "--graph"),
         (["--graph", "GRAPH"], "no model was given"),
-        (["job_models:explainer", "--graph", "GRAPH"], "leave --graph"),
-        (["job_models:explainer", "--num-samples", "50"], "leave num_samples"),
+        (["job_models:explainer", "--graph", "GRAPH"], "omit --graph"),
+        (["job_models:explainer", "--num-samples", "50"], "omit num_samples"),
         (["job_models:explainer", "--weights", "w.pt"], "needs a PyTorch module"),
-        (["job_models:gnn", "--graph", "GRAPH", "--edges", "e.csv"], "give the graph by"),
+        (["job_models:gnn", "--graph", "GRAPH", "--edges", "e.csv"], "give the graph with"),
         (
             ["job_models:gnn", "--graph", "GRAPH", "--undirected"],
             "--undirected applies only to --edges",

@@ -58,11 +58,9 @@ def test_query_prints_the_probability_with_and_without_evidence(saved, shell):
 
 def test_query_prints_the_number_of_supporting_samples(saved, shell):
     share = load_explanations(saved[0])[0].network.probability({"Bob": "kept"})
-    said = (
-        f"by the network, this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
-    )
+    said = f"this occurs in {share:.1%} of perturbed graphs, about {200 * share:.0f}"
     words = shell("query", "one.json", "--given", "Bob=kept")[1]
-    assert f"({said} of 200 samples)" in words
+    assert f"(according to the network, {said} of 200 samples)" in words
     assert "Warning" not in words
 
 
@@ -99,8 +97,8 @@ def test_given_accepts_several_facts(saved, shell):
         (["query", "all.json"], "5 explanations; choose one with --target: Ann, Bob, 'Cid, Jr'"),
         (["query", "all.json", "--target", "Zed"], "there is no explanation in all.json of 'Zed'"),
         (["query", "one.json", "--given", "Bib=kept"], "did you mean Bob?"),
-        (["query", "one.json", "--given", "Bob"], "not of the form NODE=WHAT, such as 300=kept"),
-        (["query", "one.json", "--given", "Bob=odd"], "'odd' is no evidence for 'Bob'"),
+        (["query", "one.json", "--given", "Bob"], "not of the form NODE=STATE, such as 300=kept"),
+        (["query", "one.json", "--given", "Bob=odd"], "'odd' is not valid evidence for 'Bob'"),
         (["query", "one.json", "--given", "Bob=kept,changed"], "contradicts itself"),
         (["query", "no.json"], "no.json cannot be read"),
         (["show", "people.csv"], "not JSON"),

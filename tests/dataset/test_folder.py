@@ -135,7 +135,7 @@ def damaged(copy, field, value):
         ("task", "graphs", "task should be one of node, edge, graph"),
         ("shard_size", -1, "shard_size should be"),
         ("max_memory", "much", "max_memory should be"),
-        ("target_type", 5, "target_type should be a text"),
+        ("target_type", 5, "target_type should be a string"),
         ("names", {"count": 1}, "names has no field 'sha256'"),
         ("surprise", 1, "surprise"),
     ],

@@ -126,8 +126,8 @@ def test_the_text_names_the_most_frequent_nodes(data):
     text = str(data.overview())
     assert f"{NODES} of {NODES}" in text
     assert "no service for the marked node" in text
-    assert "Nodes that change most predictions" in text
-    assert "Other nodes that depend on most predictions" in text
+    assert "Nodes that change the most predictions" in text
+    assert "Other nodes that depend on the most predictions" in text
     first = data.overview().causes[0]
     line = f"{first.what}  {first.predictions}; mean |effect| {100 * first.size:.1f} points"
     assert line in " ".join(text.split(" ")).replace("   ", "  ")

@@ -50,7 +50,7 @@ def test_the_columns_match_the_explanations(data):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (["nope"], "there is no column 'nope'; there are target, error, "),
+        (["nope"], "there is no column 'nope'; the columns are target, error, "),
         (["target", "nope"], "there is no column 'nope'"),
         ("target", "a list of their names, not 'target'"),
         (5, "a list of their names, not 5"),

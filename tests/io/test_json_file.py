@@ -158,8 +158,8 @@ WRONG = [
     (("effects", "low", 0), 9, r"\.effects\.effect must be from low to high in every row"),
     (("effects", "high", 0), -9, r"\.effects\.effect must be from low to high in every row"),
     (("effects", "strength", 0), 1.5, r"\.effects\.strength\[0\] should be from 0 to 1"),
-    (("effects", "log_p", 0), 0.1, r"\.effects\.log_p\[0\] should be a number up to 0"),
-    (("effects", "log_p", 0), "nan", r"\.effects\.log_p\[0\] should be a number up to 0"),
+    (("effects", "log_p", 0), 0.1, r"\.effects\.log_p\[0\] should be a number of at most 0"),
+    (("effects", "log_p", 0), "nan", r"\.effects\.log_p\[0\] should be a number of at most 0"),
     (("effects", "significant", 0), 1, r"\.effects\.significant\[0\] should be true or false"),
     (("effects", "left_out"), -1, r"\.effects\.left_out should be a whole number"),
     (("effects", "pairs"), {}, r"\.effects\.pairs should be a list"),
@@ -191,7 +191,7 @@ WRONG = [
     (("target",), {}, r"\.target should be a name"),
     (("target",), "someone else", r"\.network is about .* the target is 'someone else'"),
     (("ends",), [], r"\.ends should have 1 items, not 0"),
-    (("made_with", "numpy"), 2, r"\.made_with\.numpy should be a text"),
+    (("made_with", "numpy"), 2, r"\.made_with\.numpy should be a string"),
     (("ranking", "log_p"), [], r"\.ranking\.log_p should have \d+ items, not 0"),
     (("ranking", "log_p", 1), "-infinity", r"\.ranking\.log_p\[1\] should be a number"),
     (("ranking", "dof", 0), 10**30, r"\.ranking\.dof\[0\] should be a whole number"),
@@ -228,7 +228,7 @@ WRONG = [
     (("settings", "change"), {"name": "fall"}, r"\.change has no field 'threshold'"),
     (("probability",), 0.123, r"\.values must be probabilities .* as in .*\.probability"),
     (("values", 0), 0.123, r"\.values must be probabilities that add up to 1"),
-    (("ranking", "log_p", 0), 0.5, r"\.ranking\.log_p\[0\] should be a number up to 0"),
+    (("ranking", "log_p", 0), 0.5, r"\.ranking\.log_p\[0\] should be a number of at most 0"),
     (("settings", "max_memory"), 1, r"\.settings has a field 'max_memory', which this version"),
     (("settings", "perturbation"), ..., r"\.settings has no field 'perturbation'"),
     (
@@ -264,7 +264,7 @@ def test_an_invalid_value_is_refused(document, place, value, message, tmp_path):
         ("features", -1, r"\.features\.features\[0\] should be a whole number of at least 0"),
         ("effect", 9, r"\.features\.effect must be from low to high in every row"),
         ("strength", 2, r"\.features\.strength\[0\] should be from 0 to 1"),
-        ("log_p", 1, r"\.features\.log_p\[0\] should be a number up to 0"),
+        ("log_p", 1, r"\.features\.log_p\[0\] should be a number of at most 0"),
         ("significant", 1, r"\.features\.significant\[0\] should be true or false"),
     ],
 )
@@ -295,7 +295,7 @@ def test_a_feature_is_listed_once(explanations):
         ("joint", "nan", r"\.pairs\[0\]\.joint should be a number, but it is 'nan'"),
         ("excess", None, r"\.pairs\[0\]\.excess should be a number"),
         ("high", "inf", r"\.pairs\[0\]\.high should be a number"),
-        ("log_p", 1, r"\.pairs\[0\]\.log_p should be a number up to 0"),
+        ("log_p", 1, r"\.pairs\[0\]\.log_p should be a number of at most 0"),
     ],
 )
 def test_a_pair_that_does_not_fit_is_refused(explanations, field, value, message):

@@ -219,7 +219,7 @@ def test_bif_in_its_freedoms(tmp_path):
         ("| node_1", "| node_2", "a parent of 'graph' is 'node_2', which is not a variable"),
         ("| node_1", "| graph", "should have a row|form a cycle"),
         ("network", "net", "line 1 should have 'network', 'variable' or 'probability', not 'net'"),
-        ("order */", "order", "ends where .* should be: was it cut short"),
+        ("order */", "order", "ends where .* should be; it may be truncated"),
         (
             BIF[BIF.index("variable") :],
             "",

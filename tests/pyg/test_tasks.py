@@ -311,7 +311,7 @@ def test_a_type_without_predictions_has_no_targets_or_states(hetero_model, libra
     explanation = explain_library(hetero_model, library)
     author = explanation.network.variable(("author", 3))
     assert author.states == ("original", "perturbed")
-    with pytest.raises(QueryError, match="'kept' is no evidence"):
+    with pytest.raises(QueryError, match="'kept' is not valid evidence"):
         explanation.query({("author", 3): "kept"})
 
 

@@ -42,11 +42,11 @@ CHANGES_SAID = [
     (Flip(), "its class was the most likely class"),
     (
         TopFraction(0.125),
-        f"its sample was not among the about 12.5% in which {ITS} fell most",
+        f"its sample was not among the roughly 12.5% in which {ITS} fell most",
     ),
     (
         TopDeviation(0.5),
-        "its sample was not among the about 50% in which a predicted value changed most",
+        "its sample was not among the roughly 50% in which a predicted value changed most",
     ),
     (Deviation(0.3), "no predicted value changed by more than 0.3"),
     (Levels((0.05,)), f"{ITS} did not fall by more than 0.05"),
@@ -69,7 +69,7 @@ def settings(task="node", explained_class=None, **sampling):
 
 @pytest.mark.parametrize(("change", "said"), CHANGES_SAID, ids=lambda each: str(each)[:30])
 def test_when_a_prediction_held(change, said):
-    assert describe_held(settings("graph", change=change)) == f"The prediction held if {said}."
+    assert describe_held(settings("graph", change=change)) == f"The prediction was kept if {said}."
 
 
 def test_every_change_has_a_description():
@@ -88,7 +88,7 @@ def test_a_large_fall_matches_its_description():
 
 def test_descriptions_name_the_explained_class():
     said = describe_held(settings(change="flip", explained_class=2))
-    assert said == "A prediction held (kept) if the explained class was the most likely class."
+    assert said == "A prediction was kept if the explained class was the most likely class."
 
 
 PERTURBATIONS_SAID = [

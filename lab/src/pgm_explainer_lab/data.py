@@ -21,7 +21,7 @@ from pgm_explainer import PGMExplainerError
 __all__ = ["DataError", "DataFile", "MissingDataError", "data_folder", "read_data"]
 
 VARIABLE = "PGM_EXPLAINER_DATA"
-_PATIENCE = 30  # seconds without an answer
+_PATIENCE = 30  # seconds without a response
 
 
 class DataError(PGMExplainerError, FileNotFoundError):

@@ -110,7 +110,7 @@ class OrthogonalSteps(torch.optim.Optimizer):
 
 
 def _near_orthogonal(matrix: Tensor) -> Tensor:
-    """Return about ``U V'`` of ``U S V'``: a polynomial, applied five times, maps S to one."""
+    """Approximate ``U V'`` of ``U S V'``: a polynomial, applied five times, maps S close to 1."""
     if matrix.shape[0] > matrix.shape[1]:
         return _near_orthogonal(matrix.T).T
     found = matrix / matrix.norm().clamp(min=1e-7)

@@ -79,7 +79,7 @@ class TrafficNet(nn.Module):
 def train_traffic_net(
     traffic: Traffic, steps: int = 8, epochs: int = 2, seed: int = 0
 ) -> TrafficNet:
-    """Return a model that has learnt to forecast the flow of the next step."""
+    """Return a model that has learned to forecast the flow of the next step."""
     torch.manual_seed(seed)
     model = TrafficNet(steps)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

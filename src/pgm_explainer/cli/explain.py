@@ -45,8 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
         "Explain predictions of a model on a graph: the effect of perturbing each node, the nodes "
-        "that depend on the prediction, and a Bayesian network of them. Without --output, the "
-        "explanations are printed as text."
+        "that the prediction statistically depends on, and a Bayesian network of these. Without "
+        "--output, the explanations are printed as text."
     )
     parser.usage = "%(prog)s --model MODEL --graph PATH --target TARGET ... [options]"
     parser.epilog = _EPILOG

@@ -47,7 +47,7 @@ the graph is one of
                    (source, target); a header names the features, and
                    --drop-columns label,date leaves columns out
 """
-"""Help text about the ways to give a model and a graph."""
+"""Help text about how to specify a model and a graph."""
 
 
 def add_explainer(parser: argparse.ArgumentParser) -> None:
@@ -198,7 +198,7 @@ class NamedExplainer:
     def _check_graph_options(self) -> None:
         in_tables = self.features is not None
         if in_tables != (self.edges is not None) or (in_tables and self.graph is not None):
-            raise InputError("give the graph by --graph, or by both --features and --edges")
+            raise InputError("give the graph with --graph, or with both --features and --edges")
         if self.undirected and not in_tables:
             raise InputError("--undirected applies only to --edges")
         columns = [name for name in ("drop_columns", "use_columns") if getattr(self, name)]
@@ -212,7 +212,7 @@ class NamedExplainer:
         if given or self.settings:
             raise InputError(
                 f"{self.model} is an explainer, which includes its graph and settings: "
-                f"leave {', '.join((*given, *self.settings))} away"
+                f"omit {', '.join((*given, *self.settings))}"
             )
 
     def _read_graph(self) -> GraphInput:
@@ -221,8 +221,8 @@ class NamedExplainer:
             return read_csv_graph(self.edges, self.features, self.undirected, columns)
         if self.graph is None:
             raise InputError(
-                f"{self.model} is a model: give the graph by --graph, or by both --features and "
-                f"--edges"
+                f"{self.model} is a model: give the graph with --graph, or with both --features "
+                f"and --edges"
             )
         if isdir(self.graph):
             return read_folder(self.graph)

@@ -165,8 +165,8 @@ def read_folder(path: Path) -> GraphInput:
         other = [name for name in graph.more if name not in ("x", "edge_index", *_NAMES)]
         if other:
             raise FileError(
-                f"{file} has the array {brief(other[0])}; a file of many has only x and "
-                f"edge_index: save a list of Data objects with torch.save instead"
+                f"{file} has the array {brief(other[0])}; in a folder of graphs, files have only x "
+                f"and edge_index: save a list of Data objects with torch.save instead"
             )
     pairs = [_Pair.of(graph, file.stem) for graph, file in zip(graphs, files, strict=True)]
     return GraphInput(pairs, feature_names=graphs[0].feature_names)
@@ -190,8 +190,8 @@ def _npz(path: Path) -> GraphInput:
     arrays = NpzArrays(path)
     missing = [name for name in ("x", "edge_index") if name not in arrays]
     if missing:
-        held = ", ".join(arrays) or "nothing"
-        raise FileError(f"{path} has no array {brief(missing[0])}, only {held}")
+        held = ", ".join(arrays) or "none"
+        raise FileError(f"{path} has no array {brief(missing[0])}; its arrays: {held}")
     x, names = arrays["x"], arrays.get("names")
     listed = None if names is None else names.tolist()
     called = _names(listed, np.size(x, 0) if x.ndim else 0, path)

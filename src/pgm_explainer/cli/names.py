@@ -146,7 +146,7 @@ def instead(text: str, known: Sequence[str]) -> str:
     """Return a hint about similar or known names."""
     close = get_close_matches(text, known, n=3)
     return (
-        f"did you mean {' or '.join(map(quote, close))}?" if close else f"there are {some(known)}"
+        f"did you mean {' or '.join(map(quote, close))}?" if close else f"choose from {some(known)}"
     )
 
 

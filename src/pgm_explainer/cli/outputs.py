@@ -93,7 +93,7 @@ def check_outputs(options: argparse.Namespace, count: int) -> None:
 
 
 def _check_path(path: Path, count: int, one: str, instead: str = "") -> None:
-    """Check the folder of a file and, if ``one`` says that it holds one, the number of targets."""
+    """Check the folder of a file and, unless ``one`` is empty, that it is for one explanation."""
     if not isdir(path.parent):
         raise InputError(f"{path}: there is no folder {path.parent}")
     if one and count > 1 and _EACH not in path.name:
@@ -105,7 +105,7 @@ def _check_path(path: Path, count: int, one: str, instead: str = "") -> None:
 
 
 def write_outputs(options: argparse.Namespace, explanations: Sequence[Explanation]) -> None:
-    """Write the requested files, say so on standard error, and print the requested output."""
+    """Write the requested files, list them on standard error, and print the requested output."""
     for path in options.output:
         for place, some in _files(path, explanations):
             _WRITERS[place.suffix](place, some)
@@ -137,7 +137,7 @@ def _files(
 
 
 def _file_name(explanation: Explanation) -> str:
-    """Return what a target is called in the name of a file."""
+    """Return the name of a target for use in a file name."""
     return _UNSAFE.sub("_", spelled(called(explanation)))[:_LONGEST] or "_"
 
 

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "explanation, with and without evidence about its nodes: whether their features are "
         "original or perturbed and, in a node task, whether their predictions are kept or changed."
     )
-    parser.usage = "%(prog)s FILE [--target TARGET] [--given NODE=WHAT ...] [--json]"
+    parser.usage = "%(prog)s FILE [--target TARGET] [--given NODE=STATE ...] [--json]"
     parser.epilog = """\
 examples:
   pgm-explainer query why.json
@@ -43,7 +43,7 @@ examples:
         nargs="+",
         action="extend",
         default=[],
-        metavar="NODE=WHAT",
+        metavar="NODE=STATE",
         help="evidence about nodes: original or perturbed, kept or changed, or two of these "
         "separated by a comma",
     )
@@ -76,7 +76,7 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
     for text in given:
         name, equals, words = text.rpartition("=")
         if not equals or not name:
-            raise QueryError(f"--given {text} is not of the form NODE=WHAT, such as 300=kept")
+            raise QueryError(f"--given {text} is not of the form NODE=STATE, such as 300=kept")
         node = find(name, network.nodes, "node in the network called")
         known += [(node, word.strip()) for word in words.split(",")]
     evidence = Fact(tuple(known), holds=0.0, likelihood=0.0).evidence

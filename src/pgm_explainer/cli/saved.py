@@ -47,7 +47,7 @@ def chosen(options: argparse.Namespace) -> list[Explanation]:
 
 
 def called(explanation: Explanation) -> VariableId:
-    """Return what a user calls the target; of many graphs, its position."""
+    """Return the target as a user names it; for one of many graphs, its position."""
     position = explanation.position
     return explanation.target if position is None else position
 

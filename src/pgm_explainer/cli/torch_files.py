@@ -68,7 +68,7 @@ def load_tensors(path: Path, trust: bool) -> Any:
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse an archive that expands to more than the memory available."""
+    """Refuse an archive that expands to more than the available memory."""
     try:
         with ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())
@@ -81,9 +81,9 @@ def _check_archive(path: Path) -> None:
 
 
 def _has_long_name(path: Path) -> bool:
-    """Return whether a pickle names a class by very many letters.
+    """Return whether a pickle contains a very long class name.
 
-    PyTorch refuses such a class, but takes a time quadratic in the letters to say so.
+    PyTorch rejects it, but in a time that is quadratic in the length of the name.
     """
     with path.open("rb") as file:
         pickles: list[Any] = [file] * _PICKLES_OF_OLD_FORMAT  # one after the other

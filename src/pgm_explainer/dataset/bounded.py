@@ -27,7 +27,7 @@ def read_parquet(data: bytes, columns: list[str] | None = None) -> pa.Table:
     """Return the table in a Parquet file, or some columns of it.
 
     The sizes in all page headers are checked first. The file is then read in batches, because a
-    text that is stored once may occur in every row.
+    string that is stored once (dictionary encoding) may occur in every row.
 
     Raises:
         FileError: it is not a Parquet file, lacks a column, or expands beyond the limit.

@@ -39,7 +39,7 @@ def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> list[list[int]]:
         roomy = [each for each in found[-_OPEN:] if each.has_room_for(candidates)]
         group = next((each for each in roomy if each.is_nearly_all), None)
         reached = candidates[:0]
-        if group is None:  # the receptive field matters only from here on
+        if group is None:  # only these checks need the receptive field, which takes time to compute
             reached = _reached(explainer, target, candidates)
             group = next((each for each in roomy if each.welcomes(reached)), None)
         if group is None:
@@ -96,7 +96,7 @@ class _Group:
         return self.needed + len(candidates) <= _CANDIDATES_AT_ONCE
 
     def welcomes(self, reached: IntArray) -> bool:
-        """Return whether a target shares enough of its subgraph, or needs little."""
+        """Return whether a target shares enough of its subgraph, or has a small one."""
         new = np.count_nonzero(~self.seen[reached])
         return bool(self.size + new <= _SMALL or new <= (1 - _SHARED) * len(reached))
 

@@ -138,7 +138,9 @@ def _bound(function: types.FunctionType) -> tuple[Any, ...]:
     try:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError as error:
-        raise NoIdentityError(f"{function.__name__}, which is not complete") from error
+        raise NoIdentityError(
+            f"{function.__name__}, which uses a variable without a value"
+        ) from error
     return function.__defaults__, function.__kwdefaults__, cells
 
 

@@ -110,7 +110,7 @@ class Overview:
         shared: explanations that several targets share, the most frequent first.
         classes: the causes for each explained class; only for many graphs, or if parts are not
             nodes.
-        noun: what a part is called in the report, such as ``edge``.
+        noun: the noun for a part in the report, such as ``edge``.
         dataset: the data set that is summarised, whose targets the page lists; None for no list.
         class_stayed: the share of samples in which the predicted class stayed the same, averaged
             over the explained predictions; None for a regression.
@@ -150,7 +150,7 @@ class Overview:
     def to_html(self, path: PathLike, *, max_pages: int = 1000) -> None:
         """Write the overview as an HTML page with a table of targets that opens their explanations.
 
-        Up to 20 explanations are part of the page. More are written to files beside it, in the
+        Up to 20 explanations are part of the page. More are written to files next to it, in the
         folder ``<name of the page>_pages``, with 100 explanations each.
 
         Args:
@@ -182,7 +182,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
     """Compute the overview of a data set in two passes, one shard at a time.
 
     Args:
-        data: the data set.
+        dataset: the data set.
         top: the number of nodes, types, features and shared explanations to list.
     """
     check_whole_number(top, "top", at_least=1)
@@ -250,7 +250,7 @@ def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, flo
 
 
 def _name(effect: dict[str, Any]) -> Any:
-    """Return what a part is called: a node, (type, number), or its label."""
+    """Return the name of a part: a node, (type, number), or its label."""
     if effect["part"] is not None:
         return label_from_text(effect["part"])
     return effect["node"] if effect["kind"] is None else (effect["kind"], effect["node"])
@@ -272,7 +272,7 @@ class _Tally:
             self._counted[what] = (count + 1, total + size)
 
     def most(self, top: int) -> list[Influence]:
-        """Return those that matter to most predictions; ties are broken by size."""
+        """Return those that affect the most predictions; ties are broken by size."""
         order = sorted(
             self._counted.items(), key=lambda item: (-item[1][0], -item[1][1], str(item[0]))
         )

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..arrays import IntArray, as_array, as_list
 from ..errors import InputError
@@ -25,7 +24,7 @@ __all__ = ["locality", "plan_shards", "read_names", "read_targets"]
 def read_targets(explainer: PGMExplainer, targets: Iterable[Any] | None) -> IntArray:
     """Return targets as numbers ``[T]`` or pairs ``[T, 2]`` without duplicates; None for all.
 
-    A graph of many has its position as number.
+    One of many graphs is given by its position.
 
     Raises:
         InputError: the targets do not fit the task.
@@ -111,7 +110,7 @@ def read_names(explainer: PGMExplainer, names: Sequence[VariableId]) -> list[str
 
 
 def _is_unicode(name: str | int) -> bool:
-    """Return whether a name can be written; half a surrogate pair cannot."""
+    """Return whether a name is valid Unicode; half a surrogate pair is not."""
     try:
         str(name).encode()
     except UnicodeEncodeError:
@@ -126,15 +125,15 @@ def locality(graph: Graph) -> IntArray:
     """
     offsets, sources = graph.in_neighbours
     unused = np.broadcast_to(np.int8(1), sources.shape)
-    adjacency = sp.csr_array((unused, sources, offsets), shape=(graph.num_nodes,) * 2)
-    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True)
+    adjacency = scipy.sparse.csr_array((unused, sources, offsets), shape=(graph.num_nodes,) * 2)
+    order = scipy.sparse.csgraph.reverse_cuthill_mckee(adjacency, symmetric_mode=True)
     places = np.empty(graph.num_nodes, dtype=np.int64)
     places[order] = np.arange(graph.num_nodes)
     return places
 
 
 def plan_shards(explainer: PGMExplainer, targets: IntArray, shard_size: int) -> list[IntArray]:
-    """Split targets into shards of at most ``size``, nearby ones together, deterministically.
+    """Split targets into shards of at most ``shard_size``, nearby ones together, deterministically.
 
     Separate graphs keep their order.
     """

@@ -147,7 +147,7 @@ class ExplanationDataset:
         if table.schema.types != [expected.field(name).type for name in wanted]:
             raise FileError(f"{place} does not have the columns of a data set of this version")
         if len(table) != entry.rows:
-            raise FileError(f"{place} has {len(table)} rows, and the journal says {entry.rows}")
+            raise FileError(f"{place} has {len(table)} rows, but the journal has {entry.rows}")
         return table
 
     def failures(self) -> dict[Any, str]:
@@ -258,7 +258,9 @@ def _checked_columns(columns: Any, known: Sequence[str]) -> list[str]:
         raise InputError(f"columns must be a list of their names, not {brief(columns)}")
     for name in names:
         if not isinstance(name, str) or name not in known:
-            raise InputError(f"there is no column {brief(name)}; there are {', '.join(known)}")
+            raise InputError(
+                f"there is no column {brief(name)}; the columns are {', '.join(known)}"
+            )
     return list(dict.fromkeys(names))
 
 

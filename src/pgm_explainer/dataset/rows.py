@@ -184,7 +184,7 @@ def read_table(data: bytes, place: str, columns: list[str] | None = None) -> pa.
 
 
 def joined(parts: Sequence[tuple[bytes, Sequence[int]]], task: str) -> bytes:
-    """Merge several Parquet files into the one that all their rows would have given.
+    """Merge Parquet files; the result is the same as if all rows had been written at once.
 
     Args:
         parts: each file with the positions of its rows in the result.
@@ -234,7 +234,7 @@ def _trimmed(explanation: Explanation, keep: int) -> Explanation:
     area = explanation.area
     pairs = [label for label in labels.values() if isinstance(label, tuple)]
     if ranking.left_out and len(pairs) == len(labels):
-        # As for nodes, only what the kept parts are about.
+        # As for nodes, keep only the nodes that the remaining parts consist of.
         about = kept.difference(labels).union(
             each for label in pairs for each in label if isinstance(each, int)
         )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Pages", "TargetRow", "target_rows", "write_pages"]
 
 MOST_ROWS = 20_000
-"""The most targets that a page lists; 10,000 take about a megabyte."""
+"""The maximum number of targets that a page lists; 10,000 take about a megabyte."""
 _EMBEDDED = 20
 """Up to this many explanations are part of the page itself."""
 _PER_FILE = 100
@@ -43,7 +43,7 @@ class TargetRow:
     """A target in the table.
 
     Attributes:
-        target: what it is called.
+        target: its name.
         explained_class: the name of the explained class; None for a regression or a failure.
         probability: of this class.
         kept: the share of samples in which the predicted class or, for a regression, the prediction
@@ -75,7 +75,7 @@ class Pages:
         per_file: how many explanations a page has.
         folder: the name of the folder with the pages ``0.html``, ``1.html``, …; empty if the only
             page is part of the page with the table.
-        embedded: this page.
+        embedded: the HTML of the only page in this case; otherwise empty.
     """
 
     count: int = 0
@@ -120,7 +120,7 @@ def _target_name(dataset: ExplanationDataset, target: Any) -> str:
 
 
 def _cause(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> str:
-    """Return what a part is called."""
+    """Return the name of a part."""
     if effect["part"] is not None:
         label = label_from_text(effect["part"])
         label = dataset.called(label) if dataset.task != "graph" else label

@@ -1,4 +1,4 @@
-"""What the nodes of separate graphs have in common: the type that one-hot features say."""
+"""Types of nodes and other parts that are comparable between graphs, from one-hot features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def node_types(explainer: PGMExplainer, target: Any) -> list[str | None] | None:
 
 
 def type_of(label: Any, types: Sequence[str | None]) -> str | None:
-    """Return what a part is, comparable between graphs; None if it is not.
+    """Return the type of a part, which is comparable between graphs; None if it has none.
 
     A group or feature has its name, a node its type, and an edge the types of its nodes.
 
@@ -43,7 +43,7 @@ def type_of(label: Any, types: Sequence[str | None]) -> str | None:
     if None in each:
         return None
     known = [part for part in each if part is not None]
-    # Both directions of an edge are the same for a reader.
+    # Both directions of an edge count as the same.
     return " - ".join(sorted(known) if is_edge(label) else known)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
@@ -44,7 +44,7 @@ class PerturbedSamples:
         self._table, self._columns = table, columns
         self.num_samples = table.num_samples
         self._step = max(1, _UNPACKED // table.num_samples)
-        self._kept: tuple[Bits, sp.csr_array] | None = None
+        self._kept: tuple[Bits, scipy.sparse.csr_array] | None = None
         kept: list[Bits] = []
         counts, size = [np.empty(0)], 0
         for rows in self._blocks():
@@ -68,13 +68,13 @@ class PerturbedSamples:
         """Return the sums ``[V, k]`` of ``values [k, n]`` over each column's perturbed samples.
 
         Each sum is added up in the order of the samples. So it is exactly the same, to the last
-        bit, whatever the other columns and values are.
+        bit, for any other columns and values.
         """
         rows = list(values)
         if not len(self):
             return np.empty((0, len(rows)))
         if self._kept is None:
-            blocks: Iterable[sp.csr_array] = map(_sparse, self._blocks())
+            blocks: Iterable[scipy.sparse.csr_array] = map(_sparse, self._blocks())
         else:
             blocks = [self._kept[1]]
         if self.num_samples < _MANY_SAMPLES:
@@ -100,10 +100,10 @@ class PerturbedSamples:
         return np.asarray(codes >= self._table.levels[columns, None].astype(np.uint8))
 
 
-def _sparse(rows: Bits) -> sp.csr_array:
+def _sparse(rows: Bits) -> scipy.sparse.csr_array:
     row, sample = np.nonzero(rows)
     starts = np.searchsorted(row, np.arange(len(rows) + 1)).astype(np.int32)
-    return sp.csr_array((np.ones(len(row)), sample.astype(np.int32), starts), rows.shape)
+    return scipy.sparse.csr_array((np.ones(len(row)), sample.astype(np.int32), starts), rows.shape)
 
 
 def sample_ranges(num_samples: int, width: int) -> list[slice]:
@@ -123,7 +123,7 @@ class Design:
 
     Iterating yields each range of samples with the terms ``[fits, m, samples]``. Together the
     ranges cover all samples. If there is only one range, its terms are computed once; several
-    ranges are computed anew in each iteration, to save memory.
+    ranges are computed again in each iteration, to save memory.
 
     Args:
         bits: the samples in which each node is perturbed.
@@ -157,7 +157,7 @@ def joint_sums(
 
     Returns:
         The number of samples ``[fits, k, k]`` of each pair, and the sum over them of each array.
-        On the diagonal, those of single columns.
+        The diagonal has those of single columns.
     """
     fits, size = columns.shape
     first, second = np.triu_indices(size)
@@ -165,7 +165,7 @@ def joint_sums(
     for samples in sample_ranges(bits.num_samples, columns.size):
         rows = bits.rows(columns, samples)
         both = rows[:, first] & rows[:, second]
-        # Few samples have both bits, so that these are found once and used for all sums.
+        # Few samples have both bits, so they are found once and used for all sums.
         pair, sample = np.divmod(np.flatnonzero(both), both.shape[2])
         fit = pair // len(first)
         weights = [None, *(each[fit, samples.start + sample] for each in values)]

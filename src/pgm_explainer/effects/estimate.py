@@ -237,7 +237,7 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
 
 
 def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95 % interval) of the five strongest effects."""
+    """Return the largest margin (half of the 95% interval) of the five strongest effects."""
     widths = (effects.high - effects.low)[:_LEADING]
     return float(widths.max(initial=0.0)) / 2
 

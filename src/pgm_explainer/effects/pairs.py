@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from ..arrays import IntArray
 from .designs import CELLS_AT_ONCE, PerturbedSamples, joint_sums
@@ -108,9 +108,9 @@ def _tests(
     excess, error = (1 - 2 * probability) * excess, abs(1 - 2 * probability) * error
     usable = error > 0
     t = np.divide(abs(excess), error, out=np.zeros_like(error), where=usable)
-    p = np.maximum(2 * special.stdtr(freedom, -t), np.finfo(float).tiny)
+    p = np.maximum(2 * scipy.special.stdtr(freedom, -t), np.finfo(float).tiny)
     # Only significant pairs are reported, so the intervals are corrected for all pairs as well.
-    margin = special.stdtrit(freedom, 1 - _OUTSIDE / 2 / excess.shape[-1]) * error
+    margin = scipy.special.stdtrit(freedom, 1 - _OUTSIDE / 2 / excess.shape[-1]) * error
     return excess, margin, np.where(usable, np.log(p), 0.0)
 
 

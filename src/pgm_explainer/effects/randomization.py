@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 if TYPE_CHECKING:
     from .designs import PerturbedSamples
@@ -49,7 +49,7 @@ _EVIDENT = 2.0
 
 def normal_log_p(z: FloatVector) -> FloatVector:
     """Return the two-sided log p-value of a standard normal statistic."""
-    return np.minimum(np.log(2.0) + special.log_ndtr(-abs(z)), 0.0)
+    return np.minimum(np.log(2.0) + scipy.special.log_ndtr(-abs(z)), 0.0)
 
 
 def atoms(values: FloatVector) -> tuple[FloatVector, FloatVector]:
@@ -165,7 +165,7 @@ def _upper_quantiles(
     odds = (1 - probability) / probability
     low, high = np.zeros(len(values)), np.full(len(values), _FURTHEST)
     deviation = np.sqrt(probability * (1 - probability))
-    tilt = np.full(len(values), min(-special.ndtri(tail) / deviation, _FURTHEST / 2))
+    tilt = np.full(len(values), min(-scipy.special.ndtri(tail) / deviation, _FURTHEST / 2))
     totals = np.zeros(len(values))
     for _ in range(_QUANTILE_STEPS):
         chance = 1 / (1 + odds * np.exp(-tilt[:, None] * values))
@@ -212,8 +212,8 @@ def _log_tail(
     usable = (tilt > _CLOSE) & (tilt < 0.99 * _FURTHEST) & (steep > _CLOSE) & (root > 1e-3)
     root, steep = np.where(usable, root, 1.0), np.where(usable, steep, 1.0)
     log_density = -0.5 * root**2 - 0.5 * np.log(2 * np.pi)
-    ratio = np.exp(log_density - special.log_ndtr(-root)) * (1 / steep - 1 / root)
-    sharp = special.log_ndtr(-root) + np.log1p(np.maximum(ratio, -0.9))
+    ratio = np.exp(log_density - scipy.special.log_ndtr(-root)) * (1 / steep - 1 / root)
+    sharp = scipy.special.log_ndtr(-root) + np.log1p(np.maximum(ratio, -0.9))
     return np.where(usable, np.minimum(sharp, bound), bound)
 
 
@@ -256,7 +256,7 @@ def interval_sides(
     squares: FloatVector,
     probability: float,
 ) -> tuple[FloatVector, FloatVector]:
-    """Return how far the 95 % interval of each candidate reaches below and above its effect.
+    """Return how far the 95% interval of each candidate reaches below and above its effect.
 
     Changes of a prediction are often rare and large. The mean over the hundred or so samples in
     which a node is perturbed is then far from normally distributed. An interval of the mean plus or
@@ -265,8 +265,8 @@ def interval_sides(
     are too small.
 
     Here an interval inverts the randomisation test instead. Its two sides are quantiles of the
-    error that the estimate would have if the perturbed samples were drawn anew. They follow the
-    skewness of the outcome, and do not depend on the luck of one node's draw. They are valid if
+    error that the estimate would have if the perturbed samples were drawn again. They follow the
+    skewness of the outcome, and do not depend on one random draw. They are valid if
     perturbing the node only shifts the outcome. If a node has a clear effect, or its perturbed
     samples vary more than by chance, it also changes the variance. Then the sides are widened in
     proportion to Neyman's standard error, which allows for unequal variances.
@@ -317,5 +317,5 @@ def _student(bits: PerturbedSamples) -> FloatVector:
     rarer = np.minimum(bits.count, bits.num_samples - bits.count)
     # Student's quantile is slow, but there are few distinct counts.
     counts, which = np.unique(rarer, return_inverse=True)
-    quantile = special.stdtrit(np.maximum(counts - 1, 1), 1 - _TAIL)
-    return np.asarray((quantile / special.ndtri(1 - _TAIL))[which])
+    quantile = scipy.special.stdtrit(np.maximum(counts - 1, 1), 1 - _TAIL)
+    return np.asarray((quantile / scipy.special.ndtri(1 - _TAIL))[which])

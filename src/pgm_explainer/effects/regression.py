@@ -77,7 +77,7 @@ class _Fits:
     """Fits to which columns are added if they are clearly correlated with the residual.
 
     Fits of the same size are solved in one batch. The result of a fit is exactly the same, to the
-    last bit, whatever the other fits are.
+    last bit, for any other fits.
     """
 
     def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:

@@ -8,7 +8,7 @@ changes do not dominate them. But they say little about how large changes are: a
 has a high rank if most samples change nothing.
 
 *Size* is the mean absolute change if the node is perturbed minus that if it is not, over samples in
-which no other strong node is perturbed. In the other samples most of the change is caused by those.
+which no other strong node is perturbed. In the others most of the change is due to strong nodes.
 Sizes within three standard errors of 0 are not distinguishable, so each is at least that large.
 It is also at least the absolute effect minus twice its margin, because some nodes change the
 prediction only together with a strong one.
@@ -58,10 +58,10 @@ def strengths(
     Args:
         bits: the perturbed samples.
         cells: the candidates of each prediction.
-        fits: the last of these fits, one for each prediction, are those of the ranks.
+        fits: several fits; the last ones, one for each prediction, are those of the ranks.
         changes: the absolute change of each prediction in each sample, ``[predictions, n]``.
         movement: the coefficient of the ranks for every candidate.
-        low, high: the 95 % interval of the effect of every candidate.
+        low, high: the 95% interval of the effect of every candidate.
         probability: the probability that a node is perturbed in a sample.
     """
     size = _sizes(bits, cells, _strong_nodes(cells, fits, probability), changes, probability)
@@ -74,7 +74,7 @@ def strengths(
         largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
         evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
         sizes = _relative(size[its])
-        # Without any size, the prediction changes only if several nodes are perturbed at once.
+        # If all sizes are 0, the prediction changes only if several nodes are perturbed at once.
         found[its] = _relative(evidence * sizes if sizes.any() else evidence)
     return found
 

@@ -46,7 +46,7 @@ class PairEffect:
     Attributes:
         nodes: the indices of the two nodes.
         joint: the effect of perturbing both.
-        excess: the joint effect minus the sum of the two effects, with its 95 % interval.
+        excess: the joint effect minus the sum of the two effects, with its 95% interval.
     """
 
     nodes: tuple[int, int]
@@ -69,7 +69,7 @@ class Effects(NodeTable[Effect]):
         nodes: the indices of the nodes, including those of the target.
         effect: the average change of the explained class's probability (or the value of a
             regression) when the node is perturbed; negative if the probability falls.
-        low, high: the 95 % confidence interval of ``effect``.
+        low, high: the 95% confidence interval of ``effect``.
         strength: how much perturbing the node changes the prediction in either direction, relative
             to the strongest node (from 0 to 1). If a node raises and lowers the prediction equally
             often, its effect is near 0 but its strength is not. Rows are sorted by this column.
@@ -77,7 +77,7 @@ class Effects(NodeTable[Effect]):
         significant: whether the effect is significant, after any correction for multiple testing.
         pairs: the strongest pairs of nodes whose joint effect is not the sum of their effects.
         left_out: the number of further candidates that are not stored.
-        names: set by :meth:`Explanation.named`, for the rows.
+        names: the names of nodes, used in the rows.
 
     Examples:
         >>> one = np.ones(1)

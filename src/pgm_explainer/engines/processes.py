@@ -99,7 +99,7 @@ class _Crew(Generic[Task]):
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
         self.busy[ours] = _Worker(process, ours, task)
-        with suppress(OSError):  # it has died already, which is noticed when receiving from it
+        with suppress(OSError):  # it has already died; this is handled when receiving its result
             ours.send(task)
 
     def give(self, worker: _Worker[Task], task: Task) -> None:

@@ -71,7 +71,7 @@ def of_one_graph(
         first: the first node of the graph.
         stop: the first node of the next graph.
         position: the position of the graph among all graphs.
-        title: what the graph is called; empty if it has no name.
+        title: the name of the graph; empty if it has none.
     """
     labels = explanation.part_labels
     numbers = {part: stop - first + at for at, part in enumerate(sorted(labels))}

@@ -125,7 +125,7 @@ class Explanation(Shown):
     smallest_change: MinimalSet | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: not the explainer, which holds the model."""
+        """Return the state to pickle, without the explainer, which includes the model."""
         return {**self.__dict__, "source": None}
 
     @property
@@ -270,7 +270,7 @@ class Explanation(Shown):
         return network.probability(known) * self.settings.sampling.num_samples
 
     def _network_for(self, evidence: Any) -> BayesianNetwork:
-        """Return the network; raise a QueryError if there is none or the evidence is no mapping."""
+        """Return the network; raise a QueryError if there is none or evidence is not a mapping."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
                 f"evidence must be a mapping from nodes to states, such as {{300: 'kept'}}, "

@@ -57,7 +57,7 @@ class FeatureEffects(NodeTable[FeatureEffect]):
         features: the index of the feature.
         effect: the average change of the explained class's probability (or the value of a
             regression) when this feature of this node is perturbed.
-        low, high: the 95 % confidence interval of ``effect``.
+        low, high: the 95% confidence interval of ``effect``.
         strength: the size of the change in either direction, relative to the strongest feature.
         log_p: natural logarithm of the p-value of the null hypothesis that there is no effect.
         significant: whether the effect is significant, after any correction for multiple testing.

@@ -22,7 +22,7 @@ class MinimalSet:
             to keep the prediction. In ``Explanation.smallest_change``, a counterfactual set is
             empty if none was found; its probability is then that of the best set that was tried.
         probability: how often this holds, in new random perturbations that the search did not use.
-        low, high: the 95 % interval of the probability; both are equal to it if the perturbation
+        low, high: the 95% interval of the probability; both are equal to it if the perturbation
             is not random.
         queries: the number of perturbed graphs that the model was called on, for the search and for
             the final check.
@@ -112,7 +112,7 @@ class NoSetError(QueryError):
 
 
 class Searcher(Protocol):
-    """What finds minimal sets: an explainer, which has the model."""
+    """An object that finds minimal sets: an explainer, because this needs the model."""
 
     def counterfactual(self, explanation: Any, **options: Any) -> MinimalSet: ...
 

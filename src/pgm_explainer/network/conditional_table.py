@@ -67,7 +67,7 @@ class ConditionalTable:
             counts = _count([data[at][2] for at in members], shape)
             weights = counts.astype(np.float64) + smoothing
             totals = weights.sum(axis=-1)
-            weights[totals == 0] = 1.0  # no samples: a uniform distribution
+            weights[totals == 0] = 1.0  # without samples, the distribution is uniform
             weights /= weights.sum(axis=-1, keepdims=True)
             for at, its_weights, its_counts in zip(members, weights, counts, strict=True):
                 variable, parents, _ = data[at]

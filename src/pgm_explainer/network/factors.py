@@ -17,7 +17,7 @@ __all__ = ["MOST_CELLS", "Factor", "eliminate"]
 Values = NDArray[np.float64]
 _FACTORS_AT_ONCE = 16
 MOST_CELLS = 1 << 27
-"""One gigabyte of numbers."""
+"""The maximum number of entries of a table, 1 GB of floats."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from ..errors import QueryError
 from ..limits import brief
@@ -392,4 +392,4 @@ class NoisyOr:
 
 def _coin_likelihood(share: float, samples: int) -> float:
     """Return the maximum log-likelihood of coin flips, of which this fraction is 1."""
-    return -samples * float(special.entr(share) + special.entr(1 - share))
+    return -samples * float(scipy.special.entr(share) + scipy.special.entr(1 - share))

@@ -198,7 +198,7 @@ class _Copies:
         incoming = torch.bincount(self._ends[1], minlength=len(self._nodes))
         bare = torch.nonzero(incoming == 0).flatten()
         self._ends = torch.cat((self._ends, bare.expand(2, -1)), dim=1)
-        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # no index exists: use any
+        self._edges = torch.cat((self._edges, torch.zeros_like(bare)))  # 0 is a placeholder
 
     def graph(self, samples: int) -> Any:
         """Return a graph of this many copies; the last one is cached."""

@@ -121,7 +121,7 @@ def flatten(data: Any) -> tuple[Layout, FloatArray, IntArray]:
                 )
         edges.append(pairs + np.array([[layout.start(source)], [layout.start(target)]]))
     x = np.concatenate(padded)
-    # The predictor makes integers of them again, for the types that have integers.
+    # The predictor converts them back to integers for node types with integer features.
     return layout, x.astype(np.float64) if integers else x, np.concatenate(edges, axis=1)
 
 

@@ -224,7 +224,7 @@ class HttpPredictor(Predictor):
 
 
 class _UntilDeadline(RawIOBase):
-    """Reads from a socket until a deadline; a timeout alone starts anew with each byte received."""
+    """Reads from a socket until a deadline; a timeout alone restarts with each byte received."""
 
     def __init__(self, source: socket.socket, timeout: float, deadline: float) -> None:
         self._socket, self._raw = source, source.makefile("rb", buffering=0)

@@ -264,7 +264,7 @@ class Request:
         return self._last[key]
 
     def _sparse(self, samples: int) -> Request:
-        # If the edges of one copy are sorted, those of all copies are, too.
+        # If the edges of one copy are sorted, the edges of all copies are sorted too.
         order = _by_receiver(self.edge_index, self.nodes)
         return replace(self, edge_index=self.edge_index[:, order]).repeated(samples).as_matrix()
 

@@ -243,7 +243,7 @@ class TorchModulePredictor(Predictor):
         return self._edge_batchings.find(part, find)
 
     def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
-        """Return the first way of batching that gives the scores of single samples; cached."""
+        """Return the first way of batching that gives the same scores as single samples; cached."""
         if self.batching != "auto":
             return self.batching
         return self._batchings.find(part, lambda: self._find_batching(request, features))

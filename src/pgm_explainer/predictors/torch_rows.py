@@ -60,7 +60,7 @@ class RowTensor(Tensor):
         at = _PRODUCTS.get(func)
         others = [each for place, each in enumerate(args) if place != at]
         plain = not any(isinstance(each, cls) for each in others)
-        # A summand that is a matrix has the rows of the whole product.
+        # Not if a matrix is added to the product: it has a row for each row of the whole matrix.
         if at is not None and plain and all(each.dim() < 2 for each in args[:at]):
             x = args[at]
             return func(*args[:at], x.table, *args[at + 1 :], **(kwargs or {}))[x.rows]

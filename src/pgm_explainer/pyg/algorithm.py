@@ -111,7 +111,7 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
             raise InputError(
-                f"unknown options: {', '.join(unknown)}; there are edges, {', '.join(_OPTIONS)}"
+                f"unknown options: {', '.join(unknown)}; known: edges, {', '.join(_OPTIONS)}"
             )
         self.edges = edges or Edges()
         self.options = options

@@ -249,8 +249,8 @@ class GraphModel:
     def one_graph_at_a_time(self) -> bool:
         """Whether the graphs of a set must be explained one by one.
 
-        This is so if the model cannot be called on several graphs at once, or if the prediction of
-        one graph then depends on the others.
+        This is necessary if the model cannot be called on several graphs at once, or if the
+        prediction of one graph then depends on the others.
         """
         return self.task.separate and (not self.predictor.batches_graphs or self._traits[1])
 

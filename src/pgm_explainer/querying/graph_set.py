@@ -136,7 +136,7 @@ class GraphSetTask:
 
     Attributes:
         offsets: as in :class:`GraphSet`.
-        titles: what each graph is called; empty if it has no name.
+        titles: the name of each graph; empty if it has none.
     """
 
     offsets: IntArray
@@ -162,7 +162,7 @@ class GraphSetTask:
         return int(self.offsets[at]), int(self.offsets[at + 1])
 
     def title(self, target: VariableId) -> str:
-        """Return what a graph is called; empty if it has no name."""
+        """Return the name of a graph; empty if it has none."""
         return self.titles[_position(target)] if self.titles else ""
 
     def candidates(self, target: VariableId, graph: Graph, hops: int) -> IntArray:

@@ -58,7 +58,7 @@ class Inputs:
         types: the node types, if there are several.
         feature_names: the names of feature columns, if they have any.
         offsets: of many graphs, the first node of each, and the number of all nodes; else None.
-        titles: of many graphs, what each is called; empty if it has no name.
+        titles: of many graphs, the name of each; empty if it has none.
         steps: the number of time steps T of features ``[N, T, F]``, which ``x`` has as
             ``[N, T * F]``; None for features ``[N, F]``.
         has_integers: whether some features are integers, which must stay integers.
@@ -176,7 +176,7 @@ def _read_data(
             raise InputError("the data object has no edges; set data.edge_index")
         source = Source(data.x, data.edge_index, names, titles)
     else:
-        found = read_source(data.x, data.adj_t)  # its rows are the targets
+        found = read_source(data.x, data.adj_t)  # its rows are the receivers
         ends = found.edge_index[::-1]
         source = replace(found, edge_index=ends, names=names, feature_names=titles)
         further = {**_edge_inputs(model, source), **further}
@@ -184,7 +184,7 @@ def _read_data(
 
 
 def _edge_inputs(model: Any, source: Source) -> dict[str, Any]:
-    """Return the values of edges that the model takes; a warning says if weights are left out."""
+    """Return the edge values that the model takes; warn if it does not take the weights."""
     given = {name: value for name, value in source.inputs.items() if value is not None}
     if not given:
         return {}

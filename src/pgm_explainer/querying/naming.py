@@ -33,7 +33,7 @@ def own_names(data: Any, count: int) -> list[Any] | None:
 
 
 def own_title(graph: Any) -> str:
-    """Return what a data object is called by its ``name``, ``title`` or ``smiles``, if any."""
+    """Return the ``name``, ``title`` or ``smiles`` of a data object; empty if it has none."""
     found = (getattr(graph, each, None) for each in ("name", "title", "smiles"))
     return next((each for each in found if isinstance(each, str)), "")
 
@@ -87,7 +87,7 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
 def read_graph_names(given: Any, graphs: Any, sizes: Sequence[int]) -> NodeNames:
     """Return the names of the nodes of many graphs, each of which has names of its own.
 
-    Nodes of different graphs may have the same name, so that none is found by its name.
+    Nodes of different graphs may have the same name, so nodes cannot be looked up by name.
 
     Args:
         given: for each graph, what :func:`read_node_names` reads; None for the names that the data
@@ -96,7 +96,7 @@ def read_graph_names(given: Any, graphs: Any, sizes: Sequence[int]) -> NodeNames
         sizes: the number of nodes of each.
 
     Raises:
-        InputError: there are not as many, or those of a graph cannot be used.
+        InputError: there is not one entry for each graph, or the names of a graph are invalid.
     """
     if given is None:
         each = [own_names(graphs[at], size) for at, size in enumerate(sizes)]
@@ -134,7 +134,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _plain(name: Any) -> Any:
-    """Return a number of NumPy as one of Python, which can be compared and saved."""
+    """Return a NumPy number as a Python number, which can be compared and saved."""
     return name.item() if hasattr(name, "item") and getattr(name, "shape", None) == () else name
 
 

@@ -26,7 +26,7 @@ _WEIGHT = "edge_weight"
 
 @dataclass(frozen=True)
 class Source:
-    """What is known about a graph.
+    """A graph as arrays, with the names and edge values that it came with.
 
     Attributes:
         x: node features.
@@ -87,7 +87,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def _rows(x: Any) -> int | None:
-    """Return the number of rows of features; None if it cannot be told yet."""
+    """Return the number of rows of features; None if it is not known yet."""
     try:
         return int(x.shape[0]) if hasattr(x, "shape") else len(x)
     except Exception:  # not features at all, which is checked later
@@ -281,7 +281,7 @@ def _attributes(nodes: Sequence[Mapping[str, Any]]) -> tuple[NDArray[Any], list[
 
 
 def _edge_values(edges: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Return the attributes that every edge has and that are numbers, or vectors of them."""
+    """Return the attributes that are numbers or vectors and that every edge has."""
     found = {}
     for key in edges[0] if edges else ():
         values: list[Any] = [data.get(key) for data in edges]
@@ -289,7 +289,7 @@ def _edge_values(edges: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
             try:
                 array = as_array(values, str(key))
             except InputError:
-                continue  # texts, or vectors of different lengths
+                continue  # strings, or vectors of different lengths
             found[str(key)] = array if array.dtype.kind in "iu" else array.astype(np.float32)
     return found
 

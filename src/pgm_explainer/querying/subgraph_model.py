@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
@@ -84,7 +84,7 @@ class SubgraphModel:
         if kind == "auto":
             kind = kind_of_scores(predictor, subgraph, x, outputs, output, np.array(answer))
         reader = ScoreReader(kind, output)
-        # Other features, because mixing two equal samples would not be detected.
+        # With other features too, because a model that mixes two equal samples gives equal scores.
         other = np.broadcast_to(x[:1], x.shape)
         batch = np.stack((x, x, other))
         if probes is not None:
@@ -150,7 +150,7 @@ def kind_of_scores(
     Args:
         answer: the model's output for the unperturbed features ``x``.
     """
-    # Integers may be indices of an embedding, which has no others.
+    # Not for integers: they may be indices of an embedding, where others are out of range.
     if x.dtype.kind == "f" and (output is not None or answer.shape[-1] == 1):
         stretched = _stretched(predictor, subgraph, x, outputs, answer)
         answer = np.concatenate((answer, stretched))
@@ -307,7 +307,7 @@ class ScoreReader:
         if self.kind == "log_probabilities":
             scores = np.exp(scores)
         if scores.shape[-1] == 1:
-            second = special.expit(scores) if self.kind == "logits" else scores
+            second = scipy.special.expit(scores) if self.kind == "logits" else scores
             scores = np.concatenate((1 - second, second), axis=-1)
         elif self.kind == "logits":
             return _softmax(scores)

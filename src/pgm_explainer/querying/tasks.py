@@ -71,7 +71,7 @@ class Outputs(ABC):
         """Select the recorded scores from the output, as ``[B, predictions, C]``."""
 
     def graphs(self, nodes: int) -> tuple[IntArray, IntArray] | None:
-        """Return the graph of each node and of each prediction; None if these are not of graphs.
+        """Return the graph of each node and prediction; None if predictions are not of graphs.
 
         A prediction of a graph depends on all nodes of that graph, and on no others.
         """
@@ -204,7 +204,7 @@ class NodeTask:
 
 @dataclass(frozen=True)
 class LoneNodeTask(NodeTask):
-    """Node predictions without those of the candidates, which then need no wider subgraph.
+    """Node predictions, without those of the candidates, so that a smaller subgraph is enough.
 
     The variable of a target is ``(node,)``, because the node itself is a part: it is perturbed too.
     """

@@ -24,7 +24,7 @@ __all__ = [
 
 BLUE, ORANGE, YELLOW = "#0072B2", "#E69F00", "#F0E442"
 GREEN, SKY, VERMILLION = "#009E73", "#56B4E9", "#D55E00"
-PURPLE = "#E5A9CB"  # lighter than theirs, which is as dark as their green
+PURPLE = "#E5A9CB"  # lighter than the original, which is as dark as GREEN
 WINE, BROWN = "#882255", "#7A4B1E"
 INK, GREY = "#333333", "#D0D0D0"
 

@@ -54,8 +54,8 @@ class Report:
         caption: what the effects are.
         columns: the header of the table of effects.
         rows: at most four features, if they were explained, the target's own first; then the
-            effects of the eight strongest parts and the target's own. Both are in the order of the
-            number that a reader sees, the largest change first.
+            effects of the eight strongest parts and the target's own. Both are sorted by the
+            displayed effect, the largest change first.
         tried: what was tried, as pairs of a name and a value.
         language: the code of the language, for HTML.
         picture_words: what replaces built-in words in pictures; empty for the built-in language.
@@ -272,7 +272,7 @@ def _markdown(report: Report) -> bytes:
 
 
 def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Return a text with the special characters of Markdown escaped."""
     return _SPECIAL.sub(r"\\\1", printable(text))
 
 

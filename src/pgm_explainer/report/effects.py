@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from ..arrays import IntArray
 from ..effects import Effect, Effects
@@ -76,7 +76,7 @@ class ShownRow:
         number: the number of the part, or of the node that has the feature.
         effect: the effect of perturbing it.
         is_target: whether the prediction is about this node.
-        words: what the part is called.
+        words: the words for the part.
         widening: see :func:`widening_of`.
     """
 
@@ -116,7 +116,11 @@ def widening_of(effects: Effects | FeatureEffects) -> float:
     the true effect. The factor restores the 95% (Benjamini and Yekutieli, 2005).
     """
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
-    return float(ndtri(0.025 * found / of) / ndtri(0.025)) if found else 1.0
+    return (
+        float(scipy.special.ndtri(0.025 * found / of) / scipy.special.ndtri(0.025))
+        if found
+        else 1.0
+    )
 
 
 def direction_of(effect: Effect | FeatureEffect, widening: float) -> str:

@@ -47,7 +47,7 @@ class Fact:
 
     Attributes:
         known: pairs of a node and its state, such as ``((300, "kept"),)``.
-        holds: the probability that the prediction holds given this evidence.
+        holds: the probability that the prediction is kept, given this evidence.
         likelihood: the probability of the evidence.
     """
 
@@ -99,10 +99,10 @@ def single_facts(explanation: Explanation) -> dict[Said, Fact]:
 
 
 def informative_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
-    """Return the facts that change the probability that the prediction holds the most.
+    """Return the facts that change the probability that the prediction is kept the most.
 
     Single facts (a node is original, perturbed, kept or changed) come first, then pairs of facts,
-    possibly about the same node. Each part has at most ``most`` facts that raise the probability
+    possibly about the same node. Each list has at most ``most`` facts that raise the probability
     and ``most`` that lower it, strongest first, and only the strongest fact for the same nodes. A
     pair is listed only if it changes the probability more than either of its facts alone. Facts
     with fewer than 20 expected samples are left out. Without a network the list is empty.
@@ -124,7 +124,7 @@ def informative_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
 def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
     """Return the probability that a variable of the network is unchanged, and its state's name.
 
-    Unchanged means that the target's prediction holds, that another node's prediction is kept or,
+    Unchanged means that the prediction of the target or of another node is kept or,
     where nodes have no predictions, that its features are original.
     """
     if node == explanation.target:
@@ -137,7 +137,7 @@ def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
 
 def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
     """Yield the facts that raise the probability most, then those that lower it most."""
-    # Rounded, so that ties are ties: then the likelier fact, then the first one, wins.
+    # Rounded, so that rounding errors break no ties; the likelier fact comes first.
     by_move = sorted(facts, key=lambda fact: (-round(abs(fact.holds - base), 9), -fact.likelihood))
     for raises in (True, False):
         best: dict[frozenset[VariableId], Fact] = {}

@@ -33,7 +33,7 @@ __all__ = [
 
 FEATURES = "Which features change the prediction"
 MOST_FEATURES = 12
-"""The most features that are listed."""
+"""The maximum number of features that are listed."""
 _NAME = 24
 _FEATURE = Wording("feature")
 
@@ -45,7 +45,7 @@ class ShownFeature(ShownRow):
 
     @property
     def feature(self) -> str:
-        """What the feature is called: its name, or ``feature 3``."""
+        """The name of the feature, or ``feature 3`` if it has none."""
         name = self.effect.feature
         return f"feature {name}" if isinstance(name, int) else printable(name)
 
@@ -65,7 +65,7 @@ class ShownFeature(ShownRow):
 
 
 def node_words(node: VariableId) -> str:
-    """Return what a node is called within a label: ``node 7``, or its name."""
+    """Return how a label names a node: ``node 7``, or its name."""
     return f"node {node}" if isinstance(node, int) else label_of(node)
 
 

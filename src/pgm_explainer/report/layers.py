@@ -22,7 +22,7 @@ _MOST_IN_LAYER = 6
 _BEND_WIDTH = 0.25
 """The width of an arrow that passes a layer, relative to a variable."""
 _STRAIGHTNESS = 24
-"""The weight that keeps the parts of a long arrow in a vertical line."""
+"""The weight that keeps the segments of a long arrow in a vertical line."""
 _IN_A_ROW = 3
 """Variables without arrows per row; more if the layers are wider."""
 

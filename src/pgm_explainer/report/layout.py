@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra, shortest_path
-from scipy.spatial.distance import cdist
 
 from ..arrays import IntArray
 
@@ -27,9 +25,9 @@ _APART = 0.1
 _ROOM = 2.0
 """The length of an edge between nodes that need space; other edges have length 1."""
 _CLEAR = 0.14
-"""Minimal distance of nodes that need space, as a share of the longer side of the picture."""
+"""Minimum distance of nodes that need space, as a share of the longer side of the picture."""
 _CROWD = 0.6
-"""The same for many nodes, times the root of their number, so that all fit into the picture."""
+"""The same for many nodes, divided by the square root of their number, so that all fit."""
 _PUSHES, _TOLERANCE = 300, 1e-3
 
 
@@ -56,7 +54,11 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     if explanation.part_labels:
         rank[:] = len(ranked)
     rank[part.positions(ranked)] = np.arange(len(ranked))
-    far = dijkstra(links, indices=shown, min_only=True, unweighted=True) if len(shown) else rank
+    far = (
+        scipy.sparse.csgraph.dijkstra(links, indices=shown, min_only=True, unweighted=True)
+        if len(shown)
+        else rank
+    )
     order = np.lexsort((rank, far))
     return np.asarray(part.nodes[np.sort(order[: max(most, len(shown))])])
 
@@ -88,20 +90,24 @@ def edges_among(nodes: IntArray, explanation: Explanation) -> IntArray:
     return np.unique(np.sort(np.searchsorted(nodes, inside), axis=0), axis=1)
 
 
-def _links(size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None) -> csr_array:
+def _links(
+    size: int, edges: IntArray, lengths: NDArray[np.float64] | None = None
+) -> scipy.sparse.csr_array:
     """The lengths of edges (1 by default) as a matrix, in both directions, without self-loops."""
     proper = edges[0] != edges[1]
     source, target = edges[:, proper].astype(np.int32)  # SciPy 1.11 needs this type
     both = (np.append(source, target), np.append(target, source))
     one_way = np.ones(len(source)) if lengths is None else lengths[proper]
-    return csr_array((np.tile(one_way, 2), both), shape=(size, size))
+    return scipy.sparse.csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
-def _with_ways(links: csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
+def _with_ways(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
     """Add the nodes on a shortest path from each end to each chosen node."""
     shown = set(chosen.tolist())
     for end in ends.tolist():
-        before = shortest_path(links, indices=end, unweighted=True, return_predecessors=True)[1]
+        before = scipy.sparse.csgraph.shortest_path(
+            links, indices=end, unweighted=True, return_predecessors=True
+        )[1]
         for node in chosen.tolist():
             while before[node] >= 0:
                 node = int(before[node])
@@ -125,7 +131,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     if size < 3:
         return circle
     lengths = np.where(np.isin(edges, roomy).all(axis=0), _ROOM, 1.0)
-    wanted = shortest_path(_links(size, edges, lengths))
+    wanted = scipy.sparse.csgraph.shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # separate components do not overlap
     starts = (circle * wanted.max() / 2, _scaled(wanted) + _APART * circle)
@@ -146,7 +152,7 @@ def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
     # The kernel of the Laplacian contains the constants; adding them makes it invertible.
     inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / len(at))
     for _ in range(_STEPS):
-        apart = cdist(at, at)
+        apart = scipy.spatial.distance.cdist(at, at)
         pull = np.divide(weights * wanted, apart, where=apart > 0, out=np.zeros_like(apart))
         at = inverse @ (pull.sum(axis=1, keepdims=True) * at - pull @ at)
     return at
@@ -163,7 +169,7 @@ def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
     # The share of a push that each of a pair takes: a node that needs space yields only to another.
     share = np.where(is_roomy[:, None], 0.5 * is_roomy, 1.0)
     for _ in range(_PUSHES):
-        apart = cdist(at, at)
+        apart = scipy.spatial.distance.cdist(at, at)
         side = np.ptp(at, axis=0).max()
         lacking = np.maximum(room * side - apart, 0.0)
         if lacking.max() <= _TOLERANCE * side:
@@ -175,7 +181,7 @@ def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
 
 def _stress(at: Positions, wanted: NDArray[np.float64]) -> float:
     pairs = np.triu_indices(len(at), 1)
-    return float(((cdist(at, at)[pairs] / wanted[pairs] - 1) ** 2).sum())
+    return float(((scipy.spatial.distance.cdist(at, at)[pairs] / wanted[pairs] - 1) ** 2).sum())
 
 
 def _scaled(distances: NDArray[np.float64]) -> Positions:

@@ -60,7 +60,7 @@ class Measure:
 
     @property
     def directions(self) -> dict[str, str]:
-        """What a legend says about each direction: ``removing it lowers the value``."""
+        """The text of a legend for each direction: ``removing it lowers the value``."""
         verb = f"{self.perturbing} it"
         return {"falls": f"{verb} {self.falls}", "rises": f"{verb} {self.rises}"}
 
@@ -160,9 +160,9 @@ def value_text(value: float) -> str:
 
 
 def figures(*numbers: float) -> list[str]:
-    """Return numbers with as many decimals, from 3 to 6, as it takes to tell them apart.
+    """Return numbers with enough decimals, from 3 to 6, to distinguish them.
 
-    Probabilities are also told apart from 0 and 1; large values have fewer decimals.
+    Probabilities are also distinguished from 0 and 1; large values have fewer decimals.
 
     Examples:
         >>> figures(0.253, 0.2531), figures(0.25, 0.3), figures(0.99997), figures(1234.5, 1300)

@@ -107,7 +107,7 @@ def _features(explanation: Explanation, features: FeatureEffects) -> Iterator[st
 
 
 def _dependence(explanation: Explanation) -> str:
-    """Return the table of probabilities that the prediction holds, given evidence."""
+    """Return the table of probabilities that the prediction is kept, given evidence."""
     more = len(explanation.nodes) - len(fact_nodes(explanation))
     words = wording_of(explanation.settings)
     left_out = f"; {more} more {words.plural} are in explanation.ranking" if more else ""

@@ -21,7 +21,7 @@ _LABEL = 28
 
 
 def plot_overview(overview: Overview) -> Figure:
-    """Draw bars of what matters to most predictions and which explanations are shared most."""
+    """Draw bars of what affects the most predictions and of the most shared explanations."""
     panels = listings(overview)
     count = max(1, len(panels) + bool(overview.shared))
     figure = Figure(figsize=(5.2 * count, 4.2), layout="constrained")
@@ -38,7 +38,7 @@ def plot_overview(overview: Overview) -> Figure:
     if overview.shared:
         names = [f"by {shown(each.nodes)}" for each in overview.shared]
         _bars(axes[-1], names, [len(each.targets) for each in overview.shared])
-        axes[-1].set_title("Explanations shared by most targets", size=10)
+        axes[-1].set_title("Explanations shared by the most targets", size=10)
         axes[-1].set_xlabel("targets")
     elif not panels:
         axes[0].set_axis_off()

@@ -21,7 +21,7 @@ _WIDEST = 40
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of what matters to most predictions.
+    """A list of what affects the most predictions.
 
     Attributes:
         title: the heading of the list.
@@ -45,7 +45,7 @@ class Listing:
 def listings(overview: Overview) -> list[Listing]:
     """Return all lists that are not empty."""
     effect, cramer = "mean |effect|", "mean Cramér's V"
-    change, points = "that change most predictions", overview.in_points
+    change, points = "that change the most predictions", overview.in_points
     by_class = [
         Listing(
             f"Class {name_of(each.name)}, {each.predictions:,} predictions: parts {change}",
@@ -57,13 +57,13 @@ def listings(overview: Overview) -> list[Listing]:
         for each in overview.classes
     ]
     noun = overview.noun
-    other = f"Other {noun}s that depend on most predictions"
+    other = f"Other {noun}s that depend on the most predictions"
     every = [
         Listing(f"Features {change}", "feature", overview.features, effect, points),
         Listing(f"{noun.capitalize()}s {change}", noun, overview.causes, effect, points),
         *by_class,
         Listing(other, noun, overview.along, cramer),
-        Listing(f"Kinds of nodes {change}", "kind", overview.kinds, effect, points),
+        Listing(f"Node types {change}", "type", overview.kinds, effect, points),
     ]
     return [each for each in every if each.entries]
 

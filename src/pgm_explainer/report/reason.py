@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
-"""The most parts that are named in each direction, and the most features of the target."""
+"""The maximum numbers of parts named for and against, and of features of the target."""
 _PAIR = 0.01
-"""The least difference from the sum of two effects on a probability that is stated."""
+"""Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
-"""Changes of a probability below this are not worth a sentence each."""
+"""Smaller changes of a probability do not get sentences of their own."""
 
 
 def reason_text(
@@ -109,7 +109,7 @@ class Writer(Phrases):
     def _effects(self) -> Iterator[Sentence]:
         """Yield what changes the prediction: the target's own features, then parts.
 
-        A feature of another node is named if its effect is larger than those of all own features.
+        A feature of another node is named if its effect is larger than all of these.
         """
         features = self._features()
         groups = _by_direction(features)
@@ -163,7 +163,7 @@ class Writer(Phrases):
 
     @property
     def _hardly_moves(self) -> bool:
-        """Whether there are significant effects, but none that a reader would care about."""
+        """Whether there are significant effects, but all of them are negligible."""
         effects = self.explanation.effects
         if self.explanation.explained_class is None or not effects.significant.any():
             return False

@@ -78,7 +78,7 @@ def strip_of(explanation: Explanation, most_rows: int, most_columns: int) -> Str
 
 
 def _place(explanation: Explanation, number: int) -> tuple[int | None, str]:
-    """Return the node of a part, if it is of a single node, and what is perturbed of it."""
+    """Return the node of a part, if it has a single one, and which of its data is perturbed."""
     label = explanation.part_labels[number]
     if isinstance(label, tuple) and len(label) == 2 and isinstance(label[0], int):
         return label[0], str(label[1])

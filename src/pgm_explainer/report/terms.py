@@ -47,7 +47,7 @@ _NEW_FEATURES = {
 
 
 def describe_terms(settings: Settings) -> str:
-    """Define held and perturbed for the settings of an explanation."""
+    """Define kept and perturbed for the settings of an explanation."""
     return f"{describe_held(settings)} {describe_perturbed(settings)}"
 
 
@@ -56,7 +56,7 @@ _NOTICEABLE = 1e-4
 
 
 def describe_kept(explanation: Explanation) -> str:
-    """Say when the prediction counts as kept, in the numbers of its explanation, and how often.
+    """Return when the prediction counts as kept, with the explanation's numbers, and how often.
 
     The network models this, not whether the predicted class stayed the same.
     """
@@ -103,15 +103,15 @@ def _kept(explanation: Explanation) -> str:
 
 
 def describe_held(settings: Settings) -> str:
-    """Define when a prediction counts as held.
+    """Define when a prediction counts as kept.
 
     Examples:
         >>> from pgm_explainer.sampling import Fall, SamplingConfig
         >>> print(describe_held(Settings(sampling=SamplingConfig(change=Fall(0.05)))))
-        A prediction held (kept) if the probability of its class did not fall by more than 0.05.
+        A prediction was kept if the probability of its class did not fall by more than 0.05.
     """
     model = settings.model
-    subject = "A prediction held (kept)" if model.has_own_predictions else "The prediction held"
+    subject = "A prediction was kept" if model.has_own_predictions else "The prediction was kept"
     own = model.explained_class is None and model.output is None
     its_class = "its class" if own else "the explained class"
     return f"{subject} if {_held(settings.sampling.change, its_class)}."
@@ -191,7 +191,7 @@ def _new(perturbation: Perturbation) -> str:
 
 
 def _held(change: Change, its_class: str) -> str:
-    """Return the condition for a prediction to hold; subclasses come before their base class."""
+    """Return the condition for a kept prediction; subclasses come before their base class."""
     probability = f"the probability of {its_class}"
     match change:
         case LargeFall():
@@ -225,4 +225,4 @@ def _levels(change: Levels) -> str:
 
 
 def _not_among(change: TopFraction) -> str:
-    return f"its sample was not among the about {100 * float(change.fraction):.3g}% in which"
+    return f"its sample was not among the roughly {100 * float(change.fraction):.3g}% in which"

@@ -71,7 +71,7 @@ __all__ = [
 CHANGES, DEPENDS = "What changes the prediction", "What else depends on it"
 PAIRS = "Pairs whose joint effect differs from the sum of their effects"
 MOST_EFFECTS, MOST_PAIRS = 8, 3
-"""The most significant effects, and the most pairs, that are listed."""
+"""The maximum numbers of significant effects and of pairs that are listed."""
 _WORDS = ("original", "perturbed", "kept", "changed")
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
@@ -375,15 +375,15 @@ def support_words(support: float, num_samples: int) -> str:
     """Return how often evidence occurs according to the network, from its support.
 
     Examples:
-        >>> support_words(919.2, 1000)
-        'by the network, this occurs in 91.9% of perturbed graphs, about 919 of 1000 samples'
+        >>> support_words(19.0, 50)
+        'according to the network, this occurs in 38.0% of perturbed graphs, about 19 of 50 samples'
     """
     about = f"about {support:.0f}" if support >= 10 else f"about {support:.1f}"
     count = about if support >= 0.05 else "fewer than 0.1"
     share = support / num_samples
     return (
-        f"by the network, this occurs in {share:.1%} of perturbed graphs, {count} of {num_samples} "
-        f"samples"
+        f"according to the network, this occurs in {share:.1%} of perturbed graphs, {count} of "
+        f"{num_samples} samples"
     )
 
 

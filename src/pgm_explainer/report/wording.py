@@ -1,4 +1,4 @@
-"""What the parts of an explanation are called: nouns, verbs and names.
+"""The words for the parts of an explanation: nouns, verbs and names.
 
 Text, notebook, page and plots use these, so that an edge is called an edge everywhere.
 """
@@ -31,7 +31,7 @@ class Wording:
     """The words for a kind of parts.
 
     Attributes:
-        noun: what one part is called, such as ``edge``.
+        noun: the noun for one part, such as ``edge``.
         perturbing, perturbed: what happens to it, such as ``removing`` and ``removed``.
         how: the key of these verbs, such as ``remove``; empty if its data are replaced.
 
@@ -139,7 +139,7 @@ def part_mention(explanation: Explanation, number: int, *, typed: bool = False) 
 
 
 def part_label(explanation: Explanation, number: int) -> str:
-    """Return what pictures and lists call a part: ``5``, ``2 – 3`` or ``node 7, step 3``."""
+    """Return the label of a part in plots and lists: ``5``, ``2 – 3`` or ``node 7, step 3``."""
     name, label = explanation.names[number], explanation.part_labels.get(number)
     if not isinstance(label, tuple) or not isinstance(name, tuple):
         return label_of(name)

@@ -141,7 +141,7 @@ class Levels(_Indicator):
             raise InputError(f"levels takes a list of thresholds, not {brief(self.thresholds)}")
         try:
             count = len(self.thresholds)
-        except Exception:  # a list of the user's own may raise anything
+        except Exception:  # a user-defined list may raise anything
             raise InputError(
                 f"the thresholds of levels cannot be read: {brief(self.thresholds)}"
             ) from None
@@ -243,7 +243,7 @@ class TopFraction(_Indicator):
         return (falls > self._threshold(falls)).astype(np.uint8)
 
     def thresholds_of(self, severity: FloatArray, before: FloatArray) -> FloatArray:
-        # Halfway between the largest fall that was kept and the smallest that was not.
+        # Halfway between the largest fall that counts as kept and the smallest that does not.
         falls = _rounded(severity, self.noise)
         threshold = self._threshold(falls)
         below = np.where(falls > threshold, -np.inf, falls).max(axis=0)
@@ -279,7 +279,7 @@ class LargeFall(_Indicator):
 
     def __post_init__(self) -> None:
         check_fraction(self.share, f"the share of {self.name}")
-        check_fraction(self.most, f"the most of {self.name}")
+        check_fraction(self.most, f"the largest threshold (most) of {self.name}")
         _check_positive(self.noise, f"the noise of {self.name}")
 
     def grade(self, severity: FloatArray) -> Grades:
@@ -353,7 +353,7 @@ def _size(before: FloatArray) -> FloatArray:
 
 
 def _largest(severity: FloatArray) -> FloatArray:
-    """Return the largest relative deviation, which noise is relative to if the value was near 0."""
+    """Return the unit of noise: the largest relative deviation of each prediction, at least 1."""
     return np.maximum(1, severity.max(axis=0))
 
 

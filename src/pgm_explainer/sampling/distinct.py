@@ -109,7 +109,7 @@ class _Changes:
 
     Attributes:
         original: the unperturbed features ``[n, F]``.
-        of_nodes, of_edges: the graph of each node and edge; that of the nodes ascending.
+        of_nodes, of_edges: the graph of each node (ascending) and of each edge.
         samples, places, values: the changed features; the place of a feature is its index in the
             flattened features of a sample.
         edges: the edges of all samples; None if they are those of the subgraph.

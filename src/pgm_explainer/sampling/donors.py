@@ -38,9 +38,10 @@ class Permute(Described):
 class Substitute(Permute):
     """The features of another node: three times in four, of one whose features differ.
 
-    With ``permute``, most perturbations of the most common category change nothing: 70 % of the
-    atoms of a molecule may be carbons. If every perturbation did, the common atoms next to a group
-    would seem as important as the rarer ones in it. docs/parts.md compares these.
+    With ``permute``, most perturbations of the most common category change nothing: for example,
+    70% of the atoms of a molecule may be carbons. But if every perturbation changed the atom,
+    common atoms next to a functional group would seem as important as the rarer atoms in it.
+    docs/parts.md has the comparison.
 
     A row is taken as a whole, so it occurs in the data even if it consists of several one-hot
     blocks. The edges are kept, so an atom may have more bonds than its valence permits.

@@ -34,16 +34,16 @@ _COMFORTABLE_WIDTH = 16
 _COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
 """The same for predictions of graphs. With larger batches, allocating memory takes much time."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
-"""Arrays of a batch: with a row per node, with a row per edge, and of the model's scores."""
+"""Estimated numbers of arrays per batch: with a row per node, with a row per edge, of scores."""
 _ASSUMED_WIDTH = 64
 _LARGE_SCORES = 1 << 20
 _RELEASED_AFTER = 8
-"""After so many calls with large outputs, freed memory is returned to the system."""
+"""After this many calls with large outputs, freed memory is returned to the system."""
 _PROBES = 4
 _REPEATED = 16
 """The number of samples that are drawn again to see whether the model has changed."""
 _WIDE = 256
-"""From this number of features on, it is worth multiplying equal rows by weights only once."""
+"""With at least this many features, multiplying equal rows by weights only once saves time."""
 
 
 def batch_size(
@@ -107,7 +107,7 @@ def draw_samples(
     recorded = query.recorded if recorded is None else recorded
     classes, seed = query.classes, config.seed
     scratch = Scratch(execution.memory // 4, "samples")
-    # Candidates may be outside the subgraph: with more hops than layers.
+    # If hops > num_layers, candidates may be outside the subgraph.
     every = np.union1d(parts.within(query.model.subgraph), recorded)
     recorder = _Recorder(query, parts, every, recorded, config, scratch)
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
@@ -157,7 +157,7 @@ def still_valid(
     execution: ExecutionConfig,
     parts: Parts,
 ) -> bool:
-    """Return whether the model still gives the recorded predictions in the first samples."""
+    """Return whether the model still returns the recorded predictions for the first samples."""
     model = query.model
     few = np.arange(batch_size(model, population.x, min(_REPEATED, config.num_samples), execution))
     every = parts.within(model.subgraph)
@@ -203,7 +203,7 @@ def perturbed_batch(
 
     Args:
         samples: the numbers of the samples, for random numbers.
-        every: some parts, ascending, with all that are in the subgraph.
+        every: parts, ascending; they include all parts of the subgraph.
         perturbed: ``[samples, every]``, whether each part is perturbed.
     """
     batch = Batch(_repeated(population, subgraph.nodes, len(samples)))
@@ -249,7 +249,7 @@ class _Recorder:
         scratch: Scratch,
     ) -> None:
         self._change = config.change
-        # Of nodes with predictions, these are part of their variables.
+        # The variable of a node includes its own prediction, if that is recorded.
         joined = parts.nodes_in(recorded) if query.model.outputs.belong_to_nodes else recorded[:0]
         others = recorded[len(joined) :]
         levels = np.full(len(joined), config.change.levels)

@@ -140,8 +140,8 @@ class Population:
     def is_categorical(self, columns: IntArray) -> bool:
         """Return whether features encode categories, so that their mean is not a valid row.
 
-        That is so if features are integers, if one of the columns has only zeros and ones, and
-        both of them, or if all columns have whole numbers and rows repeat.
+        This is the case if features are integers, if one of the columns has only zeros and ones
+        (and both occur), or if all columns have whole numbers and rows repeat.
         """
         if self.has_integers:
             return True
@@ -165,7 +165,7 @@ class Population:
         mean = self._mean[kind, features].astype(np.float64)
         share = np.where(value == 1, mean, 1 - mean)
         share[~self._is_binary[kind, features]] = np.nan
-        if self.has_integers:  # and so is their mean, which is no share
+        if self.has_integers:  # their mean is not a share
             for at in range(len(nodes)):
                 share[at] = (self.x[self._members[kind[at]], features[at]] == value[at]).mean()
         return {"value": value, "mean": np.where(np.isnan(share), mean, np.nan), "share": share}
@@ -184,8 +184,8 @@ class Population:
     def difference(self, node: int, row: FloatArray) -> str:
         """Return in words how a row of features differs from that of a node: ``C → O``.
 
-        Of features that are not one-hot, those are listed that differ most in relation to their
-        range. Features of several time steps are not compared.
+        If features are not one-hot, those that differ most relative to their range are listed.
+        Features with several time steps are not compared.
         """
         own = self.x[node]
         before, after = self.types(np.stack((own, row)))
@@ -243,7 +243,7 @@ class Population:
 
     @cached_property
     def _alike(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Nodes by type and features; for each node, where those like it end, and their number.
+        """Nodes sorted by type and features; for each node, where equal nodes end and their number.
 
         Ends are counted from the first node of the type.
         """

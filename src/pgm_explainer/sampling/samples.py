@@ -260,7 +260,7 @@ class TargetValues:
         return self._record.column(at), float(self._original[at])
 
     def _explained(self, chosen: FloatArray) -> NDArray[np.float64]:
-        """Return what is explained of the predictions ``[B, targets, C]``."""
+        """Return the explained quantity from the predictions ``[B, targets, C]``."""
         if not self.are_probabilities and chosen.shape[-1] > 1:
             distance = np.linalg.norm(chosen.astype(np.float64) - self._before, axis=-1)
             return np.asarray(distance, dtype=np.float64)

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ..arrays import as_array, call_own, described, has_attributes, resolve
 from ..choices import Choice, Described, UserDefined
@@ -38,7 +38,7 @@ _SMALL = 10_000_000
 MIN_PER_CELL = 5
 """A stratum is tested only if it has this many samples per cell on average."""
 LEAST_PER_STRATUM = 4 * MIN_PER_CELL
-"""The least number of samples of a tested stratum, which has at least two by two cells."""
+"""The minimum number of samples of a tested stratum, which has at least 2 by 2 cells."""
 _TINY = 1e-280
 _TERMS = 60
 
@@ -93,7 +93,7 @@ def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[n
     """Return ``left @ right.T``, without BLAS for small matrices.
 
     BLAS threads spin for tens of milliseconds after a product and slow down the next call of the
-    model: explaining one target of Syn 6 took 50 % longer.
+    model: explaining one target of Syn 6 took 50% longer.
     """
     if left.size * len(right) <= _SMALL:
         return np.asarray(np.einsum("ln,rn->lr", left, right))
@@ -140,7 +140,7 @@ class IndependenceTest(Choice, Protocol):
     def name(self) -> str: ...
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
-        """Return the statistic of each table ``[..., r, c]``; empty lines are ignored."""
+        """Return the statistic of each table ``[..., r, c]``, without empty rows and columns."""
         ...
 
 
@@ -178,7 +178,7 @@ class GTest(Described):
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         def information(part: Counts) -> NDArray[np.float64]:
-            return np.asarray(special.xlogy(part, part))
+            return np.asarray(scipy.special.xlogy(part, part))
 
         cells = _cells_first(counts)
         inside = _in_order(_in_order(information(cells)))
@@ -343,7 +343,7 @@ def log_chi_square_tail(statistic: ArrayLike, dof: ArrayLike) -> NDArray[np.floa
     """
     x, shape = np.broadcast_arrays(np.asarray(statistic, float) / 2, np.asarray(dof, float) / 2)
     testable = shape > 0
-    tail = np.where(testable, special.gammaincc(np.where(testable, shape, 1.0), x), 1.0)
+    tail = np.where(testable, scipy.special.gammaincc(np.where(testable, shape, 1.0), x), 1.0)
     far = tail < _TINY
     log_tail = np.array(np.log(np.where(far, 1.0, tail)))
     if far.any():
@@ -363,4 +363,4 @@ def _log_far_tail(shape: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray
         ratio = 1 / (numerator * ratio + denominator)
         growth = denominator + numerator / growth
         fraction *= ratio * growth
-    return -x + shape * np.log(x) - special.gammaln(shape) + np.log(fraction)
+    return -x + shape * np.log(x) - scipy.special.gammaln(shape) + np.log(fraction)

@@ -55,7 +55,7 @@ class Ranking(NodeTable[RankedNode]):
             testing.
         selected: whether each candidate is in the network of the explanation.
         left_out: the number of further candidates that were ranked but are not stored.
-        names: set by :meth:`Explanation.named`, for the rows.
+        names: the names of nodes, used in the rows.
     """
 
     nodes: IntArray

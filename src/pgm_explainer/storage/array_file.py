@@ -108,7 +108,7 @@ def _check_header(file: IO[bytes], stored: int) -> None:
         raise FileError("it contains Python objects, which could execute code: save plain arrays")
     if dtype.names is not None:
         raise FileError("it contains records: save plain arrays")
-    size = prod(shape) * max(1, dtype.itemsize)  # items without bytes take memory in a list
+    size = prod(shape) * max(1, dtype.itemsize)  # zero-size items still take memory as a list
     if min(shape, default=0) < 0 or size > stored:
         raise FileError(
             f"it declares the shape {brief(shape)}, which is more than the file contains"

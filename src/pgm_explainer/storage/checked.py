@@ -26,7 +26,7 @@ def parse_json(text: str, way_out: str) -> Any:
     """Parse a JSON text; duplicate fields, NaN and Infinity are refused.
 
     Raises:
-        FileError: it is not JSON; the message gives the reason and the way out.
+        FileError: it is not JSON; the message gives the reason and what to do.
     """
     try:
         return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant)
@@ -76,7 +76,7 @@ class Checked:
         return f"{self._parent.place}{step}"
 
     def refuse(self, expected: str) -> NoReturn:
-        """Return an error about what was expected here."""
+        """Raise an error that says what was expected here."""
         raise FileError(f"{self.place} should be {expected}, but it is {reprlib.repr(self.value)}")
 
     def fields(self, *names: str) -> dict[str, Checked]:
@@ -114,7 +114,7 @@ class Checked:
 
     def text(self) -> str:
         if not isinstance(self.value, str):
-            self.refuse("a text")
+            self.refuse("a string")
         return str(self.value)
 
     def texts(self) -> list[str]:
@@ -172,7 +172,7 @@ class Checked:
         """A number of at most 0, or ``"-inf"``."""
         number = self.number()
         if not number <= 0:
-            self.refuse("a number up to 0")
+            self.refuse("a number of at most 0")
         return number
 
     def name(self, depth: int = 0) -> VariableId:
@@ -182,7 +182,7 @@ class Checked:
         if isinstance(self.value, str):
             return self.value
         if type(self.value) is not int:
-            self.refuse("a name: a whole number, a text, or a list of these")
+            self.refuse("a name: a whole number, a string, or a list of these")
         return int(self.value)
 
     def plain(self, depth: int = 0) -> Any:

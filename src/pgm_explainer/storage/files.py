@@ -173,7 +173,7 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         before = _replaced(whole)
         part = whole.with_name(PART.format(secrets.token_hex(8)))
         try:
-            # Not by tempfile, whose files only their owner may read.
+            # Not with tempfile, whose files only their owner can read.
             with open(part, "xb", opener=_private if before else None) as file:
                 if before:
                     _hand_on(file, before)
@@ -186,7 +186,7 @@ def write_bytes(path: PathLike, data: bytes) -> None:
             raise
         _sync_folder(whole.parent)
     except (OSError, ValueError) as error:
-        # Not the whole error of the system, which names the temporary file.
+        # Not the whole system error, which names the temporary file.
         reason = _reason(error)
         if isinstance(error, FileNotFoundError):
             reason = f"there is no folder {place.parent}"

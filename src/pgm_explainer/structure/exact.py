@@ -81,7 +81,7 @@ def exact_search_many(
 
     Args:
         data: validated states ``[n, V]`` of each data set.
-        cardinalities: those of all data sets, so few that :func:`are_few`.
+        cardinalities: the same for all data sets; :func:`are_few` must be True for them.
     """
     size = len(cardinalities)
     legal = _legal(Constraints.of(size, max_parents), size)
@@ -107,7 +107,7 @@ def _legal(limits: Constraints, size: int) -> NDArray[np.bool_]:
 
 
 def _promising_families(families: FamilyScores, limits: Constraints) -> NDArray[np.float64]:
-    """Return the scores of the families worth considering, -inf for the others."""
+    """Return the scores of families that may be optimal, -inf for the others."""
     size = families.num_variables
     scores = np.full((size, 1 << size), -np.inf)
     for child in range(size):
@@ -119,7 +119,7 @@ def _promising_families(families: FamilyScores, limits: Constraints) -> NDArray[
 def _parent_sets(
     families: FamilyScores, limits: Constraints, child: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the parent sets worth considering, as bit masks, with their scores."""
+    """Yield the parent sets that may be optimal, as bit masks, with their scores."""
     required = limits.required.parents(child)
     optional = [
         int(parent) for parent in np.flatnonzero(limits.allowed[:, child]) if parent not in required
@@ -200,7 +200,7 @@ def _best_subsets(families: NDArray[np.float64]) -> NDArray[np.float64]:
 def _trace_back(families: NDArray[np.float64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the parents ``[problem, child]`` of the best networks, as bit masks."""
     problems, size, subsets = families.shape
-    # Of equal scores the first: fewer parents, then smaller ones.
+    # Among equal scores, take the first: fewer parents, then smaller ones.
     masks = np.lexsort((np.arange(subsets), _members(size)))
     each = np.arange(problems)
     remaining = np.full(problems, subsets - 1)
@@ -216,7 +216,7 @@ def _trace_back(families: NDArray[np.float64], last: NDArray[np.int64]) -> NDArr
 
 @lru_cache(maxsize=1024)
 def _dag_of_parents(masks: tuple[int, ...]) -> DAG:
-    """Return the network with these parents; small networks often occur again."""
+    """Return the network with these parents; cached, because small networks recur."""
     size = range(len(masks))
     return DAG(len(masks), [(at, child) for child in size for at in size if masks[child] >> at & 1])
 

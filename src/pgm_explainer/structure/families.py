@@ -113,7 +113,7 @@ class FewFamilies(FamilyScores):
         return self._families[child, mask ^ _bits(self.num_variables)]
 
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        """Do nothing, as everything is counted already."""
+        """Do nothing, because everything is counted already."""
 
     def every_family(self) -> NDArray[np.float64]:
         return self._families
@@ -135,7 +135,7 @@ def _values_of_all_sets(
 ) -> NDArray[np.float64]:
     """Return the value ``[problem, bit mask]`` of every set of variables."""
     problems = np.arange(len(codes))[:, None]
-    # The last axis is that of the problems, so that it is the same sum for one and for many.
+    # The problems are the last axis, so that sums round in the same way for any number of them.
     cells, total = joint_states((*np.moveaxis(codes, 2, 0), problems), (*cardinalities, len(codes)))
     counts = np.bincount(cells.ravel(), minlength=total).reshape(*cardinalities, len(codes))
     for axis in range(len(cardinalities)):
@@ -143,7 +143,7 @@ def _values_of_all_sets(
     extended = _cells_of_sets(cardinalities)[..., None]
     values = score.terms(counts, np.broadcast_to(extended, counts.shape))
     for size in cardinalities:
-        # From the front, each axis becomes a last one of two entries: without it, and with it.
+        # Replace the first axis by a last one with two entries: without and with the variable.
         values = np.stack((values[size], reduce(np.add, values[:size])), axis=-1)
     # The axes are now problem, first variable, …, but the lowest bit must vary fastest.
     return (
@@ -214,7 +214,7 @@ class ManyFamilies(FamilyScores):
         for sizes, group in alike:
             cells = prod(sizes)
             if cells > _DENSE * self.num_samples:
-                continue  # few of the joint states occur: faster one at a time
+                continue  # few of the joint states occur, so counting one set at a time is faster
             members = list(group)
             at_once = max(1, _CELLS_AT_ONCE // (cells + self.num_samples))
             for start in range(0, len(members), at_once):

@@ -214,7 +214,7 @@ class _State:
 
     def _update_gains(self, child: int) -> None:
         parents = tuple(np.flatnonzero(self._edge[:, child]).tolist())
-        if (child, parents) not in self._known:  # cached, as the search returns to families
+        if (child, parents) not in self._known:  # cached, because the search revisits families
             now = self._families.family(child, parents)
             self._known[child, parents] = self._families.toggled(child, parents) - now
         self._gain[:, child] = self._known[child, parents]

@@ -12,8 +12,8 @@ from math import log
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ..arrays import (
     as_array,
@@ -110,7 +110,7 @@ class BDeuScore(Described):
 
     def terms(self, counts: Counts, cells: ArrayLike) -> NDArray[np.float64]:
         prior = self.equivalent_samples / np.asarray(cells)
-        return np.asarray(special.gammaln(prior + counts) - special.gammaln(prior))
+        return np.asarray(scipy.special.gammaln(prior + counts) - scipy.special.gammaln(prior))
 
     def penalty(self, configurations: Any, states: Any, samples: int) -> Any:
         return 0.0
@@ -158,7 +158,7 @@ def _n_log_n(largest: int) -> NDArray[np.float64]:
     table = _tables.get("n log n")
     if table is None or len(table) <= largest:
         numbers = np.arange(max(1024, 2 * largest))
-        table = _tables["n log n"] = special.xlogy(numbers, numbers)
+        table = _tables["n log n"] = scipy.special.xlogy(numbers, numbers)
     return table
 
 

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 BUILT_IN = ("mnist", "nodes")
-"""Studies that are made by their name."""
+"""Built-in studies, which are given by name."""
 
 
 def add_making(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +79,8 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_from_zero, default=8000)
     parser.add_argument("--public-url", help="the address that raters use, behind a proxy")
     parser.add_argument("--open", action="store_true", help="open the browser")
-    parser.add_argument("--max-raters", type=_count, help="the cap on participants")
-    parser.add_argument("--pilot", action="store_true", help="mark answers as those of a pilot")
+    parser.add_argument("--max-raters", type=_count, help="maximum number of raters")
+    parser.add_argument("--pilot", action="store_true", help="mark the answers as pilot data")
     parser.add_argument("--completion-code", help="code shown at the end, as Prolific uses it")
     parser.add_argument(
         "--completion-url", help="link shown at the end; default: Prolific's, if there is a code"
@@ -96,17 +96,17 @@ def add_simulating(parser: argparse.ArgumentParser) -> None:
 
 
 def add_analysing(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``report and export``."""
+    """Add the options of ``report`` and ``export``."""
     parser.add_argument("study", type=Path)
     parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
     parser.add_argument("--output", type=Path, help="folder; default: beside the study")
-    parser.add_argument("--pilot", action="store_true", help="the answers of the pilot instead")
+    parser.add_argument("--pilot", action="store_true", help="use the answers of the pilot instead")
 
 
 def add_importing(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``import``."""
     parser.add_argument("study", type=Path)
-    parser.add_argument("files", type=Path, nargs="+", help="answers that static pages handed back")
+    parser.add_argument("files", type=Path, nargs="+", help="files of answers from static pages")
     parser.add_argument("--answers", type=Path, help="the database; default: beside the study")
 
 
@@ -124,7 +124,12 @@ def add_powering(parser: argparse.ArgumentParser) -> None:
         help="share of the arms in which a rater rates an item; default: 3 of 4",
     )
     parser.add_argument("--comparisons", type=_count, default=3, help="planned contrasts")
-    parser.add_argument("--power", type=_number, default=0.8, help="wanted for the last line")
+    parser.add_argument(
+        "--power",
+        type=_number,
+        default=0.8,
+        help="power for the number of raters needed; default: 0.8",
+    )
     parser.add_argument("--sd-rater-arm", type=_number, default=0.8)
     parser.add_argument("--sd-item-arm", type=_number, default=1.0)
     parser.add_argument("--sd-error", type=_number, default=2.0)

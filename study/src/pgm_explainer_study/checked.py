@@ -97,13 +97,13 @@ class Checked:
         return [Checked(item, f"{self.place}[{at}]") for at, item in enumerate(self.value)]
 
     def text(self, most: int = 200, least: int = 0) -> str:
-        """A text of a limited length."""
+        """A string of a limited length."""
         if not isinstance(self.value, str) or not least <= len(self.value) <= most:
-            self.refuse(f"a text of {least} to {most} characters")
+            self.refuse(f"a string of {least} to {most} characters")
         try:
             self.value.encode()
         except UnicodeEncodeError:  # half of a surrogate pair, which no page can show
-            self.refuse("a text of complete characters")
+            self.refuse("valid Unicode text")
         return str(self.value)
 
     def identifier(self) -> str:

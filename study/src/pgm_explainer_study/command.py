@@ -1,4 +1,4 @@
-"""``pgm-explainer study``: make, serve, simulate, analyse studies in which people judge."""
+"""``pgm-explainer study``: make, serve, simulate and analyse human studies of explanations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "ask people how good explanations are"
+SUMMARY = "run human studies of explanations"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 
@@ -61,7 +61,7 @@ Answers are in a file beside the study: mnist.sqlite. See docs/human-study.md.
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run a command of studies."""
+    """Run one of the commands below."""
     options.act(options)
 
 
@@ -90,7 +90,7 @@ def _make(options: argparse.Namespace) -> None:
 
 def _made(source: str, options: argparse.Namespace) -> Study:
     with warnings.catch_warnings():
-        # One line for each digit that is hard to change says nothing about the study.
+        # Warnings about single explanations are not about the study.
         warnings.simplefilter("ignore", PGMExplainerWarning)
         if source == "saved":
             from .sources.saved import saved_study
@@ -277,9 +277,9 @@ _Add = Callable[[argparse.ArgumentParser], None]
 _COMMANDS: dict[str, tuple[str, _Add, _Act]] = {
     "make": ("make a study", add_making, _make),
     "serve": ("show a study to raters in their browsers", add_serving, _serve),
-    "import": ("read answers that static pages handed back", add_importing, _import),
-    "power": ("say how many raters and items are needed", add_powering, _power),
-    "simulate": ("answer a study by simulated raters, to try it", add_simulating, _simulate),
+    "import": ("read answers from static pages", add_importing, _import),
+    "power": ("compute how many raters and items are needed", add_powering, _power),
+    "simulate": ("answer a study with simulated raters, for testing", add_simulating, _simulate),
     "report": ("analyse the answers", add_analysing, _report),
     "export": ("write the raw answers as CSV and Parquet", add_analysing, _export),
 }

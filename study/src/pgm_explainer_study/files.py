@@ -1,4 +1,4 @@
-"""Writing files: complete under their name, or not there."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load: many raters who answer as fast as the server accepts, and a server that is killed.
+"""Load test: many raters who answer as fast as possible, and a server that is killed.
 
 ``python -m pgm_explainer_study.load`` measures 50 raters with 144 answers each.
 """
@@ -108,7 +108,7 @@ class Server:
 
 @dataclass
 class Tally:
-    """What raters know: the answers that were acknowledged, by token and trial, and the times."""
+    """The acknowledged answers, by token and trial, and the response times."""
 
     acknowledged: dict[str, dict[int, int]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
@@ -140,7 +140,7 @@ class _Connection:
 
 
 async def _rater(port: int, tally: Tally, count: int, token: str | None) -> None:
-    """Join, unless there is a token, and answer what has not been acknowledged."""
+    """Join, unless there is a token, and answer the trials without an acknowledged answer."""
     connection = _Connection(port)
     try:
         if token is None:
@@ -162,13 +162,13 @@ async def _rater(port: int, tally: Tally, count: int, token: str | None) -> None
             if status == 200:
                 known[trial] = value
     except (OSError, asyncio.IncompleteReadError):
-        pass  # the server is gone
+        pass  # the server was killed
     finally:
         connection.close()
 
 
 async def answer_all(port: int, tally: Tally, raters: int, count: int) -> None:
-    """Let raters answer at once: those of the tally go on, others join."""
+    """Let raters answer concurrently: those of the tally continue, others join."""
     tokens: list[str | None] = [*tally.acknowledged]
     tokens += [None] * (raters - len(tokens))
     await asyncio.gather(*(_rater(port, tally, count, token) for token in tokens))

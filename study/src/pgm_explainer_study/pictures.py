@@ -21,7 +21,7 @@ _ROW = 34
 def picture(scene: Scene, highlight: Sequence[int], probe: int | None = None) -> str:
     """Return an SVG of a scene; highlighted parts are orange, the probe is dashed and blue.
 
-    The order of the highlighted parts does not show: they are drawn in the order of their numbers.
+    The order of the highlighted parts is not visible: they are drawn in the order of their numbers.
     """
     base, height = _base(scene)
     marks = _marks(scene, sorted(highlight))
@@ -105,7 +105,7 @@ def _grid_base(scene: GridScene) -> tuple[str, float]:
 
 
 def _enlarged(scene: GridScene) -> str:
-    """Return attributes that draw pixels at their size, with lines of the width they say."""
+    """Return attributes that draw pixels at their size, with lines of the stated width."""
     return f'transform="scale({_SIZE / len(scene.image[0]):g})" vector-effect="non-scaling-stroke"'
 
 

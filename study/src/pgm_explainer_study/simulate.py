@@ -1,6 +1,6 @@
-"""Simulated raters, to try a study and its analysis. What they answer is no evidence of anything.
+"""Simulated raters, to try a study and its analysis. Their answers are not evidence.
 
-A simulated rater sees what is on the picture and knows no arm. In an image, it finds a highlighted
+A simulated rater uses the picture only, not the arm. In an image, it finds a highlighted
 region important if the region is bright; in a graph, if the node is near the target.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["LABEL", "simulate"]
 
 LABEL = "simulated, not evidence"
 _CARELESS = 0.1
-"""The share of raters who answer at random, so that exclusions have something to do."""
+"""The share of raters who answer at random, to be found by the exclusion rules."""
 
 
 def simulate(study: Study, store: Store, raters: int, seed: int) -> None:
@@ -70,7 +70,7 @@ class _Person:
         )
 
     def _forecast(self, trial: Trial, highlight: tuple[int, ...]) -> int:
-        """Expect a change if the changed part is highlighted or stands out; the last option."""
+        """Return the last option, a change, more often if the part is highlighted or salient."""
         assert trial.item is not None
         assert trial.item.forecast is not None
         forecast = trial.item.forecast
@@ -91,7 +91,7 @@ def salience(scene: Scene, part: int) -> float:
 
 
 def _hops(scene: GraphScene, node: int) -> int:
-    """Return the distance of a node from the target, or the number of nodes if there is no way."""
+    """Return the distance of a node from the target, or the number of nodes if there is no path."""
     near: dict[int, set[int]] = {}
     for first, second in scene.edges:
         near.setdefault(first, set()).add(second)

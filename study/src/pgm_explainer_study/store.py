@@ -47,11 +47,11 @@ _VERSION = "1"
 
 
 class FullError(PGMExplainerError):
-    """The study has as many raters as it may have."""
+    """The study already has the maximum number of raters."""
 
 
 class TakenError(PGMExplainerError):
-    """Somebody with this identifier takes part already, in another session."""
+    """A rater with this identifier has already joined, in another session."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Store:
         simulated: whether simulated raters are stored; they never share a file with people.
 
     Raises:
-        FileError: the file cannot be opened, is no database of a study, or of another one.
+        FileError: the file cannot be opened, or is not a database of this study.
     """
 
     def __init__(self, path: Path, study: str, simulated: bool = False) -> None:
@@ -172,8 +172,8 @@ class Store:
             slot: the slot; by default the next free one.
 
         Raises:
-            FullError: there are as many raters as allowed.
-            TakenError: the person joined in another session, so whoever asks may be another one.
+            FullError: the study already has the maximum number of raters.
+            TakenError: the person joined in another session, so this may be someone else.
         """
         who = None if person is None else self.disguised(f"person {source} {person}")
         when = None if session is None else self.disguised(f"session {session}")
@@ -184,7 +184,7 @@ class Store:
                 ).fetchone()
                 if row is not None:
                     if when is None or row[0] is None or not hmac.compare_digest(row[0], when):
-                        raise TakenError("this person takes part already, in another session")
+                        raise TakenError("this person has already joined, in another session")
                     found = self.rater(row[1])
                     assert found is not None
                     return found
@@ -192,7 +192,7 @@ class Store:
                 "SELECT count(*), coalesce(max(slot), -1) FROM raters WHERE source = ?", (source,)
             ).fetchone()
             if most is not None and count >= most:
-                raise FullError(f"the study has all its {most} raters")
+                raise FullError(f"the study already has {most} raters, the maximum")
             token = secrets.token_urlsafe(18)
             row = (token, last + 1 if slot is None else slot, source, who, when, time.time())
             made = self._db.execute(

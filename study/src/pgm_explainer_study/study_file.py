@@ -118,11 +118,11 @@ class Exclusions:
     """Rules, fixed before the study, by which raters are left out of the analysis.
 
     Attributes:
-        least_answered: smallest share of trials answered.
+        least_answered: minimum share of trials answered.
         check_attempts: a question about the instructions must be right within this many attempts.
-        attention_failures: most attention checks that may be wrong.
-        least_median_ms: smallest median time per rating.
-        same_answer: largest share of ratings that may be the same number.
+        attention_failures: maximum number of failed attention checks.
+        least_median_ms: minimum median time per rating.
+        same_answer: maximum share of ratings that are the same number.
     """
 
     least_answered: float = 0.9
@@ -161,7 +161,7 @@ class Study:
 
     @property
     def rated_arms(self) -> tuple[Arm, ...]:
-        """The arms that highlight something, which alone can be rated."""
+        """The arms that highlight something; only these can be rated."""
         return tuple(arm for arm in self.arms if arm.kind != "none")
 
     @property
@@ -228,7 +228,7 @@ def read_study(document: Checked) -> Study:
 
 
 def _check_whole(study: Study, document: Checked) -> None:
-    """Check what concerns several parts of a study."""
+    """Check that the parts of a study are consistent."""
     if len({item.id for item in study.items}) < len(study.items):
         raise FileError(f"{document.place}.items has two items with the same id")
     most = len(study.items) * study.design.arms_per_item

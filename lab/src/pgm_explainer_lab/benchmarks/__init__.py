@@ -1,1 +1,1 @@
-"""Benchmarks against other packages, as ratios of times in one run to cancel the machine's load."""
+"""Benchmarks against other packages, as ratios of times in one run to cancel out machine load."""

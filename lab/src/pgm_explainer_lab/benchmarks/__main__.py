@@ -23,7 +23,7 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"unknown suite: {', '.join(sorted(unknown))}; choose from {', '.join(SUITES)}")
         return 2
-    warnings.simplefilter("ignore")  # warnings of the peers, and ours about small tables
+    warnings.simplefilter("ignore")  # warnings of other packages, and ours about small tables
     print(f"Python {platform.python_version()}, {platform.machine()}\n")
     print("| what | measured | required | met |\n|---|---|---|---|")
     all_met = True

@@ -266,7 +266,7 @@ def _resident(field: str) -> int:
 def main(name: str, size: str = "1", megabytes: str = "") -> None:
     case, bound = CASES[name]
     run = next(case(float(size), int(megabytes) * MEGABYTE if megabytes else bound))
-    # A small run first, to exclude what libraries set up once.
+    # A small run first, to exclude the one-time memory of libraries.
     x, edges = circulant(50)
     PGMExplainer(three_layers, x, edges, num_layers=1, num_samples=50).explain(7)
     started = time.process_time()

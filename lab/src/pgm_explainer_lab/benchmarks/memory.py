@@ -47,7 +47,7 @@ def _grown(name: str) -> float:
     torch.manual_seed(0)
     model = {"gcn": GCN, "gat": GAT}[name](10, 20, num_layers=3, out_channels=4)
     memory = f"{_BOUND}MB"
-    # A small run first, to exclude what torch and NumPy set up once.
+    # A small run first, to exclude the one-time memory of torch and NumPy.
     PGMExplainer(model, data.x, data.edge_index, num_samples=20, max_memory=memory).explain(300)
     with _Watch() as watch:
         explainer = PGMExplainer(model, data.x, data.edge_index, max_memory=memory)

@@ -110,7 +110,7 @@ def _gcn(data: NodeDataset) -> torch.nn.Module:
 
 
 def _seconds_each(explainer: Explainer, data: NodeDataset, targets: Any) -> float:
-    """Return seconds per target of a peer, which explains one target at a time, no networks."""
+    """Return seconds per target of another explainer, one target at a time, without networks."""
     x, edges = torch.from_numpy(data.x), torch.from_numpy(data.edge_index)
     y = torch.from_numpy(data.y)
 

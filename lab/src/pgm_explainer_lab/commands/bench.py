@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         from ..benchmarks.__main__ import main
     except ImportError as error:
         raise PGMExplainerError(
-            f"the measurements need all peers: in a clone, run pip install -e '.[test]' -e lab "
-            f"({error})"
+            f"the measurements need all compared packages: in a clone, run pip install "
+            f"-e '.[test]' -e lab ({error})"
         ) from error
     return main(options.suites)

@@ -1,1 +1,1 @@
-"""Benchmarks whose truth is the model: what perturbing a node really does to a prediction."""
+"""Benchmarks whose ground truth is the model: the true effect of perturbing a node."""

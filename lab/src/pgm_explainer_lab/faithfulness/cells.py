@@ -55,9 +55,9 @@ def truth_job(where: dict[str, Any]) -> Job:
 
 
 def explainer_jobs(where: dict[str, Any], options: dict[str, Any], rivals: bool) -> list[Job]:
-    """Yield jobs that measure PGM-Explainer and each of the other explainers on a set.
+    """Return jobs that measure PGM-Explainer and each of the other explainers on a set.
 
-    Without ``rivals``, only those others run that do not call the model.
+    Without ``rivals``, only the others that do not call the model are run.
     """
     data, seed = where["data"], where["seed"]
     jobs = [Job(_called(data, seed, "ours"), measure_ours, {**where, "options": options})]
@@ -224,7 +224,7 @@ def _key(subject: Subject, target: int | None) -> Row:
 
 
 def _of_cause(subject: Subject, target: int | None, finding: Finding) -> Row:
-    """Return the scores against what is known in advance: the cause, its path, evidence against."""
+    """Return the scores against known facts: the cause, its path, the evidence against."""
     row: Row = {}
     if target is None:
         return row

@@ -69,7 +69,7 @@ class Finding:
 
 
 def make_explainer(case: Case, **options: Any) -> PGMExplainer:
-    """Return PGM-Explainer for a case; networks are not learned, since they are not measured."""
+    """Return PGM-Explainer for a case, without networks, since they are not measured."""
     return PGMExplainer(
         case.frozen_model,
         case.x,

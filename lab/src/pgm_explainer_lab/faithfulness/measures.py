@@ -39,8 +39,8 @@ def against_truth(finding: Finding, truth: Truth, target: int | None) -> dict[st
     """Return the scores of a finding against the true effects; only intervals include the target.
 
     ``captured 1`` and ``captured 5`` are the sums of the true effects of the top-ranked nodes,
-    divided by those of as many strongest nodes; ``recall 5`` is the share of the five strongest
-    nodes among the top five; ``sign`` is the share of correct signs among the five strongest nodes
+    divided by those of the strongest nodes; ``recall 5`` is the share of the five strongest nodes
+    among the top five; ``sign`` is the share of correct signs among the five strongest nodes
     with a clear sign. The result is empty if no perturbation of any node changes the prediction by
     more than rounding errors.
     """

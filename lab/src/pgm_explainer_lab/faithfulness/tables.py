@@ -118,7 +118,7 @@ def _captured_blocks(cells: Cells, figures: Mapping[str, str]) -> Iterator[str]:
 
 
 def _checked(cells: Cells, coverage: Cells) -> Cells:
-    """Return the cells with intervals; a set with a cell of its own for them has only that one."""
+    """Return the cells to take intervals from: that of the coverage job, where there is one."""
     own = {(cell["data"], cell["seed"]): cell for cell in coverage}
     effects = [cell for cell in cells if cell["explainer"] == EFFECTS]
     return [own.get((cell["data"], cell["seed"]), cell) for cell in effects]

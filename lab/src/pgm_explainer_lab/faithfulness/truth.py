@@ -24,7 +24,7 @@ _SEED = 1_000_003
 """Added to a seed, so that the contexts differ from the samples of every explainer."""
 _FLOATS_AT_ONCE = 10_000_000
 _CHECKED, _CHECKED_IN = 200, 30
-"""Of many candidates so many, drawn at random, are measured in so many contexts for intervals."""
+"""If there are many candidates, 200 of them are measured in 30 contexts to check intervals."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ def true_effects(case: Case, target: int | None, plan: TruthPlan) -> Truth:
 def checked_effects(
     case: Case, target: int | None, plan: TruthPlan, truth: Truth
 ) -> tuple[Truth, int]:
-    """Return true effects that are known well enough to check intervals with.
+    """Return true effects that are precise enough to check intervals.
 
-    Those are the truth itself or, if it has many nodes, which are measured in a few contexts each,
-    some of them that are drawn at random and measured anew.
+    These are all effects of ``truth``. If there are many nodes, so that each was measured in only a
+    few contexts, a random choice of nodes is measured again in more contexts.
 
     Returns:
-        The true effects, and the fewest contexts in which each was measured.
+        The true effects, and the minimum number of contexts in which each was measured.
     """
     contexts = plan.contexts(len(truth.nodes))
     if contexts >= min(_CHECKED_IN, plan.most):

@@ -53,7 +53,7 @@ def forecast_quality(
 
     Returns:
         The quality of the ``network``, of a ``logistic`` regression on the perturbation bits of
-        the network's nodes, of one on those of ``logistic (all candidates)``, and of the
+        the network's nodes, of one on all candidates, ``logistic (all candidates)``, and of the
         ``base rate``. Empty if the prediction changed never or always, since there is then nothing
         to learn. All forecasts are kept ``1 / (n + 2)`` away from 0 and 1, where ``n`` is the
         number of samples.

@@ -1,4 +1,4 @@
-"""How well explainers find the atoms that decide the class of molecules."""
+"""How well explainers find the atoms that determine the class of molecules."""
 
 from __future__ import annotations
 

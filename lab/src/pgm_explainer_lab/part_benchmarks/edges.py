@@ -35,7 +35,7 @@ _DEFAULT = 0.1
 LEVELS = (_DEFAULT, 0.5, 0.9)
 """Shares of the edges of a graph that are removed; the default of the explainer first."""
 _BUDGET, _GRAPH_BUDGET = 2000, 1000
-"""Pairs of model calls for the true effects on a target; those of graphs have several levels."""
+"""Pairs of model calls for the true effects on a target; for graphs, for each of the levels."""
 EDGE_COLUMNS = (*COLUMNS, "support")
 
 
@@ -46,7 +46,7 @@ def measure_edges(
 
     Args:
         most: number of targets.
-        truths: true effects are measured for one target in so many.
+        truths: true effects are measured for one in ``truths`` targets.
     """
     dataset = load_node_data(place, data, seed)
     case = Case(trained(place, dataset, seed, epochs), dataset.x, dataset.edge_index)
@@ -87,7 +87,7 @@ def measure_graph_edges(place: Place, data: str, seed: int, most: int) -> dict[s
 
 @dataclass(frozen=True)
 class _Judged:
-    """An explanation by edges, and the nodes of the motif; the target is None for a graph."""
+    """An explanation with edges as parts, and the motif's nodes; a graph has target None."""
 
     case: Case
     target: int | None

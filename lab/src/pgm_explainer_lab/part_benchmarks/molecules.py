@@ -77,7 +77,7 @@ class LabelledMolecule:
 
 @dataclass(frozen=True)
 class MoleculeSet:
-    """A trained GIN, its accuracy, and held-out molecules that it is right and sure are class 1.
+    """A trained GIN, its accuracy, and held-out molecules of class 1 that it is confident about.
 
     Attributes:
         population: all held-out molecules.

@@ -34,7 +34,7 @@ _PGEXPLAINER = {
 _CALLED = {"syn1": "BA-Shapes", "syn2": "BA-Community", "syn4": "Tree-Cycles", "syn5": "Tree-Grid"}
 _MORE, _MORE_GRAPHS = 5, 6
 _TRUTHS = {"syn1": 5, "syn2": 5, "syn4": 1, "syn5": 1}
-"""True effects are measured for one target in so many; they take long if there are many edges."""
+"""True effects are measured for one in this many targets; with many edges they are slow."""
 _SAMPLES = 1000
 Cells = Sequence[dict[str, Any]]
 

@@ -18,7 +18,7 @@ __all__ = ["TrueEffects", "true_edge_effects"]
 
 _AT_ONCE = 400
 _CONTEXTS = (6, 200)
-"""Limits of the number of contexts; an even number, because they are compared in two halves."""
+"""Limits of the number of contexts, which is even, because two halves of them are compared."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def true_edge_effects(
     probability: float,
     budget: int,
 ) -> TrueEffects:
-    """Measure them; in each context the other edges are removed as in the explainer's samples.
+    """Measure true effects; in each context, other edges are removed as in the samples.
 
     Args:
         probability: the probability that another edge is removed.

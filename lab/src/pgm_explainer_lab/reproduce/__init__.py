@@ -1,1 +1,1 @@
-"""The paper's experiments, one command each: work that is done once, and pages that tell of it."""
+"""The paper's experiments: resumable jobs, and pages that report their results."""

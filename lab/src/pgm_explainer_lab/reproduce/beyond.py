@@ -200,7 +200,7 @@ def measure_forecasts(
 ) -> dict[str, Any]:
     """Measure how well networks and baselines forecast whether predictions change.
 
-    Networks are learnt twice from the same samples: with the options, and with ``max_nodes=None``.
+    Networks are learned twice from the same samples: with the options, and with ``max_nodes=None``.
     """
     dataset = load_node_data(place, data, seed)
     model = trained(place, dataset, seed, epochs)

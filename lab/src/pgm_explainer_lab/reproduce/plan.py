@@ -21,7 +21,7 @@ class Plan:
         rival_seeds: number of seeds for rivals that call the model often; None for all seeds.
         rival_targets: number of evenly spread targets that these rivals explain. Rivals that call
             the model a few times explain a hundred times as many; the others explain all.
-        hops: Bitcoin: maximal distance of candidates, 1 in the paper's protocol and 3 in the
+        hops: Bitcoin: maximum distance of candidates, 1 in the paper's protocol and 3 in the
             strict one.
         digits: number of MNIST digits to explain.
         test_digits: number of digits on which the superpixel network is tested.

@@ -16,7 +16,7 @@ __all__ = ["Queries", "Rival", "SignedRival", "top_nodes"]
 
 @dataclass(frozen=True)
 class Queries:
-    """The cost of an explanation: the maximal number of passes of one graph through the model.
+    """The cost of an explanation: the maximum number of passes of one graph through the model.
 
     Attributes:
         shared: whether the passes are shared by all targets of a graph.

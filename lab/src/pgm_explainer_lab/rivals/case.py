@@ -49,7 +49,7 @@ class Case:
         x: features ``[N, F]``.
         edge_index: edges ``[2, E]``.
         task: ``"node"`` or ``"graph"``.
-        hops: maximal distance of candidates from the target; None for the receptive field of the
+        hops: maximum distance of candidates from the target; None for the receptive field of the
             model. In the graph task every node is a candidate.
         features: the feature columns that an explainer may change; None for all.
     """
@@ -97,7 +97,7 @@ class Case:
         return self.graph.visits(self._ends(target), self.candidates(target), self._candidate_hops)
 
     def view(self, target: int | None) -> View:
-        """Return the part of the graph that a prediction depends on (None: the whole graph's)."""
+        """Return the part of the graph that a prediction depends on; target None is the graph."""
         sees, ends = self.num_layers, self._ends(target)
         local = self.task == "node" and sees is not None
         # Candidates may be outside the receptive field.

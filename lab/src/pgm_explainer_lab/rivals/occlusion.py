@@ -25,7 +25,7 @@ class Occlusion:
     Args:
         perturbation: ``zero`` sets the features to zero; the explainer's other perturbations draw
             new features at random, and the changes are averaged.
-        num_queries: maximal number of model calls for one target, divided equally among its
+        num_queries: maximum number of model calls for one target, divided equally among its
             candidates and the target itself. Each is perturbed at least once, and only once if the
             perturbation is not random.
         seed: seed of random perturbations.

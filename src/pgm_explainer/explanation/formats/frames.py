@@ -18,7 +18,7 @@ __all__ = ["features_to_pandas", "nodes_to_pandas"]
 
 _DEPENDENCE = ("statistic", "dof", "log_p", "effect_size", "significant")
 _MISSING_IN = {"rank": "Int64", "dof": "Int64", "significant": "boolean"}
-"""Types that can hold a missing value, as numbers with a point can."""
+"""Nullable types for columns that are not floats."""
 
 
 def features_to_pandas(features: FeatureEffects) -> pd.DataFrame:

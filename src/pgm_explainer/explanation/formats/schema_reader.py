@@ -168,7 +168,9 @@ def _read_parts(
     each_label = (label if isinstance(label, tuple) else (label,) for label in labels.values())
     mentioned = [each for label in each_label for each in label]
     if any(isinstance(each, int) and not 0 <= each < min(labels) for each in mentioned):
-        raise FileError(f"{fields['labels'].place} must mention nodes, numbered before other parts")
+        raise FileError(
+            f"{fields['labels'].place} must refer to nodes, numbered before other parts"
+        )
     shape = (len(fields["area"].items()),)
     area: IntArray = fields["area"].array(shape, Checked.whole_number, np.int64)
     if not np.array_equal(np.unique(area), area) or max(area, default=-1) >= min(labels):

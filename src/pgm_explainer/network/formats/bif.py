@@ -194,12 +194,12 @@ class _Tokens:
     def _pop(self, expected: str) -> _Token:
         token = self._next
         if token is None:
-            raise FileError(f"the text ends where {expected} should be: was it cut short?")
+            raise FileError(f"the text ends where {expected} should be; it may be truncated")
         self._next, self._last = next(self._tokens, None), token.start
         return token
 
     def refuse(self, expected: str, found: str) -> NoReturn:
-        """Return an error about what was expected at the last token."""
+        """Raise an error that says what was expected at the last token."""
         line = self._text.count("\n", 0, self._last) + 1
         raise FileError(f"line {line} should have {expected}, not {brief(found)}")
 

@@ -17,7 +17,7 @@ __all__ = ["network_to_dot", "network_to_networkx"]
 
 
 def network_to_dot(network: BayesianNetwork) -> str:
-    r"""Return the arrows of a network in the DOT language.
+    r"""Return the variables and edges of a network in the DOT language.
 
     Examples:
         >>> import numpy as np
@@ -32,7 +32,7 @@ def network_to_dot(network: BayesianNetwork) -> str:
           "node_1" -> "_x22_x_x22_";
         }
     """
-    # Quoted, because the word graph has a meaning in DOT.
+    # Quoted, because ``graph`` is a keyword of DOT.
     words = {name: f'"{word}"' for name, word in words_for(network.nodes).items()}
     lines = [f"{words[node]} [label={_quoted(node)}];" for node in network.nodes]
     lines += [f"{words[parent]} -> {words[child]};" for parent, child in network.edges]
@@ -45,7 +45,7 @@ def _quoted(name: VariableId) -> str:
 
 
 def network_to_networkx(network: BayesianNetwork) -> DiGraph:
-    """Return the arrows of a network, with its tables as attributes of the nodes."""
+    """Return the edges of a network, with its tables as attributes of the nodes."""
     try:
         import networkx as nx
     except ImportError as error:  # pragma: no cover - depends on what is installed

@@ -40,7 +40,7 @@ def words_for(names: Iterable[VariableId]) -> dict[VariableId, str]:
         {'Ann': '_x41_nn', 'ann': 'ann'}
     """
     words = {name: word_for(name) for name in names}
-    if len({word.lower() for word in words.values()}) < len(words):  # pgmpy reads BIF so
+    if len({word.lower() for word in words.values()}) < len(words):  # pgmpy ignores case in BIF
         words = {name: re.sub("[A-Z]", _code, word) for name, word in words.items()}
     return words
 
@@ -61,7 +61,7 @@ def word_for(name: VariableId) -> str:
 
 
 def _escape(text: str) -> str:
-    """Encode all but letters and digits, and a first character that no word may start with."""
+    """Encode all but letters and digits, and a first character that a word must not start with."""
     word = re.sub(r"^[0-9]|[^A-Za-z0-9]", _code, text)
     return re.sub("^.", _code, word) if word.lower() in _KEYWORDS else word
 

@@ -19,7 +19,7 @@ __all__ = ["network_to_pgmpy", "network_to_pyagrum"]
 
 
 def network_to_pgmpy(network: BayesianNetwork) -> DiscreteBayesianNetwork:
-    """Return a pgmpy network with the same arrows and tables."""
+    """Return a pgmpy network with the same edges and tables."""
     try:
         from pgmpy.factors.discrete import TabularCPD
         from pgmpy.models import DiscreteBayesianNetwork
@@ -47,7 +47,7 @@ def network_to_pgmpy(network: BayesianNetwork) -> DiscreteBayesianNetwork:
 
 
 def network_to_pyagrum(network: BayesianNetwork) -> BayesNet:
-    """Return a pyAgrum network with the same arrows and tables."""
+    """Return a pyAgrum network with the same edges and tables."""
     try:
         import pyagrum as gum
     except ImportError as error:  # pragma: no cover - depends on what is installed

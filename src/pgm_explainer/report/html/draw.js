@@ -12,7 +12,7 @@ function element(tag, attributes = {}, ...children) {
   return furnish(document.createElement(tag), attributes, children);
 }
 
-/** The same in SVG. */
+/** An SVG element with attributes and children. */
 function shape(tag, attributes = {}, ...children) {
   return furnish(document.createElementNS(SVG, tag), attributes, children);
 }

@@ -1,8 +1,8 @@
 /*
  * Exact inference by variable elimination, for all variables at once.
  *
- * A factor is a function of some variables: `scope` lists them, `values` runs through their states
- * with the last variable fastest. Evidence is, for each variable, null or the possible states.
+ * A factor is a function of some variables: `scope` lists them, `values` has an entry for each joint
+ * state, with the last variable varying fastest. Evidence is, for each variable, null or the possible states.
  *
  * Eliminating a variable collects the factors that contain it in a bucket and sends a message
  * about its neighbours, the `separator`, to the next bucket that contains them. The buckets form a

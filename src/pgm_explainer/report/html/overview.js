@@ -1,8 +1,8 @@
 /*
  * The table of targets: search, filters, sort by column, and links to the explanations.
  *
- * `data` comes from overview.py. Rows are drawn a hundred at a time, so that ten thousand targets
- * react at once.
+ * `data` comes from overview.py. Rows are drawn a hundred at a time, so that a table of ten thousand
+ * targets stays responsive.
  */
 
 const $ = (id) => document.getElementById(id);

@@ -51,7 +51,7 @@ def overview_page(
     done = _table(("", ""), (map(escape, each) for each in facts(overview)))
     style = read_part("theme.css") + read_part("overview.css")
     script = read_part("overview.js") if targets else None
-    # A page that is part of this one has the policy of both.
+    # The policy of this page applies to an embedded page too.
     inner = page_script() if pages is not None and pages.embedded else None
     allowed = policy(style, script, *([] if inner is None else inner))
     parts = [

@@ -17,7 +17,7 @@ def read_part(name: str) -> str:
 
 
 def as_data(payload: object) -> str:
-    """Return JSON that cannot close its script element, whatever names it contains."""
+    """Return JSON that cannot close its script element, for any names that it contains."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 
@@ -28,7 +28,7 @@ def policy(style: str, script: str | None = None, *inner: str) -> str:
     Args:
         style: the text of the style.
         script: the text of the script, if there is one.
-        inner: style and script of a page that this page opens, which has the policies of both.
+        inner: style and script of an embedded page, to which this policy applies too.
     """
     styles, scripts = [style, *inner[:1]], [*([] if script is None else [script]), *inner[1:]]
     return "; ".join(

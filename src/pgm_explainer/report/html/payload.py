@@ -89,7 +89,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "answer": _answer(explanation),
         "figures": figures_part(explanation),
         "kept": describe_kept(explanation),
-        # Of a regression, which predicts no class, how often it is kept.
+        # A regression has no class; there, it is how often the prediction is kept.
         "stability": explanation.held if stayed is None else stayed,
         "stable": "kept" if stayed is None else "stays",
         "found": len(explanation.nodes),
@@ -181,7 +181,7 @@ def _picture(explanation: Explanation) -> dict[str, Any]:
 
 
 def _legend(view: Surroundings) -> str:
-    """Return what the marks of the picture mean, as far as they occur in it."""
+    """Return the meaning of the marks that occur in the picture."""
     ends, explaining = int(view.is_target.sum()), bool((view.is_explaining & ~view.is_target).any())
     network, hidden = view.explanation.network, view.hidden
     state = "kept" if view.explanation.settings.model.has_own_predictions else "original"
@@ -306,7 +306,7 @@ def _kind(variable: Variable) -> dict[str, Any]:
                 "word": word,
                 "about": "features" if word in own else "prediction",
                 "states": np.flatnonzero(variable.matching(word)).tolist(),
-                # With several levels of change, "changed" is their sum and no further part.
+                # With several levels of change, "changed" is their sum, not a separate part.
                 "part": not (word == "changed" and variable.levels > 2),
             }
             for word in variable.words

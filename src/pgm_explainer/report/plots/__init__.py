@@ -96,7 +96,7 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
     size = options.pop("font_size", None)
     if size is None:
         size = _usual_size(kind, options.get("figsize"), options.get("ax"))
-    if size is None:  # no context: entered first, it would keep a notebook from showing the plot
+    if size is None:  # rc_context would keep a notebook from showing its first plot
         yield
         return
     with mpl.rc_context({"font.size": _checked_size(size, "font_size")}):

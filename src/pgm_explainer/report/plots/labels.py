@@ -40,7 +40,7 @@ class Labels:
         axes: where to write.
         at: the places ``[n, 2]`` of all marks.
         sizes: how wide they are, in points.
-        is_small: which of them names may cover, if there is no other place.
+        is_small: which marks may be covered by names, if there is no other place.
         lines: the two ends of each line ``[m, 2, 2]`` that names should not cover.
     """
 

@@ -30,7 +30,7 @@ __all__ = ["draw_molecule", "read_atoms", "read_molecule"]
 
 _PIXELS = 900
 _PICTURE = 0.8
-"""The share of the height that the picture takes; the others are for title and legend."""
+"""The share of the height that the picture takes; the rest is for title and legend."""
 _LEAST = 0.25
 """The share of colour in the weakest effect, which must differ from white."""
 
@@ -55,11 +55,11 @@ def read_molecule(explanation: Explanation, molecule: Any, atoms: Sequence[str] 
 
     Args:
         explanation: the explanation of a prediction about the molecule.
-        molecule: SMILES or an RDKit molecule; None to make one of atoms and single bonds.
+        molecule: SMILES or an RDKit molecule; None to build one from atoms and single bonds.
         atoms: the symbol of each node, used without a molecule.
 
     Raises:
-        InputError: it is no molecule, or has another number of atoms than the graph has nodes.
+        InputError: it is not a molecule, or the graph has another number of nodes.
     """
     try:
         from rdkit import Chem

@@ -33,7 +33,7 @@ _FITS_A_MARK = 4
 _MARK, _STRONGEST = 20.0, 30.0
 """The sizes of marked nodes, in points; other nodes are smaller, and shrink with their number."""
 _TOUCHED = 13.0
-"""The least size of a node at the end of an edge with an effect."""
+"""The minimum size of a node at the end of an edge with an effect."""
 _MOST_NAMED = 40
 _DIRECTIONS = {"falls": FALLS, "rises": RISES}
 _FULL, _LEAST = 4.8, 0.45

@@ -35,7 +35,7 @@ _TWO_LINES, _LOW = 0.9, 0.5
 """The height, as a share of the full one, above which a box has space for two lines of the name,
 and below which it has space for the name and the bar only."""
 _LEAST = (3, 2)
-"""The minimal size of the drawing, in variables and layers."""
+"""The minimum size of the drawing, in variables and layers."""
 
 
 def network_size(explanation: Explanation) -> tuple[float, float]:
@@ -51,7 +51,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     """Draw the variables in layers, with the target highlighted and a probability for each.
 
     The bar of a node shows the probability that its own prediction is kept or, if nodes have no
-    predictions, that it is not perturbed; the bar of the target, that the prediction holds.
+    predictions, that it is not perturbed; the bar of the target, that the prediction is kept.
     """
     network = explanation.network
     if network is None:
@@ -79,7 +79,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
 def _extent(
     at: Mapping[VariableId, Point], routes: Sequence[Sequence[Point]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lower left and upper right corner of the drawing, which has a minimal size."""
+    """Return the lower left and upper right corner of the drawing, which has a minimum size."""
     points = np.array([*at.values(), *(point for route in routes for point in route)])
     low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5
     missing = np.maximum(np.array(_LEAST) - (high - low), 0) / 2

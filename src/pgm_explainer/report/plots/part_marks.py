@@ -152,7 +152,7 @@ def _forms(name: str) -> list[str]:
 
 
 def part_entries(view: Surroundings, measure: Measure) -> list[tuple[Artist, str]]:
-    """Return the entries of the legend for edges and groups, as far as they occur."""
+    """Return the legend entries for the edges and groups that occur."""
     drawn = view.part_marks
     entries: list[tuple[Artist, str]] = []
     texts = {**measure.directions, "both": "direction not clear"}

@@ -33,11 +33,11 @@ __all__ = ["draw_strip", "strip_size"]
 
 _MOST_ROWS, _MOST_COLUMNS = 20, 40
 _MOST_NUMBERS = 60
-"""Up to so many cells, each shows its effect; beyond, only whether it falls or rises."""
+"""Up to this many cells show their effects as numbers; if there are more, only the signs."""
 _MOST_NAMES, _MOST_LETTERS = 24, 60
 _CELLS, _CELL, _NUMBER = 0.6, 9.0, 6
-"""The share of the width that cells take, the least width of one in points, and of one with a
-number in letters."""
+"""The share of the width that cells take, the minimum width of a cell in points, and that of a cell
+with a number in letters."""
 _EFFECTS = LinearSegmentedColormap.from_list("effects", [FALLS, "white", RISES])
 
 

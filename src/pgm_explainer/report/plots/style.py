@@ -47,15 +47,15 @@ _FEWEST_ROWS = 5
 _BELOW, _LINE = 0.45, 0.15
 """The height of an axis with its label, and of each further line of the label, in inches."""
 _TITLE, _LABEL, _KEY = 60, 60, 6
-"""The most letters of a line of a title and of a label of a legend, and those that a key takes."""
+"""Maximum letters in a line of a title and in a legend label; letters that a legend key takes."""
 _ONE_COLUMN = 4
-"""The most entries of a legend in one column, unless only one is wanted."""
+"""A legend with more entries has two columns, unless only one is wanted."""
 _LEGEND = 0.96
 """The share of the width that a legend may take."""
 _NARROW = 5.0
-"""The width in inches up to which a title beside names of rows has only the rest of the width."""
+"""Up to this width of a plot, in inches, a title is not written above the names of rows."""
 _NAMES = 0.33
-"""The share of the width that the names of rows take at most."""
+"""The maximum share of the width that the names of rows take."""
 _LETTER = 0.6
 """The width of a letter, as a share of the size of the text; a little more than the average."""
 _INSIDE = 0.775
@@ -63,7 +63,7 @@ _INSIDE = 0.775
 _BESIDE_ROWS = 12.5
 """The height of title, axis and legend around rows of bars, in lines of text."""
 _ROW = 1.8
-"""The least height of a row, in lines of text."""
+"""The minimum height of a row, in lines of text."""
 
 
 def points(size: float) -> float:
@@ -123,7 +123,7 @@ def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> N
     most = min(place.pop("ncols", 1), len(entries))
     fewest = min(most, 2 if len(entries) > _ONE_COLUMN else 1)
     for columns in range(most, fewest - 1, -1):
-        # A legend that is wider than the axes would make them narrower each time they are drawn.
+        # A legend wider than the axes would make them narrower each time they are drawn.
         if _legend(axes, entries, labels, ncols=columns, **place) <= room:
             return
     letters = fits(room / axes.figure.dpi / fewest, points(8)) - _KEY
@@ -185,7 +185,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def label_values(axes: Axes, text: str, width: float | None = None) -> None:
-    """Say what the axis of values shows, in up to two lines of a width in inches."""
+    """Label the axis of values, in up to two lines of a width in inches."""
     letters = fits((1 - _NAMES) * inches(axes)[0] if width is None else width, points(9))
     lines = textwrap.fill(shorten(text, min(100, 2 * letters - 4)), letters)
     axes.set_xlabel(lines, size=points(9), color=INK)

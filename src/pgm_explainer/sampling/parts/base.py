@@ -130,7 +130,7 @@ class Parts(ABC):
         return self.reaching(np.union1d(nodes, ends))
 
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
-        """Return how often perturbing each part changes anything."""
+        """Return the share of perturbations of each part that change anything."""
         return np.ones(len(parts))
 
     def check(self) -> None:

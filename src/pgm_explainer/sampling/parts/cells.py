@@ -25,7 +25,7 @@ __all__ = ["CellParts", "FeatureCells", "NodeTitles", "feature_blocks"]
 
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _PROBED_NODES = 64
-"""The maximum number of nodes of a part that are used to estimate how often it really changes."""
+"""The maximum number of nodes of a part that are perturbed to estimate how often it changes."""
 _PROBES = 200
 _RARELY = 0.05
 """A feature that a perturbation changes less often than this cannot be tested: with 1,000 samples

@@ -32,7 +32,7 @@ Members = tuple[tuple[str, tuple[Any, ...]], ...]
 
 @dataclass(frozen=True)
 class Groups(UserDefined):
-    """Each group is a part. What is in no group is never perturbed.
+    """Each group is a part. Nodes, edges or features in no group are never perturbed.
 
     The settings of an explanation store the option ``of``, but not the members of the groups.
 

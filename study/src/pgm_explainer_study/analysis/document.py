@@ -21,7 +21,7 @@ img { max-width: 100%; }
 
 @dataclass
 class Document:
-    """What a report says.
+    """The contents of a report.
 
     Attributes:
         mark: a warning that is repeated at every heading.
@@ -83,7 +83,7 @@ class Document:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which Markdown and HTML mean nothing."""
+    """Return a text with the special characters of Markdown and HTML escaped."""
     for mark in "\\`*_[]<>|":
         text = text.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")
     return " ".join(text.split())

@@ -19,8 +19,8 @@ __all__ = ["export"]
 def export(study: Study, store: Store, folder: Path, pilot: bool = False) -> None:
     """Write ``answers.csv``, ``answers.parquet`` and ``codebook.md`` into a folder.
 
-    All raters are in them, those that a report leaves out too. Personal links and identifiers of
-    recruiting services are not.
+    They include all raters, even those that a report excludes, but neither personal links nor
+    identifiers of recruiting services.
     """
     table = answers_table(study, store, pilot)
     if table.empty:

@@ -2,10 +2,11 @@
 
     score = arm + rater + item + rater:arm + item:arm + error
 
-Raters and items are samples from many, so are their effects. The interactions matter: without
-them, a difference between arms that varies from rater to rater would look more certain than it is.
+Raters and items are samples of larger populations, so their effects are random. Without the
+interactions, a difference between arms that varies from rater to rater would look more certain than
+it is.
 The fit is REML. The variances are profiled as in lme4 (Bates et al., 2015), but with dense matrices
-of the random effects, of which there are some hundred.
+of the random effects, of which there are a few hundred.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class MixedModel:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference between two arms, with its 95% interval; ``adjusted`` is the p-value by Holm."""
+    """A difference between two arms, with its 95% interval; ``adjusted`` is Holm's p-value."""
 
     first: str
     second: str
@@ -79,8 +80,8 @@ def fit(
     if len(present) < len(arms) or min(raters, items) < 2:
         raise InputError("a mixed model needs scores of every arm, two raters and two items")
     problem = _Problem(scores, tuple(arms), tuple(terms))
-    # In terms of variances: at a standard deviation of 0 the deviance is flat, and a search that
-    # gets there would stay.
+    # Variances, not standard deviations: as a function of these, the deviance is flat at 0, and the
+    # search would get stuck there.
     best = minimize(
         problem.deviance,
         np.full(len(terms), 0.25),

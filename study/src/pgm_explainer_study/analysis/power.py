@@ -25,7 +25,7 @@ class Spread:
     Attributes:
         rater_arm: how much the difference varies from rater to rater, per arm.
         item_arm: how much it varies from item to item, per arm.
-        error: how much else a rating varies.
+        error: the remaining variation of a rating.
     """
 
     rater_arm: float = 0.8
@@ -51,8 +51,8 @@ def power(
 ) -> float:
     """Return the probability that a difference between two arms is found significant.
 
-    The test is that of the report: t, with as many degrees of freedom as the smaller of the numbers
-    of raters and items, minus one. Raters' and items' own means cancel out if every rater rates
+    The test is the t test of the report. Its degrees of freedom are the smaller of the numbers of
+    raters and items, minus one. Raters' and items' own means cancel out if every rater rates
     every item in both arms, and nearly do so in a balanced design.
 
     Args:

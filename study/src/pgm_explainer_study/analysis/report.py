@@ -200,10 +200,10 @@ def _forecasts(
         else mean_differences(forecasts, [arm for arm in arms if arm != none], none, study.seed)
     )
     document.say(
-        "Raters said what the model does if a marked part is changed. The table gives the share "
-        "of forecasts that the model itself proved right, and the gain over no explanation."
+        "Raters predicted what the model does if a marked part is changed. The table shows the "
+        "share of correct forecasts, and the gain over no explanation."
     )
-    rows = [["arm", "forecasts", "right", "95% interval", "gain", "95% interval of the gain"]]
+    rows = [["arm", "forecasts", "correct", "95% interval", "gain", "95% interval of the gain"]]
     for arm in arms:
         gain = gains.get(arm)
         more = ["-", "-"] if gain is None else [f"{gain.estimate:+.3f}", _range(gain)]
@@ -214,12 +214,12 @@ def _forecasts(
     document.table(rows)
     document.plot(
         "forecasts.png",
-        "Share of right forecasts",
-        plot_intervals(means, names, "share of right forecasts", document.mark),
+        "Share of correct forecasts",
+        plot_intervals(means, names, "share of correct forecasts", document.mark),
     )
     if none is not None:
         pairs = tuple((arm, none) for arm in arms if arm != none)
-        _model(document, forecasts, arms, pairs, names, "shares of right forecasts")
+        _model(document, forecasts, arms, pairs, names, "shares of correct forecasts")
 
 
 def _range(each: Interval) -> str:

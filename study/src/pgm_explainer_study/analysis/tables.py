@@ -1,4 +1,4 @@
-"""Answers as a table, and who is left out of the analysis by which rule."""
+"""Answers as a table, and the raters that each rule excludes from the analysis."""
 
 from __future__ import annotations
 

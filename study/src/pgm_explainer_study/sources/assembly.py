@@ -179,7 +179,7 @@ def _checks(things: str) -> tuple[Choice, ...]:
 
 
 def identifier(text: str) -> str:
-    """Return a short name made of a text.
+    """Return a short name derived from a text.
 
     Examples:
         >>> identifier("PGM-Explainer (ours)")

@@ -114,7 +114,7 @@ def _classes(model: Any, graph: SuperpixelGraph, copies: Any) -> list[int]:
 class _Probes:
     """Chooses the region that a forecast is about, without looking at any explanation.
 
-    The model is asked what it says if each single region is inverted. In half of the forecasts a
+    The model is called with each single region inverted. In half of the forecasts a
     random region that changes the class is marked, in the others one that does not. A digit that
     no single region changes gets no forecast, so that the digit itself does not give it away.
     """

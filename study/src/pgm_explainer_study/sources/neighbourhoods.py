@@ -126,7 +126,7 @@ def draw_graph(graph: nx.Graph, targets: list[int], seed: int) -> GraphScene:
     span = np.ptp(at, axis=0)
     at = (at - at.min(axis=0)) / np.where(span > 0, span, 1)
     place = {node: number for number, node in enumerate(nodes)}
-    # Numbered at random: the numbers of the data set tell motifs from the rest.
+    # Numbered at random, because the numbers of the data set would reveal the motifs.
     numbers = default_rng(SeedSequence(seed, spawn_key=(4000, *targets))).permutation(len(nodes))
     return GraphScene(
         tuple((round(float(x), 4), round(float(y), 4)) for x, y in at),
@@ -139,7 +139,7 @@ def draw_graph(graph: nx.Graph, targets: list[int], seed: int) -> GraphScene:
 def _forecast(
     wanted: bool, target: int, place: dict[int, int], function: Any, data: Any, rng: Generator
 ) -> Forecast | None:
-    """Ask what the model says if a node is removed; see the digits for how it is chosen."""
+    """Return a forecast about removing a node, which is chosen as in ``digits.py``."""
     before = function(data.x, data.edge_index)[target].argmax()
     others = [node for node in place if node != target]
     changed = []

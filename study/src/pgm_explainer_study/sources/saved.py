@@ -31,7 +31,7 @@ def saved_study(arms: Sequence[str], options: argparse.Namespace) -> Study:
     """Return a study with an arm for each ``NAME=FILE``.
 
     The first file must hold explanations of this package, which also give the pictures. There are
-    no forecasts, because the model, which would have to be asked, is not in the files.
+    no forecasts, because these need the model, which is not in the files.
 
     Raises:
         InputError: an arm is not of this form, or has other targets than the first.
@@ -117,7 +117,7 @@ def _hashable(value: Any) -> Hashable:
         return tuple(value)
     if type(value) in (int, str):
         return value
-    raise FileError(f"a part should be a number, a text or a pair of these, not {value!r:.60}")
+    raise FileError(f"a part should be a number, a string or a pair of these, not {value!r:.60}")
 
 
 def _case(

@@ -22,12 +22,12 @@ Result = TypeVar("Result")
 MOST_ANSWERS = 200
 _LONGEST_MS = 24 * 3600 * 1000
 _CHANGES = 20
-"""An answer may be changed this many times on average; more is no person."""
+"""The maximum number of times that a rater may change an answer, on average."""
 
 
 @dataclass
 class Room:
-    """What is known of a rater while the server runs.
+    """The state of a rater while the server runs.
 
     Attributes:
         answers: the newest answer to each trial that is on the disk.
@@ -45,10 +45,10 @@ class Room:
 
 
 def read_answers(document: Checked, room: Room, study: Study) -> list[Answer]:
-    """Check answers, as the page or a file has them.
+    """Return validated answers from the page or from a file.
 
     Raises:
-        FileError: something is not as it should be.
+        FileError: an answer is invalid.
     """
     found = []
     for each in document.items(MOST_ANSWERS + len(room.trials) * _CHANGES):
@@ -62,7 +62,7 @@ def read_answers(document: Checked, room: Room, study: Study) -> list[Answer]:
 
 
 class Rooms:
-    """All raters. One thread talks to the database; answers that arrive meanwhile wait together.
+    """All raters. One thread uses the database; answers that arrive meanwhile are queued.
 
     Waiting for the disk takes most of the time of a commit, so all answers that have arrived by
     then are committed at once.
@@ -78,7 +78,7 @@ class Rooms:
         self._writer: asyncio.Task[None] | None = None
 
     async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Do something with the database in its thread."""
+        """Call a function of the database in its thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, work, *arguments)
 
@@ -87,7 +87,7 @@ class Rooms:
         return await self.run(self._store.join, *arguments)
 
     async def room(self, token: str) -> Room | None:
-        """Return a rater by the secret of the personal link."""
+        """Return the state of a rater, given the secret token of the personal link."""
         if token in self._rooms:
             return self._rooms[token]
         rater = await self.run(self._store.rater, token)
@@ -108,14 +108,14 @@ class Rooms:
         if len(answers) > MOST_ANSWERS or (
             room.stored + len(answers) > _CHANGES * len(room.trials) + MOST_ANSWERS
         ):
-            raise FileError("there are more answers than a person gives")
+            raise FileError("there are too many answers for one rater")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((answers, done))
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
         await done
         room.stored += len(answers)
-        # What the disk has counts: a submission that came twice must not undo a newer answer.
+        # Read from the database: a submission that is sent twice must not undo a newer answer.
         if len({a.trial for a in answers} & set(room.answers)):
             room.answers = await self.run(self._store.latest, room.rater.id)
         else:
@@ -128,7 +128,9 @@ class Rooms:
             group, self._waiting = self._waiting, []
             try:
                 await self.run(self._store.add, [one for some, _ in group for one in some])
-            except Exception as error:  # such as a full disk: each sender is told, and tries again
+            except (
+                Exception
+            ) as error:  # such as a full disk: every sender gets the error and tries again
                 for _, done in group:
                     if not done.done():
                         done.set_exception(error)

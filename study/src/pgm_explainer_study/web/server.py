@@ -85,7 +85,7 @@ def make_app(study: Study, store: Store, options: Options) -> ASGIApp:
 
 
 class _Guard:
-    """Adds the headers to every response, and refuses requests under a strange host name."""
+    """Adds the headers to every response, and refuses requests with an unknown host name."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
         self._app = app
@@ -110,7 +110,7 @@ class _Guard:
 
 
 def _asset(name: str, kind: str) -> Any:
-    """Return an endpoint for one file; there is no way to any other."""
+    """Return an endpoint for one file; no other file can be requested."""
     content = (files(__package__) / "assets" / name).read_bytes()
 
     async def serve(_request: Request) -> Response:
@@ -146,7 +146,7 @@ class _Pages:
     async def join(self, request: Request) -> Response:
         form = parse_qs((await _body(request)).decode("latin-1"), max_num_fields=10)
         if form.get("agree") != ["yes"]:
-            raise HTTPException(400, "Nobody can take part without consent.")
+            raise HTTPException(400, "You cannot take part without consent.")
         given = {name: _identifier(form[name][0]) for name in _IDENTIFIERS if name in form}
         person = given.get("PROLIFIC_PID")
         session = " ".join(given.get(name, "") for name in ("STUDY_ID", "SESSION_ID"))
@@ -160,7 +160,7 @@ class _Pages:
             raise HTTPException(403, "The study has enough participants. Thank you.") from None
         except TakenError:
             raise HTTPException(
-                403, "You take part already. Please continue with your personal link."
+                403, "You have already joined. Please continue with your personal link."
             ) from None
         return RedirectResponse(f"/r/{rater.token}", 303)
 
@@ -195,7 +195,7 @@ class _Pages:
         return {"answers": room.answers, "hints": {}, "ending": self._ending(room)}
 
     def _ending(self, room: Room) -> dict[str, Any] | None:
-        """What is said at the end; the code is not told before."""
+        """Return the texts for the end; the completion code is not revealed before."""
         if not room.is_complete:
             return None
         return {"code": self._options.completion_code, "url": self._options.completion_url}
@@ -231,7 +231,7 @@ def _identifier(text: str) -> str:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request; a large one is refused before it is in memory."""
+    """Return the body of a request; a large one is refused before it is read into memory."""
     body = b""
     async for part in request.stream():
         body += part

@@ -1,4 +1,4 @@
-"""What a page is told about a study and a rater's trials: enough to show them, and no arm."""
+"""The data about a study and a rater's trials that the page gets, which do not include arms."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def shown_trial(study: Study, trial: Trial) -> dict[str, Any]:
         probe = None
         question = study.scale.question
         if trial.kind == ATTENTION:
-            question = f"This is to see that you are reading: please choose {trial.asked}."
+            question = f"To check that you are reading, please choose {trial.asked}."
         shown = _question("rating", question, None)
     return {
         **shown,

@@ -1,4 +1,4 @@
-"""A study as one HTML file that needs no server, and the file of answers that it hands back."""
+"""A study as one HTML file that needs no server, and reading the file of answers that it saves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def static_page(study: Study, raters: int) -> str:
     for slot in range(raters):
         trials = [json.dumps(shown_trial(study, trial)) for trial in plan(study, slot)]
         sequences.append([shown.setdefault(trial, len(shown)) for trial in trials])
-    # By their hash: the order of appearance would tell arms apart.
+    # Sorted by hash, because the order of appearance would reveal the arms.
     order = sorted(shown, key=lambda text: hashlib.sha256(text.encode()).digest())
     place = {shown[text]: at for at, text in enumerate(order)}
     data = {
@@ -62,12 +62,12 @@ def _hash(text: str) -> str:
 
 
 def _for_a_page(value: Any) -> str:
-    """Return JSON that cannot end the script element it stands in."""
+    """Return JSON that cannot end the script element that contains it."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def import_answers(study: Study, store: Store, path: Path) -> bool:
-    """Add the answers of a file that a static page handed back; False if they are there already.
+    """Add the answers of a file that a static page saved; False if they were added before.
 
     Raises:
         FileError: the file is damaged, of another study, or has impossible answers.
@@ -80,7 +80,7 @@ def import_answers(study: Study, store: Store, path: Path) -> bool:
         raise FileError(f"{path} has answers to another study, or to this one before a change")
     slot, run = f["slot"].whole(0, 1_000_000), f["run"].identifier()
     trials = tuple(plan(study, slot))
-    # Everything is checked before anybody is added.
+    # Everything is checked before a rater is added.
     room = Room(Rater(0, "", slot, "imported", 0.0), trials)
     read_answers(f["answers"], room, study)
     known = {rater.id for rater in store.raters()}

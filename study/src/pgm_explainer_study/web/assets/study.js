@@ -1,5 +1,5 @@
 // The questions of a study, in one page. Answers go into a queue that survives a reload, and from
-// there to the server; without a server (static mode) the queue is handed over as a file.
+// there to the server; without a server (static mode), the rater saves the queue as a file.
 "use strict";
 
 const PAUSE = 300; // ms in which a second click of a double click is ignored
@@ -15,7 +15,7 @@ const memory = new Map();
 let data, answers, key, shownAt = 0, sending = null, wait = 1000, timer = null, ending = null;
 let hints = {}, tried = {};
 
-// What is kept in the browser, or in memory if the browser keeps nothing.
+// Values stored in the browser, or in memory if the browser has no storage.
 function kept(name, otherwise) {
     try {
         const text = localStorage.getItem(key + name);
@@ -95,7 +95,7 @@ async function send() {
     } catch {
         const count = queue().length;
         say(`There is no connection. ${count === 1 ? "1 answer is" : `${count} answers are`} kept ` +
-            "on this device and sent later. You can go on.");
+            "on this device and sent later. You can continue.");
         timer = setTimeout(flush, wait);
         wait = Math.min(2 * wait, LONGEST_WAIT);
     }
@@ -121,7 +121,7 @@ async function catchUp() { // another tab may have answered
             const input = root.querySelector(`input[value="${chosen}"]`);
             if (input) input.checked = true;
         }
-    } catch { /* there will be another time */ }
+    } catch { /* tried again later */ }
 }
 
 function say(text) {
@@ -171,7 +171,7 @@ function consent() {
 function start() {
     const begun = Object.keys(answers).length > 0;
     const first = unanswered();
-    const link = isStatic ? [element("p", {}, "Your answers are kept in this browser until you hand them over at the end.")] : [
+    const link = isStatic ? [element("p", {}, "Your answers are kept in this browser until you save them as a file at the end.")] : [
         element("p", {}, "This is your personal link. With it you can stop and come back; do not share it."),
         element("p", {}, element("a", { href: location.pathname }, location.origin + location.pathname)),
     ];
@@ -233,14 +233,14 @@ async function submit(at, form, error) {
             if (hints[at] && !repeated) return trial(at);
         }
     }
-    if (current() !== at) return; // the reader has moved on meanwhile
+    if (current() !== at) return; // the rater has moved on to another question
     go(at + 1 < data.trials.length ? at + 1 : "end");
 }
 
 function end() {
     const first = unanswered();
     if (first >= 0) {
-        show(element("h1", {}, "Not all questions are answered yet"), button("Go on", () => go(first), { class: "primary" }));
+        show(element("h1", {}, "Not all questions are answered yet"), button("Continue", () => go(first), { class: "primary" }));
     } else if (isStatic) handOver();
     else if (queue().length || !ending) {
         show(element("h1", {}, "Your last answers are being sent"),
