@@ -49,7 +49,7 @@ def test_features_can_be_chosen_in_order(tables):
     [
         (["--drop-columns", "contry"], "n.csv: there is no column 'contry'; did you mean country?"),
         (["--use-columns", "visit"], "n.csv: there is no column 'visit'; did you mean visits?"),
-        (["--use-columns", "zzz"], "there are visits, country, joined, label"),
+        (["--use-columns", "zzz"], "choose from visits, country, joined, label"),
         (["--use-columns", "when"], "there is no column 'when'"),
         (["--drop-columns", "visits,country,joined,label"], "no feature is left"),
         (
