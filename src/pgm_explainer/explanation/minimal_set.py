@@ -19,8 +19,8 @@ class MinimalSet:
         kind: ``"counterfactual"``: perturbing these parts, and no others, changes the prediction;
             or ``"sufficient"``: the prediction is kept while all other parts are perturbed.
         parts: the parts, the most important first. A sufficient set is empty if no part is needed
-            to keep the prediction. As ``smallest_change`` of an explanation, a counterfactual set is
-            empty if none was found; its probability is then that of the best set that was tried.
+            to keep the prediction. As ``smallest_change`` of an explanation, a counterfactual set
+            is empty if none was found; its probability is then that of the best set tried.
         probability: how often this holds, in new random perturbations that the search did not use.
         low, high: the 95% interval of the probability; both are equal to it if the perturbation
             is not random.
