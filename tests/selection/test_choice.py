@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pgm_explainer.effects import Effects
+from pgm_explainer.independence import PairwiseTests
 from pgm_explainer.selection import Dependents, SelectionConfig, causes, choose_nodes
-from pgm_explainer.selection.independence import PairwiseTests
 from pgm_explainer.selection.ranking import rank
 
 

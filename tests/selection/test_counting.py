@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pgm_explainer.selection.independence import one_hot, pair_counts, stratified_counts
+from pgm_explainer.independence import one_hot, pair_counts, stratified_counts
 
 
 def codes(seed, rows, columns, states):

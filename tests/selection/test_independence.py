@@ -7,14 +7,14 @@ import pytest
 from scipy import stats
 
 from pgm_explainer import InputError
-from pgm_explainer.selection import TESTS, ChiSquareTest, GTest, as_test
-from pgm_explainer.selection.independence import (
+from pgm_explainer.independence import (
     MIN_PER_CELL,
     conditional_tests,
     pair_counts,
     pairwise_tests,
     stratified_counts,
 )
+from pgm_explainer.selection import TESTS, ChiSquareTest, GTest, as_test
 
 LAMBDA = {"chi_square": "pearson", "g": "log-likelihood"}
 both_tests = pytest.mark.parametrize("name", list(TESTS))

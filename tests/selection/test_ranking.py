@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from pgm_explainer import InputError
-from pgm_explainer.selection.independence import PairwiseTests
+from pgm_explainer.independence import PairwiseTests
 from pgm_explainer.selection.ranking import critical_log_p, rank
 from pgm_explainer.significance import CORRECTIONS, significant
 
@@ -141,7 +141,7 @@ def test_a_ranking_is_a_sequence():
     assert [each.node for each in ranking] == [2, 1, 0]
     assert [each.node for each in ranking[:2]] == [2, 1]
     assert ranking[-1] == ranking[2]
-    assert "3 nodes" in repr(ranking)
+    assert repr(ranking).startswith("Ranking of 3 parts, 0 selected\n")
     with pytest.raises(IndexError):
         ranking[3]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgm_explainer.selection.independence import log_chi_square_tail
+from pgm_explainer.independence import log_chi_square_tail
 
 ROUNDING = 1e-14
 """Where the tail is 1 to the last digit its logarithm can only be 0."""

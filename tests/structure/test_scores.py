@@ -1,27 +1,41 @@
 """Scores of networks, against their definitions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from pgm_explainer import InputError
+from pgm_explainer.network import cpdag
 from pgm_explainer.structure import (
     DAG,
     SCORES,
     BDeuScore,
+    BDsScore,
+    HeldOutScore,
     as_score,
     bic_score,
     family_score,
     network_score,
 )
-from pgm_explainer.structure.families import FewFamilies, ManyFamilies, family_scores
+from pgm_explainer.structure.families import (
+    FewFamilies,
+    ManyByConfiguration,
+    ManyFamilies,
+    family_scores,
+)
 from pgm_explainer.structure.scores import check_data
+from pgm_explainer.structure.scores.nml import log_regret, log_regrets
 
 every_score = pytest.mark.parametrize("name", list(SCORES))
 both_ways = pytest.mark.parametrize("form", [FewFamilies, ManyFamilies])
 
 
 def families_of(form, data, cards, name):
-    return form(*check_data(data, cards), as_score(name))
+    score = as_score(name)
+    if form is ManyFamilies and hasattr(score, "configuration_terms"):
+        form = ManyByConfiguration
+    return form(*check_data(data, cards), score)
 
 
 def close(value):
@@ -65,7 +79,7 @@ def test_one_more_edge_changes_only_its_childs_family(random_data, name, form):
     assert network_score(data, cards, [(0, 3), (1, 2), (1, 3)], name) == close(before + gain)
 
 
-@every_score
+@pytest.mark.parametrize("name", [name for name in SCORES if name not in ("bds", "fnml")])
 def test_i_equivalent_networks_score_the_same(random_data, name):
     data, cards = random_data(3, 4)
     chain = network_score(data, cards, [(0, 1), (1, 2), (2, 3)], name)
@@ -121,7 +135,7 @@ def test_counting_ahead_changes_no_value(random_data, slow_family, name, form):
         assert families.family(child, parents) == close(expected)
 
 
-@every_score
+@pytest.mark.parametrize("name", [name for name in SCORES if name != "held_out"])
 def test_a_familys_counts_give_its_score(slow_family, name):
     rng = np.random.default_rng(7)
     cards = [3, 2, 4]
@@ -138,6 +152,97 @@ def test_bdeu_takes_its_equivalent_sample_size(random_data, slow_family, form):
     families = families_of(form, data, cards, BDeuScore(equivalent_samples=3.0))
     expected = slow_family(data, cards, 2, (0, 1), "bdeu", equivalent_samples=3.0)
     assert families.family(2, (0, 1)) == close(expected)
+
+
+@pytest.mark.parametrize("name", ["bds", "bdeu", "held_out"])
+def test_scores_take_their_parameters(random_data, slow_family, name):
+    data, cards = random_data(8, 3)
+    of_size_3 = type(SCORES[name])(equivalent_samples=3.0)
+    found = families_of(FewFamilies, data, cards, of_size_3).family(2, (0, 1))
+    if name != "held_out":
+        assert found == close(slow_family(data, cards, 2, (0, 1), name, equivalent_samples=3.0))
+    assert found != close(families_of(FewFamilies, data, cards, name).family(2, (0, 1)))
+
+
+@every_score
+def test_every_network_of_four_variables_scores_by_the_definition(
+    random_data, slow_family, four_variable_dags, name
+):
+    """Some configurations of the parents never occur, and one variable is constant."""
+    data, cards = random_data(11, 4, rows=40, cardinalities=[3, 2, 4, 2])
+    data[:, 3] = 0
+    families = family_scores(data, cards, name)
+    known = {}
+    for dag in four_variable_dags:
+        for child in range(4):
+            key = (child, dag.parents(child))
+            if key not in known:
+                known[key] = slow_family(data, cards, *key, name)
+        expected = sum(known[child, dag.parents(child)] for child in range(4))
+        assert families.network(dag) == close(expected)
+
+
+@pytest.mark.parametrize("name", ["bic", "aic", "bdeu", "qnml", "held_out", "log_likelihood"])
+def test_networks_of_a_class_score_the_same(random_data, four_variable_dags, name):
+    data, cards = random_data(12, 4)
+    families = family_scores(data, cards, name)
+    by_class = {}
+    for dag in four_variable_dags:
+        by_class.setdefault(cpdag(dag), []).append(families.network(dag))
+    assert len(by_class) == 185  # Gillispie and Perlman, 2001
+    for scores in by_class.values():
+        assert scores == close([scores[0]] * len(scores))
+
+
+@pytest.mark.parametrize("name", ["bds", "fnml"])
+def test_these_scores_are_not_equivalent(random_data, name):
+    data, cards = random_data(3, 4, rows=30)
+    scores = {round(network_score(data, cards, [edge], name), 6) for edge in [(0, 1), (1, 0)]}
+    dense = [[(0, 1), (0, 2), (1, 2)], [(2, 1), (2, 0), (1, 0)]]
+    scores |= {round(network_score(data, cards, edges, name), 6) for edges in dense}
+    assert len(scores) > 2
+
+
+def test_bds_is_bdeu_if_every_configuration_occurs():
+    data = np.array([[a, b, (a + b) % 3] for a in range(2) for b in range(3)] * 3)
+    for edges in [[], [(0, 2), (1, 2)], [(0, 1)]]:
+        bds = network_score(data, [2, 3, 3], edges, "bds")
+        assert bds == close(network_score(data, [2, 3, 3], edges, "bdeu"))
+
+
+def test_the_regret_is_the_sum_of_maximum_likelihoods():
+    """Over all sequences: every sample of up to 7 rows and 4 states."""
+    for samples, states in [(1, 2), (5, 2), (7, 3), (6, 4)]:
+        total = 0.0
+        for rows in product(range(states), repeat=samples):
+            counts = np.bincount(rows, minlength=states)
+            total += np.prod((counts / samples) ** counts)
+        assert log_regret(samples, states) == close(np.log(total))
+        assert log_regrets(samples, states)[samples] == close(np.log(total))
+
+
+def test_the_approximate_regret_continues_the_exact_one():
+    for samples in (50, 1000, 20_000):
+        exact, beyond = log_regret(samples, [4096, 4097])
+        assert 0 < beyond - exact < 2e-4 * exact
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "says"),
+    [
+        (BDsScore, {"equivalent_samples": 0}, "above 0"),
+        (HeldOutScore, {"folds": 1}, "folds"),
+        (HeldOutScore, {"equivalent_samples": -1.0}, "above 0"),
+    ],
+)
+def test_unusable_parameters_are_refused(kind, options, says):
+    with pytest.raises(InputError, match=says):
+        kind(**options)
+
+
+def test_a_held_out_score_needs_the_rows():
+    with pytest.raises(InputError, match="rows"):
+        family_score(np.ones((2, 2), dtype=np.int64), as_score("held_out"))
 
 
 def test_states_that_never_occur_cost_bic_all_the_same():

@@ -1,7 +1,13 @@
-"""Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking."""
+"""Step 2, variable selection: independence tests, S(t), U(t), ranking and shrinking.
 
+Examples:
+    >>> from pgm_explainer.selection import RANKING_COLUMNS
+    >>> RANKING_COLUMNS[:4]
+    ('nodes', 'statistic', 'dof', 'log_p')
+"""
+
+from ..independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .config import SelectionConfig
-from .independence import TESTS, ChiSquareTest, GTest, IndependenceTest, as_test
 from .ranking import RANKING_COLUMNS, RankedNode, Ranking, critical_log_p
 from .select import (
     STRONG,

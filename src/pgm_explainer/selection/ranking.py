@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray, as_array
+from ..independence import PairwiseTests
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow
 from ..sampling import VariableId
-from .independence import PairwiseTests
 
 __all__ = ["RANKING_COLUMNS", "RankedNode", "Ranking", "critical_log_p", "rank"]
 
@@ -29,7 +29,20 @@ RANKING_COLUMNS = (
 
 @dataclass(frozen=True)
 class RankedNode(TestedRow):
-    """A row of the ranking: the independence test of one candidate and the target."""
+    """A row of the ranking: the independence test of one candidate and the target.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> first = explanation.ranking[0]
+        >>> first.node, first.significant, first.selected
+        (0, True, True)
+    """
 
     node: VariableId
     statistic: float
@@ -56,6 +69,18 @@ class Ranking(NodeTable[RankedNode]):
         selected: whether each candidate is in the network of the explanation.
         left_out: the number of further candidates that were ranked but are not stored.
         names: the names of nodes, used in the rows.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> ranking = explanation.ranking
+        >>> len(ranking), ranking[0].node
+        (2, 0)
     """
 
     nodes: IntArray
@@ -96,7 +121,7 @@ class Ranking(NodeTable[RankedNode]):
         return replace(self, **self._rows(kept), left_out=self.left_out + int((~kept).sum()))
 
     def __repr__(self) -> str:
-        return f"Ranking of {len(self)} nodes, {int(self.selected.sum())} selected"
+        return self._preview(f"Ranking of {len(self)} parts, {int(self.selected.sum())} selected")
 
 
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ..arrays import IntArray
 from ..effects import EffectProblem, Effects, are_precise, estimate_effects
 from ..execution import in_blocks
+from ..independence import IndependenceTest, PairwiseTests, pair_counts, pairwise_tests
 from ..sampling import Outcome, Samples, SampleTable, VariableId
 from ..significance import SignificanceConfig
 from .config import SelectionConfig
-from .independence import IndependenceTest, PairwiseTests, pair_counts, pairwise_tests
 from .ranking import Ranking, rank
 
 __all__ = [
@@ -49,6 +49,12 @@ class Neighbourhood:
         candidates: the parts that may influence the target, ascending.
         ends: the nodes of the target.
         own: the same nodes if the parts are nodes; else empty.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.selection import Neighbourhood
+        >>> Neighbourhood(8, np.array([0, 2, 30])).candidates.tolist()
+        [0, 2, 30]
     """
 
     target: VariableId
@@ -70,6 +76,21 @@ class Dependents:
         ranking: the ranking of all candidates.
         related: the set U(t) of the paper, in the order of the ranking: the variables that depend
             on the target t and, unless ``no_child``, those that depend on any of these.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> rng = np.random.default_rng(0)
+        >>> perturbed = rng.random((500, 3)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_variables
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> near = Neighbourhood(2, np.array([0, 1]))
+        >>> (found,) = select_variables(table, [near], SelectionConfig(), SignificanceConfig())
+        >>> found.related.tolist()
+        [0, 1]
     """
 
     ranking: Ranking
@@ -94,6 +115,21 @@ def select_variables(
         significance: significance level and correction.
         cells: the maximum number of entries of tables and samples in memory, at about 50 bytes
             each.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> rng = np.random.default_rng(0)
+        >>> perturbed = rng.random((500, 3)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_variables
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> near = Neighbourhood(2, np.array([0, 1]))
+        >>> (found,) = select_variables(table, [near], SelectionConfig(), SignificanceConfig())
+        >>> found.ranking[0].node
+        0
     """
     step = _Selection(table, config, significance, cells)
     for block in _blocks(neighbourhoods, table):
@@ -122,7 +158,7 @@ class _Selection:
         self, neighbourhood: Neighbourhood, columns: IntArray, tests: PairwiseTests
     ) -> Dependents:
         related = passed = self.significance.passed(tests.log_p)
-        if not self.config.no_child:
+        if self.config.no_child is False:
             related = passed | self._dependents_of(columns, passed)
         candidates = neighbourhood.candidates
         ranking = rank(candidates, tests, passed)
@@ -212,6 +248,31 @@ class SelectionResult:
         levels: how much the prediction changed in each sample, as a level ``[n]``; 0 means kept.
         outcome: the explained probability or value in each sample.
         is_precise: whether there are enough samples for the strongest effects.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import draw_samples
+        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_nodes
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> config = SamplingConfig(features=[0, 1])
+        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
+        >>> near = Neighbourhood(1, np.array([0, 2]), np.array([1]))
+        >>> configs = SelectionConfig(), SignificanceConfig()
+        >>> (found,) = select_nodes(samples, [near], *configs, 0.1, 10**6)
+        >>> found.chosen.tolist()
+        [0, 2]
     """
 
     neighbourhood: Neighbourhood
@@ -253,6 +314,31 @@ def select_nodes(
         significance: significance level and correction.
         perturb_probability: the probability that a node is perturbed in a sample.
         cells: see :func:`select_variables`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import draw_samples
+        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_nodes
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> config = SamplingConfig(features=[0, 1])
+        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
+        >>> near = Neighbourhood(1, np.array([0, 2]), np.array([1]))
+        >>> configs = SelectionConfig(), SignificanceConfig()
+        >>> (found,) = select_nodes(samples, [near], *configs, 0.1, 10**6)
+        >>> [effect.node for effect in found.effects]
+        [0, 2]
     """
     for_tests, for_effects = tee(neighbourhoods)
     dependents = select_variables(samples.table, for_tests, config, significance, cells)
@@ -291,6 +377,27 @@ def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConf
     A cause is a node with a significant effect. It is strong if it has at least a hundredth of the
     strength of the strongest node. Strong causes come first, then nodes that depend on the target
     (in the order of the ranking), then weak causes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> rng = np.random.default_rng(0)
+        >>> perturbed = rng.random((500, 3)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer import PGMExplainer
+        >>> from pgm_explainer.selection import (
+        ...     Neighbourhood, SelectionConfig, choose_nodes, select_variables
+        ... )
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> near = Neighbourhood(2, np.array([0, 1]))
+        >>> (dependents,) = select_variables(table, [near], SelectionConfig(), SignificanceConfig())
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, np.array(path.nonzero()), num_layers=1)
+        >>> choose_nodes(explainer.explain(2).effects, dependents, SelectionConfig()).tolist()
+        [1, 0]
     """
     ranked = dependents.ranking.nodes
     candidates = frozenset(ranked.tolist())
@@ -304,6 +411,19 @@ def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConf
 
 
 def causes(effects: Effects, at_least: float = 0.0) -> IntArray:
-    """Return the nodes with a significant effect of at least this strength, strongest first."""
+    """Return the nodes with a significant effect of at least this strength, strongest first.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.selection import STRONG, causes
+        >>> causes(explanation.effects, at_least=STRONG).tolist()
+        [0, 2]
+    """
     chosen: NDArray[np.bool_] = effects.significant & (effects.strength >= at_least)
     return effects.nodes[chosen]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..variables import joint_states
-from .independence import (
+from ..independence import (
     LEAST_PER_STRATUM,
     Counts,
     IndependenceTest,
     conditional_tests,
     stratified_counts,
 )
+from ..variables import joint_states
 
 __all__ = ["shrink_many"]
 
@@ -47,6 +47,15 @@ def shrink_many(
         significance: the significance level.
         test: the independence test.
         max_kept: the maximum number of columns to return; None for no limit.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.selection import as_test, shrink_many
+        >>> rng = np.random.default_rng(0)
+        >>> columns = rng.integers(2, size=(500, 3)).astype(np.uint8)
+        >>> target = columns[:, 0] ^ (rng.random(500) < 0.1).astype(np.uint8)
+        >>> shrink_many([(columns, target)], 2, 0.01, as_test("g"))
+        [[0]]
     """
     shrinking = [_Shrinking(codes, target, states, max_kept) for codes, target in problems]
     level = float(np.log(significance))

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from .dag import DAG, Constraints
 from .families import FamilyScores, VariableSet, family_scores, score_all_families
-from .scores import Score
 
 __all__ = ["MAX_EXACT_VARIABLES", "exact_search", "exact_search_many"]
 
@@ -45,12 +44,24 @@ def exact_search(
     Args:
         data: states ``[n, V]`` as small integers.
         cardinalities: number of states of each variable.
-        score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
+        score: a name in :data:`SCORES` or an object like those.
         max_parents: the maximum number of parents of a variable; None for no limit.
         forbidden, required: pairs (parent, child).
 
     Raises:
         InputError: more than :data:`MAX_EXACT_VARIABLES` variables.
+
+    Examples:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> cause = rng.integers(2, size=500)
+        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
+        >>> data = np.stack([cause, noisy, other], axis=1)
+        >>> from pgm_explainer.structure import MAX_EXACT_VARIABLES, exact_search
+        >>> data.shape[1] <= MAX_EXACT_VARIABLES
+        True
+        >>> exact_search(data, [2, 2, 2]).edges
+        ((0, 1),)
     """
     families = family_scores(data, cardinalities, score)
     size = families.num_variables
@@ -74,7 +85,7 @@ def exact_search_many(
     data: Sequence[NDArray[np.integer[Any]]],
     cardinalities: tuple[int, ...],
     *,
-    score: Score,
+    score: Any,
     max_parents: int | None = None,
 ) -> list[DAG]:
     """Return the result of :func:`exact_search` for several data sets at once, which is faster.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..variables import joint_states
 from .dag import DAG
-from .scores import Counts, Score, as_score, check_data
+from .scores import Counts, as_score, check_data, num_folds
 
 __all__ = [
     "FamilyScores",
@@ -40,7 +40,7 @@ VariableSet = tuple[int, ...]
 class FamilyScores(ABC):
     """The scores of the families of some variables."""
 
-    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
+    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Any) -> None:
         self.cardinalities = cardinalities
         self.score = score
         self.num_samples, self.num_variables = codes.shape
@@ -87,10 +87,21 @@ def are_few(cardinalities: Iterable[int]) -> bool:
 
 
 def family_scores(data: ArrayLike, cardinalities: ArrayLike, score: Any = "bic") -> FamilyScores:
-    """Return the scores of families on a data set, with the implementation for its size."""
+    """Return the scores of families on a data set, with the implementation for its size.
+
+    Examples:
+        >>> from pgm_explainer.structure import family_scores
+        >>> scores = family_scores([[0, 0], [1, 1]] * 50, [2, 2])
+        >>> scores.family(1, (0,)) > scores.family(1, ())
+        True
+    """
     codes, sizes = check_data(data, cardinalities)
-    form = FewFamilies if are_few(sizes) else ManyFamilies
-    return form(codes, sizes, as_score(score))
+    chosen = as_score(score)
+    if are_few(sizes):
+        return FewFamilies(codes, sizes, chosen)
+    by_configuration = hasattr(chosen, "configuration_terms")
+    form = ManyByConfiguration if by_configuration else ManyFamilies
+    return form(codes, sizes, chosen)
 
 
 class FewFamilies(FamilyScores):
@@ -101,7 +112,7 @@ class FewFamilies(FamilyScores):
     way. A set is a bit mask.
     """
 
-    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
+    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Any) -> None:
         super().__init__(codes, cardinalities, score)
         self._families = score_all_families(codes[None], cardinalities, score)[0]
 
@@ -120,9 +131,11 @@ class FewFamilies(FamilyScores):
 
 
 def score_all_families(
-    codes: Counts, cardinalities: tuple[int, ...], score: Score
+    codes: Counts, cardinalities: tuple[int, ...], score: Any
 ) -> NDArray[np.float64]:
     """Return the scores ``[problem, child, bit mask of parents]`` for data ``[problem, n, V]``."""
+    if hasattr(score, "configuration_terms"):
+        return _score_all_by_configuration(codes, cardinalities, score)
     every, bits = np.arange(1 << len(cardinalities)), _bits(len(cardinalities))
     values = _values_of_all_sets(codes, cardinalities, score)
     sizes = np.array(cardinalities)[:, None]
@@ -131,26 +144,75 @@ def score_all_families(
 
 
 def _values_of_all_sets(
-    codes: Counts, cardinalities: tuple[int, ...], score: Score
+    codes: Counts, cardinalities: tuple[int, ...], score: Any
 ) -> NDArray[np.float64]:
     """Return the value ``[problem, bit mask]`` of every set of variables."""
-    problems = np.arange(len(codes))[:, None]
+    counts = _counts_of_all_sets(codes, cardinalities, num_folds(score))
+    extended = _cells_of_sets(cardinalities)[..., None]
+    shape = counts.shape[: len(cardinalities) + 1]
+    values = score.terms(counts, np.broadcast_to(extended, shape))
+    return _sums_over_states(values, cardinalities)
+
+
+def _counts_of_all_sets(codes: Counts, cardinalities: tuple[int, ...], folds: int = 1) -> Counts:
+    """Return the extended table of counts, with the problems, and folds if any, as last axes."""
+    problems, rows = codes.shape[:2]
     # The problems are the last axis, so that sums round in the same way for any number of them.
-    cells, total = joint_states((*np.moveaxis(codes, 2, 0), problems), (*cardinalities, len(codes)))
-    counts = np.bincount(cells.ravel(), minlength=total).reshape(*cardinalities, len(codes))
+    columns = (*np.moveaxis(codes, 2, 0), np.arange(problems)[:, None])
+    shape: tuple[int, ...] = (*cardinalities, problems)
+    if folds > 1:
+        columns, shape = (*columns, np.arange(rows) % folds), (*shape, folds)
+    cells, total = joint_states(columns, shape)
+    counts = np.bincount(cells.ravel(), minlength=total).reshape(shape)
     for axis in range(len(cardinalities)):
         counts = np.concatenate((counts, counts.sum(axis=axis, keepdims=True)), axis=axis)
-    extended = _cells_of_sets(cardinalities)[..., None]
-    values = score.terms(counts, np.broadcast_to(extended, counts.shape))
+    return counts
+
+
+def _sums_over_states(values: NDArray[Any], cardinalities: tuple[int, ...]) -> NDArray[Any]:
+    """Sum a table ``[…, problem]`` over the states of each set, as ``[problem, mask]``."""
+    problems = values.shape[-1]
     for size in cardinalities:
         # Replace the first axis by a last one with two entries: without and with the variable.
         values = np.stack((values[size], reduce(np.add, values[:size])), axis=-1)
     # The axes are now problem, first variable, …, but the lowest bit must vary fastest.
     return (
-        values.reshape(len(codes), *(2,) * len(cardinalities))
+        values.reshape(problems, *(2,) * len(cardinalities))
         .transpose(0, *range(len(cardinalities), 0, -1))
-        .reshape(len(codes), -1)
+        .reshape(problems, -1)
     )
+
+
+def _score_all_by_configuration(
+    codes: Counts, cardinalities: tuple[int, ...], score: Any
+) -> NDArray[np.float64]:
+    """Return the same scores for a score that is a sum over the configurations of the parents."""
+    size, problems = len(cardinalities), len(codes)
+    counts = _counts_of_all_sets(codes, cardinalities)
+    families = np.empty((problems, size, 1 << size))
+    every = np.arange(1 << size)
+    for child, states in enumerate(cardinalities):
+        others = (*cardinalities[:child], *cardinalities[child + 1 :])
+        tables = np.moveaxis(counts, child, -1)[..., :states]
+        seen = _sums_over_states((tables.sum(axis=-1) > 0).astype(np.int64), others)
+        masks = _masks_of_cells(others)
+        observed = np.moveaxis(seen[:, masks], 0, -1)
+        scores = _sums_over_states(score.configuration_terms(tables, observed), others)
+        # The mask of the other variables, without the bit of the child.
+        low = (1 << child) - 1
+        families[:, child] = scores[:, every & low | every >> 1 & ~low]
+    return families
+
+
+@lru_cache(maxsize=256)
+def _masks_of_cells(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the bit mask of the set of each entry of the extended table."""
+    masks = np.zeros((1,) * len(cardinalities), dtype=np.int64)
+    for axis, size in enumerate(cardinalities):
+        shape = [1] * len(cardinalities)
+        shape[axis] = size + 1
+        masks = masks | np.array([1 << axis] * size + [0]).reshape(shape)
+    return masks
 
 
 @lru_cache(maxsize=256)
@@ -181,9 +243,10 @@ def _bits(count: int) -> NDArray[np.int64]:
 class ManyFamilies(FamilyScores):
     """Families of any number of variables; every required set is counted once."""
 
-    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Score) -> None:
+    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Any) -> None:
         super().__init__(codes, cardinalities, score)
         self._columns = np.ascontiguousarray(codes.T)
+        self._folds = num_folds(score)
         self._values: dict[VariableSet, float] = {}
         self._extended: dict[VariableSet, NDArray[np.float64]] = {}
         self._sizes = np.array(self.cardinalities)
@@ -225,8 +288,8 @@ class ManyFamilies(FamilyScores):
         each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
         columns = (self._columns[variables] for variables in np.array(sets).T)
         codes, total = joint_states((each, *columns), (len(sets), *sizes))
-        counts = np.bincount(codes.ravel(), minlength=total).reshape(len(sets), -1)
-        cells = counts.shape[1]
+        cells = total // len(sets)
+        counts = self._tally(codes, total, (len(sets), cells))
         values = self.score.terms(counts, cells).sum(axis=1)
         self._values.update(zip(sets, values.tolist(), strict=True))
 
@@ -236,7 +299,7 @@ class ManyFamilies(FamilyScores):
             known = float(self._extended[variables[:-1]][variables[-1]])
         if known is None:
             codes, seen = self._joint_codes(variables)
-            counts = np.bincount(codes, minlength=seen)
+            counts = self._tally(codes, seen, (seen,))
             terms = self.score.terms(counts, self.configurations(variables))
             known = self._values[variables] = float(terms.sum())
         return known
@@ -252,11 +315,19 @@ class ManyFamilies(FamilyScores):
             cells = int(size) * seen
             joint = self._columns[members] * seen + codes
             joint += (np.arange(len(members)) * cells)[:, None]
-            counts = np.bincount(joint.ravel(), minlength=len(members) * cells)
+            counts = self._tally(joint, len(members) * cells, (len(members), cells))
             possible = self.configurations(variables) * int(size)
-            answer[members] = self.score.terms(counts.reshape(-1, cells), possible).sum(axis=1)
+            answer[members] = self.score.terms(counts, possible).sum(axis=1)
         self._extended[variables] = answer
         return answer
+
+    def _tally(self, codes: Counts, total: int, shape: tuple[int, ...]) -> Counts:
+        """Count codes ``[…, n]``, by the parts of the rows too if the score needs them."""
+        if self._folds == 1:
+            return np.bincount(codes.ravel(), minlength=total).reshape(shape)
+        parts = codes * self._folds + np.arange(self.num_samples) % self._folds
+        counts = np.bincount(parts.ravel(), minlength=total * self._folds)
+        return counts.reshape(*shape, self._folds)
 
     def _joint_codes(self, variables: VariableSet) -> tuple[Counts, int]:
         """Encode the joint states; only those that occur, if there are many more than samples."""
@@ -267,10 +338,60 @@ class ManyFamilies(FamilyScores):
         return joint_states(columns, sizes, only_seen=True)
 
 
+class ManyByConfiguration(ManyFamilies):
+    """Families for a score that is a sum over configurations; each family is counted once."""
+
+    def __init__(self, codes: Counts, cardinalities: tuple[int, ...], score: Any) -> None:
+        super().__init__(codes, cardinalities, score)
+        self._scores: dict[tuple[int, VariableSet], float] = {}
+
+    def family(self, child: int, parents: VariableSet) -> float:
+        known = self._scores.get((child, parents))
+        if known is None:
+            codes, seen = self._joint_codes(parents)
+            known = float(self._family_scores(child, codes[None], seen)[0])
+            self._scores[child, parents] = known
+        return known
+
+    def penalty(self, child: int, parents: VariableSet) -> float:
+        return 0.0
+
+    def count_ahead(self, sets: Iterable[VariableSet]) -> None:
+        """Do nothing, because sets are not counted."""
+
+    def _with_each_other_parent(self, child: int, parents: VariableSet) -> NDArray[np.float64]:
+        codes, seen = self._joint_codes(parents)
+        answer = np.empty(self.num_variables)
+        for size, members in self._by_size.items():
+            joint = self._columns[members] * seen + codes
+            answer[members] = self._family_scores(child, joint, int(size) * seen)
+        return answer
+
+    def _family_scores(self, child: int, parents: Counts, cells: int) -> NDArray[np.float64]:
+        """Score the child with each of several sets of parents, encoded as ``[set, n]``."""
+        states, sets = self.cardinalities[child], len(parents)
+        joint = (parents + (np.arange(sets) * cells)[:, None]) * states + self._columns[child]
+        counts = np.bincount(joint.ravel(), minlength=sets * cells * states)
+        tables = counts.reshape(sets, cells, states)
+        observed = np.count_nonzero(tables.any(axis=-1), axis=1)[:, None]
+        return np.asarray(self.score.configuration_terms(tables, observed).sum(axis=1))
+
+
 def network_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]], score: Any = "bic"
 ) -> float:
-    """Return the score of the network with the given edges (pairs of column numbers)."""
+    """Return the score of the network with the given edges (pairs of column numbers).
+
+    Examples:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> cause = rng.integers(2, size=500)
+        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
+        >>> data = np.stack([cause, noisy, other], axis=1)
+        >>> from pgm_explainer.structure import network_score
+        >>> network_score(data, [2, 2, 2], [(0, 1)]) > network_score(data, [2, 2, 2], [])
+        True
+    """
     families = family_scores(data, cardinalities, score)
     return families.network(DAG(families.num_variables, edges))
 

@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_whole_number
+from ..limits import REPETITIONS
 from .dag import DAG, Constraints
 from .families import FamilyScores, family_scores
 
-__all__ = ["hill_climb"]
+__all__ = ["climb", "hill_climb"]
 
+_MOST_STEPS = 1_000_000
 _TIE = 1e-9
 """Relative tolerance of ties, as gains of score-equivalent moves differ by rounding."""
+_TABU = 20
+_MAX_STEPS = 10_000
 
 Move = tuple[str, int, int]
 _KINDS = {"add": 0, "remove": 1, "reverse": 2}
@@ -30,10 +34,10 @@ def hill_climb(
     max_parents: int | None = None,
     forbidden: Iterable[Iterable[int]] = (),
     required: Iterable[Iterable[int]] = (),
-    tabu_length: int = 20,
+    tabu_length: int = _TABU,
     patience: int | None = None,
     restarts: int = 0,
-    max_steps: int = 10_000,
+    max_steps: int = _MAX_STEPS,
     seed: int = 0,
 ) -> DAG:
     """Search for a high-scoring network by adding, removing and reversing one edge at a time.
@@ -47,14 +51,15 @@ def hill_climb(
     Args:
         data: states ``[n, V]`` as small integers.
         cardinalities: number of states of each variable.
-        score: ``bic``, ``aic``, ``bdeu``, ``log_likelihood`` or an object like them.
+        score: a name in :data:`SCORES` or an object like those.
         max_parents: the maximum number of parents of a variable; None for no limit.
         forbidden, required: pairs (parent, child).
         tabu_length: the number of last moves that must not be undone.
         patience: the number of steps without improvement; None for a number from 5 to 100 that
             grows with the number of variables.
-        restarts: the number of restarts from the best network with a few random changes.
-        max_steps: the maximum number of moves of each climb.
+        restarts: the number of restarts from the best network with a few random changes, at most
+            10,000.
+        max_steps: the maximum number of moves of each climb, at most a million.
         seed: seed of the restarts.
 
     Returns:
@@ -73,10 +78,10 @@ def hill_climb(
     limits = Constraints.of(families.num_variables, max_parents, forbidden, required)
     tabu_length = check_whole_number(tabu_length, "tabu_length", at_least=0)
     if patience is None:
-        patience = min(max(5, families.num_variables**2 // 4), 100)
-    patience = check_whole_number(patience, "patience", at_least=0)
-    restarts = check_whole_number(restarts, "restarts", at_least=0)
-    max_steps = check_whole_number(max_steps, "max_steps", at_least=1)
+        patience = _patience(families.num_variables)
+    patience = check_whole_number(patience, "patience", at_least=0, at_most=_MOST_STEPS)
+    restarts = check_whole_number(restarts, "restarts", at_least=0, at_most=REPETITIONS)
+    max_steps = check_whole_number(max_steps, "max_steps", at_least=1, at_most=_MOST_STEPS)
     rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
 
     best, best_score = _climb(families, limits, limits.required, tabu_length, patience, max_steps)
@@ -86,6 +91,27 @@ def hill_climb(
         if its_score > best_score + _TIE * abs(best_score):
             best, best_score = found, its_score
     return best
+
+
+def climb(
+    families: FamilyScores,
+    limits: Constraints,
+    *,
+    start: DAG | None = None,
+    patience: int | None = None,
+) -> tuple[DAG, float]:
+    """Climb from a network, by default that of the required edges.
+
+    Returns:
+        The best network, and its score.
+    """
+    first = limits.required if start is None else start
+    patience = _patience(families.num_variables) if patience is None else patience
+    return _climb(families, limits, first, _TABU, patience, _MAX_STEPS)
+
+
+def _patience(num_variables: int) -> int:
+    return min(max(5, num_variables**2 // 4), 100)
 
 
 def _climb(

@@ -11,11 +11,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import as_array, call_own, described, has_attributes, resolve
-from ..choices import Choice, Described, UserDefined
-from ..errors import InputError
-from ..limits import brief
-from ..variables import joint_states
+from .arrays import as_array, call_own, check_string, described, has_attributes, resolve
+from .choices import Choice, Described, UserDefined
+from .errors import InputError
+from .limits import brief
+from .variables import joint_states
 
 __all__ = [
     "TESTS",
@@ -134,7 +134,14 @@ def stratified_counts(
 
 
 class IndependenceTest(Choice, Protocol):
-    """A test whose statistic is chi-square distributed if the variables are independent."""
+    """A test whose statistic is chi-square distributed if the variables are independent.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.selection import TESTS
+        >>> sorted(TESTS)
+        ['chi_square', 'g']
+    """
 
     @property
     def name(self) -> str: ...
@@ -144,19 +151,22 @@ class IndependenceTest(Choice, Protocol):
         ...
 
 
-def _check_text(name: Any) -> None:
-    if not isinstance(name, str):
-        raise InputError(f"the name of a test must be a string, not {brief(name)}")
-
-
 @dataclass(frozen=True)
 class ChiSquareTest(Described):
-    """Pearson's test, without continuity correction."""
+    """Pearson's test, without continuity correction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import ChiSquareTest
+        >>> counts = np.array([[40.0, 10], [10, 40]])
+        >>> float(ChiSquareTest().statistic(counts).round(2))
+        36.0
+    """
 
     name: str = "chi_square"
 
     def __post_init__(self) -> None:
-        _check_text(self.name)
+        check_string(self.name, "the name of a test")
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         # The same as summing (count - expected)² / expected, in fewer steps.
@@ -169,12 +179,20 @@ class ChiSquareTest(Described):
 
 @dataclass(frozen=True)
 class GTest(Described):
-    """The likelihood-ratio test; the statistic is 2n times the mutual information."""
+    """The likelihood-ratio test; the statistic is 2n times the mutual information.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import GTest
+        >>> counts = np.array([[40, 10], [10, 40]])
+        >>> float(GTest().statistic(counts).round(2))
+        38.55
+    """
 
     name: str = "g"
 
     def __post_init__(self) -> None:
-        _check_text(self.name)
+        check_string(self.name, "the name of a test")
 
     def statistic(self, counts: Counts) -> NDArray[np.float64]:
         def information(part: Counts) -> NDArray[np.float64]:
@@ -223,7 +241,13 @@ class CheckedTest(UserDefined):
 
 
 def as_test(choice: Any) -> IndependenceTest:
-    """Return the test for a name or an instance."""
+    """Return the test for a name or an instance.
+
+    Examples:
+        >>> from pgm_explainer.selection import as_test
+        >>> as_test("g"), as_test("chi_square")
+        (GTest(name='g'), ChiSquareTest(name='chi_square'))
+    """
     named = resolve(choice, "test", TESTS)
     if named is not None:
         return named
