@@ -1,4 +1,4 @@
-"""Step 3 of the paper: learn Bayesian networks of the selected variables."""
+"""Step 3 of the paper: learn networks of the selected variables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,31 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .limits import brief
-from .network import BayesianNetwork, NetworkConfig, NetworkData, NoisyOr, NoisyOrData
+from .network import (
+    BayesianNetwork,
+    DependencyNetwork,
+    GraphicalModel,
+    MarkovNetwork,
+    NetworkConfig,
+    NetworkData,
+    NoisyOr,
+    NoisyOrData,
+)
 from .sampling import SampleTable, Variable, VariableId
 from .selection import SelectionConfig, shrink_many
 from .significance import SignificanceConfig
-from .structure import DAG, add_leaf, search_many
+from .structure import (
+    DAG,
+    CustomSearch,
+    Neighbourhood,
+    UndirectedGraph,
+    add_leaf,
+    edge_weights,
+    resampled_rows,
+    search_many,
+)
 
-__all__ = ["Problem", "learn_networks"]
+__all__ = ["Problem", "learn_networks", "resampled_edges"]
 
 _AT_ONCE = 512
 _CODES_AT_ONCE = 1 << 24
@@ -35,6 +53,11 @@ class Problem:
     Attributes:
         causes: the nodes whose perturbation changes the prediction. In a noisy-or they are active
             when perturbed; the other nodes are active when their own prediction changed.
+
+    Examples:
+        >>> from pgm_explainer.learning import Problem
+        >>> Problem(target=8, nodes=[30, 32], causes=frozenset({30})).nodes
+        [30, 32]
     """
 
     target: VariableId
@@ -48,17 +71,72 @@ def learn_networks(
     config: NetworkConfig,
     selection: SelectionConfig,
     significance: SignificanceConfig,
-) -> Iterator[BayesianNetwork]:
+) -> Iterator[GraphicalModel]:
     """Learn the network of each target, in the given order.
 
     The target is the last variable: if the data do not determine the direction of an edge, it then
     points to the target.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> rng = np.random.default_rng(0)
+        >>> perturbed = rng.random((500, 3)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer.learning import Problem, learn_networks
+        >>> from pgm_explainer.network import NetworkConfig
+        >>> from pgm_explainer.selection import SelectionConfig
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> configs = NetworkConfig(), SelectionConfig(), SignificanceConfig()
+        >>> (network,) = learn_networks(table, [Problem(2, [0, 1], frozenset({0}))], *configs)
+        >>> (0, 2) in network.edges
+        True
     """
     step = _Learning(table, config, selection, significance)
     widest = max((len(problem.nodes) + 1 for problem in problems), default=1)
     at_once = min(_AT_ONCE, max(1, _CODES_AT_ONCE // (table.num_samples * widest)))
     for start in range(0, len(problems), at_once):
         yield from step.learn(problems[start : start + at_once])
+
+
+def resampled_edges(
+    table: SampleTable,
+    problem: Problem,
+    config: NetworkConfig,
+    selection: SelectionConfig,
+    significance: SignificanceConfig,
+    resamples: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return how often each edge is learned from resampled rows, as ``[parent, child]``.
+
+    All of step 3 is repeated with the same nodes: the parents of the target, and the structure. An
+    edge whose direction the data do not determine counts half for each direction.
+
+    Args:
+        problem: the target and the nodes, in the order of the variables of the network.
+        resamples: how often the rows are drawn, with replacement.
+        seed: seed of the resampling.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> perturbed = np.random.default_rng(0).random((500, 2)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(2)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes both predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer.learning import Problem, resampled_edges
+        >>> from pgm_explainer.network import NetworkConfig
+        >>> from pgm_explainer.selection import SelectionConfig
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> configs = NetworkConfig(), SelectionConfig(), SignificanceConfig()
+        >>> problem = Problem(1, [0], frozenset({0}))
+        >>> resampled_edges(table, problem, *configs, resamples=10, seed=0).tolist()
+        [[0.0, 1.0], [0.0, 0.0]]
+    """
+    return _Learning(table, config, selection, significance).resampled(problem, resamples, seed)
 
 
 @dataclass(frozen=True)
@@ -70,16 +148,70 @@ class _Learning:
     selection: SelectionConfig
     significance: SignificanceConfig
 
-    def learn(self, problems: Sequence[Problem]) -> list[BayesianNetwork]:
+    def learn(self, problems: Sequence[Problem]) -> Sequence[GraphicalModel]:
         """Learn the networks of some targets."""
         data = [self._data(problem) for problem in problems]
+        if self.config.family == "markov":
+            return [self._markov(*each) for each in data]
+        if self.config.family == "dependency":
+            return [self._dependency(*each) for each in data]
+        return self._bayesian(problems, data)
+
+    def resampled(self, problem: Problem, resamples: int, seed: int) -> NDArray[np.float64]:
+        """See :func:`resampled_edges`."""
+        variables, codes = self._data(problem)
+        rows = resampled_rows(len(codes), resamples, seed)
+        data = [(variables, codes[each]) for each in rows]
+        if self.config.family == "bayesian":
+            targets = self._targets([problem] * resamples, data)
+            return edge_weights(self._structures(data, targets), targets[0].parents is not None)
+        learn = self._markov if self.config.family == "markov" else self._dependency
+        index = {variable.id: at for at, variable in enumerate(variables)}
+        weights = np.zeros((len(variables), len(variables)))
+        for each in data:
+            found = np.zeros_like(weights)
+            for parent, child in learn(*each).edges:
+                found[index[parent], index[child]] = 1.0
+            if self.config.family == "markov":
+                found = found + found.T
+            weights += found / np.maximum(found + found.T, 1)
+        return weights / resamples
+
+    def _markov(self, variables: list[Variable], codes: Codes) -> MarkovNetwork:
+        how, config = self.config.structure, self.config
+        sizes = np.array([variable.cardinality for variable in variables])
+        if isinstance(how, CustomSearch):
+            graph = how(codes, sizes, config.score, None)
+            if not isinstance(graph, UndirectedGraph) or graph.num_variables != len(variables):
+                raise InputError(
+                    f"the structure search must return an UndirectedGraph of {len(variables)} "
+                    f"variables, not {brief(graph)}"
+                )
+        else:
+            graph = how(codes, sizes, config.score)
+        pairwise = isinstance(how, Neighbourhood) and how.pairwise
+        return MarkovNetwork.fit(
+            variables, graph, codes, config.smoothing or 0.0, config.score, pairwise
+        )
+
+    def _dependency(self, variables: list[Variable], codes: Codes) -> DependencyNetwork:
+        return DependencyNetwork.learn(
+            variables,
+            codes,
+            form=self.config.structure.name,
+            score=self.config.score,
+            max_parents=self.config.max_parents,
+            smoothing=self.config.smoothing or 0.0,
+        )
+
+    def _bayesian(self, problems: Sequence[Problem], data: Sequence[Data]) -> list[BayesianNetwork]:
         targets = self._targets(problems, data)
         dags = self._structures(data, targets)
         fits = []
         for (variables, codes), dag, target in zip(data, dags, targets, strict=True):
             known = {} if target.table is None else {len(variables) - 1: target.table}
             fits.append(NetworkData(variables, dag, codes, known))
-        return BayesianNetwork.fit_many(fits, self.config.smoothing, self.config.score)
+        return BayesianNetwork.fit_many(fits, self.config.smoothing or 0.0, self.config.score)
 
     def _data(self, problem: Problem) -> Data:
         """Return the variables of a network, the target last, and their states."""
@@ -104,7 +236,7 @@ class _Learning:
 
     def _takes_noisy_or(self, target: Variable) -> bool:
         wanted = self.config.target_table != "full"
-        return wanted and self.selection.no_child and target.levels == 2
+        return wanted and self.selection.no_child is not False and target.levels == 2
 
     def _fit_leaves(self, leaves: Sequence[_Leaf]) -> list[_Target]:
         """Fit the distributions of targets and find their parents.
@@ -141,11 +273,11 @@ class _Learning:
         self, leaves: Sequence[_Leaf], parents: Sequence[list[int]]
     ) -> list[NoisyOr]:
         data = [leaf.data(its) for leaf, its in zip(leaves, parents, strict=True)]
-        return NoisyOr.fit_many(data, self.config.smoothing)
+        return NoisyOr.fit_many(data, self.config.smoothing or 0.0)
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:
         """Return the parents of each target from independence tests; None without ``no_child``."""
-        if not codes or not self.selection.no_child:
+        if not codes or self.selection.no_child is False:
             return [None] * len(codes)
         problems = [(each[:, :-1], each[:, -1]) for each in codes]
         return shrink_many(

@@ -7,7 +7,7 @@ given the states of its parents. It can be queried and sampled from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -15,28 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import as_array, as_list, check_not_negative, check_whole_number, items_of
-from ..errors import InputError, QueryError
+from ..arrays import check_not_negative
+from ..errors import InputError
 from ..limits import brief
 from ..sampling import Variable, VariableId
-from ..structure import DAG, Score, as_score, check_data
+from ..structure import DAG, Score, as_score, check_data, family_scores, num_folds
+from ..structure.equivalence import CPDAG, cpdag
 from .conditional_table import ConditionalTable, TableData
-from .equivalence import CPDAG, cpdag
 from .factors import Factor, eliminate
+from .graphical_model import Codes, GraphicalModel, check_all, check_draws
 from .noisy_or import NoisyOr
 
 if TYPE_CHECKING:
-    from os import PathLike
-
-    from networkx import DiGraph
     from pgmpy.models import DiscreteBayesianNetwork
     from pyagrum import BayesNet
+    from typing_extensions import Self
 
 __all__ = ["BayesianNetwork", "NetworkData"]
 
-Codes = NDArray[np.integer[Any]]
 _ROUNDING = 1e-13
-_MOST_SAMPLES = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +43,17 @@ class NetworkData:
     Attributes:
         codes: states ``[n, variables]``.
         known: distributions that are already estimated, by the position of the variable.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.network import BayesianNetwork, NetworkData
+        >>> from pgm_explainer.sampling import Variable
+        >>> from pgm_explainer.structure import DAG
+        >>> codes = np.array([[0, 0], [1, 1], [1, 1], [0, 1]], dtype=np.uint8)
+        >>> variables = [Variable("a", False, 2), Variable("b", False, 2)]
+        >>> data = NetworkData(variables, DAG(2, [(0, 1)]), codes, {})
+        >>> BayesianNetwork.fit_many([data], 0.0)[0].edges
+        [('a', 'b')]
     """
 
     variables: Sequence[Variable]
@@ -62,12 +70,40 @@ class NetworkData:
                 family = self.codes[:, [*parents, at]]
                 yield variable, tuple(self.variables[parent] for parent in parents), family
 
+    def score(self, tables: Sequence[Any], score: Any) -> float:
+        """Return the score of the network with the given tables."""
+        if num_folds(score) == 1:
+            return sum(table.score(score) for table in tables)
+        # A held-out score depends on the rows, and not only on the counts of the tables.
+        families = family_scores(self.codes, [each.cardinality for each in self.variables], score)
+        return sum(
+            table.score(score) if at in self.known else families.family(at, self.dag.parents(at))
+            for at, table in enumerate(tables)
+        )
 
-class BayesianNetwork:
+
+class BayesianNetwork(GraphicalModel):
     """A directed acyclic graph with a conditional table for every variable.
 
-    A variable has an id: the index or name of a node, or ``"graph"`` in a graph task.
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> network = explanation.network
+        >>> network.edges
+        [(0, 2), (0, 1)]
+        >>> network.nodes
+        [0, 2, 1]
     """
+
+    family = "bayesian"
+    title = "Bayesian network"
+    kin = "parents"
+    tables: tuple[ConditionalTable | NoisyOr, ...]
 
     def __init__(
         self,
@@ -76,8 +112,8 @@ class BayesianNetwork:
         tables: Sequence[ConditionalTable | NoisyOr],
         score: float | None = None,
     ) -> None:
-        _check_all(variables, Variable, "variables")
-        _check_all(tables, (ConditionalTable, NoisyOr), "tables")
+        check_all(variables, Variable, "variables")
+        check_all(tables, (ConditionalTable, NoisyOr), "tables")
         _check_dag(dag, variables)
         ids = [variable.id for variable in variables]
         if not len(ids) == len(set(ids)) == len(tables):
@@ -91,11 +127,9 @@ class BayesianNetwork:
                 raise InputError(
                     f"{brief(table)} does not fit the parents {expected[1]} of {brief(ids[at])}"
                 )
-        self.variables = tuple(variables)
+        super().__init__(variables, score)
         self.dag = dag
-        self.score = score
-        self._tables = tuple(tables)
-        self._index = {variable.id: at for at, variable in enumerate(variables)}
+        self.tables = tuple(tables)
 
     @classmethod
     def fit(
@@ -112,7 +146,7 @@ class BayesianNetwork:
         Args:
             known: distributions that are already estimated, by the position of the variable.
         """
-        _check_all(variables, Variable, "variables")
+        check_all(variables, Variable, "variables")
         _check_dag(dag, variables)
         check_not_negative(smoothing, "smoothing")
         codes, _ = check_data(codes, [variable.cardinality for variable in variables])
@@ -131,14 +165,8 @@ class BayesianNetwork:
         networks = []
         for each in data:
             tables = [each.known.get(at) or next(fitted) for at in range(len(each.variables))]
-            total = sum(table.score(chosen) for table in tables)
-            networks.append(cls(each.variables, each.dag, tables, total))
+            networks.append(cls(each.variables, each.dag, tables, each.score(tables, chosen)))
         return networks
-
-    @property
-    def nodes(self) -> list[VariableId]:
-        """The ids of the variables."""
-        return [variable.id for variable in self.variables]
 
     @property
     def edges(self) -> list[tuple[VariableId, VariableId]]:
@@ -163,11 +191,7 @@ class BayesianNetwork:
 
     def cpt(self, node: VariableId) -> ConditionalTable | NoisyOr:
         """Return the conditional distribution of a variable: a full table, or a noisy-or."""
-        return self._tables[self._at(node)]
-
-    def variable(self, node: VariableId) -> Variable:
-        """Return the variable with this id."""
-        return self.variables[self._at(node)]
+        return self.tables[self._at(node)]
 
     @property
     def equivalence_class(self) -> CPDAG:
@@ -190,83 +214,32 @@ class BayesianNetwork:
             terms.append(f"P({self.nodes[at]}{' | ' + given if given else ''})")
         return " ".join(terms)
 
-    def query(
-        self,
-        nodes: VariableId | Sequence[VariableId],
-        evidence: Mapping[VariableId, Any] | None = None,
-    ) -> NDArray[np.float64]:
-        """Return the joint distribution of some variables, given evidence about others.
-
-        Args:
-            nodes: one variable or several; the result has an axis for each.
-            evidence: the evidence for each variable, as in
-                :meth:`~pgm_explainer.sampling.Variable.matching`. It may be partial: for example,
-                that a node is perturbed, but not whether its prediction changed.
-
-        Raises:
-            QueryError: unknown variable, invalid evidence, or evidence with probability 0.
-        """
-        # A tuple may be the id of a single variable, such as a pair of nodes.
-        several = None if self._has(nodes) or isinstance(nodes, str) else as_list(nodes)
-        queried: list[Any] = [nodes] if several is None else several
-        keep = [self._at(node) for node in queried]
-        if len(set(keep)) < len(keep):
-            raise QueryError(f"the queried variables must be distinct, not {queried}")
-        joint = self._eliminate(keep, self._weights(evidence))
-        total = joint.sum()
-        if not total > 0:
-            raise QueryError(f"the evidence {brief(evidence)} has probability 0 in the network")
-        return np.asarray(joint / total)
-
-    def probability(self, evidence: Mapping[VariableId, Any]) -> float:
-        """Return the probability of ``evidence``."""
-        return float(self._eliminate([], self._weights(evidence)))
-
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
         """Draw states ``[num_samples, variables]`` from the joint distribution."""
-        count = check_whole_number(num_samples, "num_samples", at_least=1)
-        if count > _MOST_SAMPLES:
-            raise InputError(f"num_samples must be at most {_MOST_SAMPLES}, not {count}")
-        rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
+        count, rng = check_draws(num_samples, seed)
         codes = np.zeros((count, len(self.variables)), dtype=np.uint8)
         for at in self.dag.order:
-            rows = self._tables[at].rows(codes[:, self.dag.parents(at)])
+            rows = self.tables[at].rows(codes[:, self.dag.parents(at)])
             thresholds = np.cumsum(rows, axis=1)
             drawn = (rng.random((count, 1)) >= thresholds).sum(axis=1)
             codes[:, at] = np.minimum(drawn, rows.shape[-1] - 1)
         return codes
 
-    def log_likelihood(self, codes: Codes) -> float:
-        """Return the log-probability of data ``[n, variables]`` under this network.
-
-        Raises:
-            InputError: the data have a wrong number of columns, or invalid states.
-        """
-        shape = as_array(codes, "data").shape
-        if shape[1:] != (len(self.variables),):
-            raise InputError(
-                f"data must have a column for each of the {len(self.variables)} variables of the "
-                f"network ({', '.join(map(str, self.nodes))}), not shape {shape}"
-            )
-        codes, _ = check_data(codes, [variable.cardinality for variable in self.variables])
+    def _log_probability(self, codes: NDArray[np.int64]) -> float:
         total = 0.0
-        with np.errstate(divide="ignore"):
-            for at, table in enumerate(self._tables):
-                rows = table.rows(codes[:, self.dag.parents(at)])
-                total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
+        for at, table in enumerate(self.tables):
+            rows = table.rows(codes[:, self.dag.parents(at)])
+            total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, BayesianNetwork)
             and (self.variables, self.dag, self.score) == (other.variables, other.dag, other.score)
-            and self._tables == other._tables
+            and self.tables == other.tables
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"BayesianNetwork({self.factorisation})"
+    __hash__ = None
 
     def _eliminate(
         self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]
@@ -280,57 +253,29 @@ class BayesianNetwork:
     @cached_property
     def _products(self) -> list[list[Factor]]:
         """The joint distribution as a sum of products of factors; two products for a noisy-or."""
-        terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self._tables)]
+        terms = [table.terms(at, self.dag.parents(at)) for at, table in enumerate(self.tables)]
         return [[factor for term in chosen for factor in term] for chosen in product(*terms)]
 
-    def renamed(self, names: Mapping[VariableId, VariableId]) -> BayesianNetwork:
-        """Return the same network with new names for some of its variables."""
-        if not isinstance(names, Mapping):
-            raise InputError(f"names must be a mapping from old to new names, not {brief(names)}")
-        new = dict(items_of(names, "names"))
+    def with_tables(self, tables: Sequence[ConditionalTable | NoisyOr]) -> Self:
+        """Return the same network with other tables of the same variables."""
+        return type(self)(self.variables, self.dag, tables, self.score)
 
-        def rename(variable: Variable) -> Variable:
-            return replace(variable, id=new.get(variable.id, variable.id))
+    def samples_around(self, node: VariableId) -> NDArray[np.int64] | None:
+        """Return how many samples each combination of a variable's parents has.
 
+        It is None for a noisy-or, which does not need every combination.
+        """
+        table = self.cpt(node)
+        if not isinstance(table, ConditionalTable):
+            return None
+        return np.asarray(table.counts.sum(axis=-1))
+
+    def _with_variables(self, variables: Sequence[Variable]) -> Self:
         tables = [
-            table.renamed(rename(table.variable), [rename(parent) for parent in table.parents])
-            for table in self._tables
+            table.renamed(variables[at], [variables[parent] for parent in self.dag.parents(at)])
+            for at, table in enumerate(self.tables)
         ]
-        return BayesianNetwork(
-            [rename(variable) for variable in self.variables], self.dag, tables, self.score
-        )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write this network to a ``.bif`` or ``.xmlbif`` file, without counts."""
-        from .formats.network_file import save_network
-
-        save_network(path, self)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> BayesianNetwork:
-        """Read a network of an explanation from a ``.bif`` or ``.xmlbif`` file.
-
-        Raises:
-            FileError: the file cannot be read, or is not a network of an explanation.
-        """
-        from .formats.network_file import load_network
-
-        return load_network(path)
-
-    def to_dot(self) -> str:
-        """Return the network in the DOT language of Graphviz."""
-        from .formats.graphs import network_to_dot
-
-        return network_to_dot(self)
-
-    def to_networkx(self) -> DiGraph:
-        """Return a ``networkx.DiGraph`` with the tables as node attributes.
-
-        These are ``states``, ``parents``, ``probabilities`` and ``counts``, as in :meth:`cpt`.
-        """
-        from .formats.graphs import network_to_networkx
-
-        return network_to_networkx(self)
+        return type(self)(variables, self.dag, tables, self.score)
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
         """Return a pgmpy network, in which node 304 has the name ``"node_304"``."""
@@ -344,44 +289,27 @@ class BayesianNetwork:
 
         return network_to_pyagrum(self)
 
-    def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
-        """Return which states agree with the evidence, for each variable with evidence."""
-        if evidence is not None and not isinstance(evidence, Mapping):
-            raise QueryError(
-                f"evidence must be a mapping from variables to states, such as {{300: 'kept'}}, "
-                f"not {brief(evidence)}"
-            )
-        return {
-            self._at(node): self.variable(node).matching(known).astype(np.float64)
-            for node, known in items_of({} if evidence is None else evidence, "evidence")
-        }
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> BayesianNetwork:
+        """Return the network of a pgmpy ``DiscreteBayesianNetwork``, without counts.
 
-    def _has(self, node: Any) -> bool:
-        try:
-            return node in self._index
-        except Exception:  # not hashable, such as a list; an object's own hash may raise anything
-            return False
+        Raises:
+            InputError: it is another object, or not a network of an explanation.
+        """
+        from .formats.peers import network_from_pgmpy
 
-    def _at(self, node: VariableId) -> int:
-        try:
-            return self._index[node]
-        except Exception:  # unknown, or not hashable
-            known = ", ".join(repr(each) for each in self._index)
-            raise QueryError(
-                f"{brief(node)} is not in the network; its nodes are {known}"
-            ) from None
+        return network_from_pgmpy(model)
 
-    def _ids(self, positions: Sequence[int]) -> list[VariableId]:
-        return [self.variables[at].id for at in positions]
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> BayesianNetwork:
+        """Return the network of a pyAgrum ``BayesNet``, without counts.
 
+        Raises:
+            InputError: it is another object, or not a network of an explanation.
+        """
+        from .formats.peers import network_from_pyagrum
 
-def _check_all(items: Any, kind: type | tuple[type, ...], what: str) -> None:
-    """Raise an InputError unless this is a sequence of objects of the given type."""
-    usable = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
-    if not usable or not all(isinstance(each, kind) for each in items):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        names = " or ".join(each.__name__ for each in kinds)
-        raise InputError(f"{what} must be a list of {names} objects, not {brief(items)}")
+        return network_from_pyagrum(model)
 
 
 def _check_dag(dag: Any, variables: Sequence[Variable]) -> None:

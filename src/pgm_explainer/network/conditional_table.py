@@ -36,6 +36,18 @@ class ConditionalTable:
         values: probabilities, which sum to 1 along the last axis.
         counts: the number of samples of each entry. For a combination of the parents' states that
             has no samples, the distribution is uniform.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> table = explanation.network.cpt(0)
+        >>> table.variable.id, table.values.round(1).tolist()
+        (0, [0.9, 0.0, 0.1, 0.0])
     """
 
     variable: Variable

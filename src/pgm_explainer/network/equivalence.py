@@ -20,6 +20,11 @@ class CPDAG:
     Attributes:
         directed: edges that every network of the class has.
         undirected: edges whose direction differs within the class, smaller variable first.
+
+    Examples:
+        >>> from pgm_explainer.network import CPDAG
+        >>> CPDAG(3, directed=((0, 2), (1, 2)), undirected=()).directed
+        ((0, 2), (1, 2))
     """
 
     num_variables: int
@@ -68,5 +73,12 @@ def _forced(edge: Edge, directed: set[Edge], adjacent: set[Edge], size: int) -> 
 
 
 def equivalent(one: DAG, other: DAG) -> bool:
-    """Return whether two networks imply the same independences."""
+    """Return whether two networks imply the same independences.
+
+    Examples:
+        >>> from pgm_explainer.network import equivalent
+        >>> from pgm_explainer.structure import DAG
+        >>> equivalent(DAG(2, [(0, 1)]), DAG(2, [(1, 0)]))  # an arrow alone has no direction
+        True
+    """
     return cpdag(one) == cpdag(other)

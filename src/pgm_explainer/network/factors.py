@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import QueryError
 
-__all__ = ["MOST_CELLS", "Factor", "eliminate"]
+__all__ = ["MOST_CELLS", "Factor", "eliminate", "multiply"]
 
 Values = NDArray[np.float64]
 _FACTORS_AT_ONCE = 16
@@ -51,8 +51,9 @@ def eliminate(
     pool = _apply_evidence(list(factors), evidence)
     _check_size(keep, factors)
     waiting = {v for factor in pool for v in factor.variables} - set(keep)
+    sizes = {v: _merged_size(pool, v) for v in waiting}
     while waiting:
-        size, variable = min((_merged_size(pool, v), v) for v in waiting)
+        size, variable = min((sizes[v], v) for v in waiting)
         if size > MOST_CELLS:
             raise QueryError(
                 f"inference would take a table of {size:,} numbers; set max_parents or lower "
@@ -61,9 +62,10 @@ def eliminate(
         touched = [factor for factor in pool if variable in factor.variables]
         scope = sorted({v for factor in touched for v in factor.variables} - {variable})
         pool = [factor for factor in pool if variable not in factor.variables]
-        pool.append(Factor(tuple(scope), _multiply(touched, scope)))
+        pool.append(Factor(tuple(scope), multiply(touched, scope)))
         waiting.remove(variable)
-    return _multiply(pool, keep)
+        sizes.update((v, _merged_size(pool, v)) for v in waiting.intersection(scope))
+    return multiply(pool, keep)
 
 
 def _check_size(keep: Sequence[int], factors: Iterable[Factor]) -> None:
@@ -97,13 +99,13 @@ def _merged_size(pool: Iterable[Factor], variable: int) -> int:
     return size
 
 
-def _multiply(factors: Sequence[Factor], keep: Sequence[int]) -> Values:
+def multiply(factors: Sequence[Factor], keep: Sequence[int]) -> Values:
     """Multiply factors and sum out all variables except ``keep``."""
     factors = list(factors)
     while len(factors) > _FACTORS_AT_ONCE:  # einsum has a limit on operands
         some, factors = factors[:_FACTORS_AT_ONCE], factors[_FACTORS_AT_ONCE:]
         scope = sorted({v for factor in some for v in factor.variables})
-        factors.append(Factor(tuple(scope), _multiply(some, scope)))
+        factors.append(Factor(tuple(scope), multiply(some, scope)))
     # Relabelled, because einsum supports only a few labels.
     names = {v: at for at, v in enumerate(sorted({v for f in factors for v in f.variables}))}
     operands: list[Any] = []

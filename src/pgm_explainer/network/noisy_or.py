@@ -195,7 +195,24 @@ def _derivatives(
 
 @dataclass(frozen=True)
 class NoisyOrData:
-    """The data to fit a noisy-or; see :meth:`NoisyOr.fit` for the fields."""
+    """The data to fit a noisy-or; see :meth:`NoisyOr.fit` for the fields.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.network import NoisyOr, NoisyOrData
+        >>> from pgm_explainer.sampling import Variable
+        >>> rng = np.random.default_rng(0)
+        >>> cause = rng.integers(2, size=1000)
+        >>> changed = cause & (rng.random(1000) < 0.6)
+        >>> data = NoisyOrData(
+        ...     Variable("t", False, 2),
+        ...     [Variable(0, True, 1)],
+        ...     np.stack([cause, changed], axis=1).astype(np.uint8),
+        ...     [np.array([False, True])],
+        ... )
+        >>> NoisyOr.fit_many([data], 0.0)[0].chances[0].round(1).tolist()
+        [0.0, 0.6]
+    """
 
     variable: Variable
     parents: Sequence[Variable]
@@ -238,6 +255,8 @@ class NoisyOr:
         >>> table = NoisyOr(graph, (cause,), None, 0.1, 0.0, (np.array([0.0, 0.5]),))
         >>> table.values.round(3).tolist()
         [[0.9, 0.1], [0.45, 0.55]]
+        >>> table
+        P(graph | 7) noisy-or: leak 0.1, 7 0.5
     """
 
     variable: Variable
@@ -387,7 +406,14 @@ class NoisyOr:
 
     def __repr__(self) -> str:
         given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
-        return f"P({self.variable.id}{given if self.parents else ''}) noisy-or"
+        chances = {
+            each.id: float(its.max()) for each, its in zip(self.parents, self.chances, strict=True)
+        }
+        parts = [f"leak {self.leak:.3g}"]
+        parts += [] if self.perturbed is None else [f"own {self.own:.3g}"]
+        parts += [f"{name} {chance:.3g}" for name, chance in chances.items()]
+        head = f"P({self.variable.id}{given if self.parents else ''})"
+        return f"{head} noisy-or: {', '.join(parts)}"
 
 
 def _coin_likelihood(share: float, samples: int) -> float:

@@ -16,7 +16,13 @@ from ..bayesian_network import BayesianNetwork
 from ..conditional_table import ConditionalTable
 from .naming import NETWORK_NAME, name_of, state_words, variable_with, words_for
 
-__all__ = ["WordTable", "check_count", "network_from_words", "network_in_words"]
+__all__ = [
+    "WordTable",
+    "check_count",
+    "network_from_words",
+    "network_in_words",
+    "variable_in_words",
+]
 
 _EXACT, _ROUNDED = 1e-9, 1e-4
 """Tolerances for the sum of a row: exact, and after rounding in the file."""
@@ -55,7 +61,7 @@ def network_from_words(tables: Sequence[WordTable], network_name: str) -> Bayesi
         FileError: the tables are not a network of an explanation.
     """
     ours = network_name == NETWORK_NAME
-    variables = [_variable(table, ours) for table in tables]
+    variables = [variable_in_words(table.name, table.states, ours) for table in tables]
     at = {table.name: number for number, table in enumerate(tables)}
     for table in tables:
         for parent in table.parents:
@@ -86,11 +92,16 @@ def check_count(variables: int) -> None:
         )
 
 
-def _variable(table: WordTable, ours: bool) -> Variable:
-    variable = variable_with(name_of(table.name) if ours else table.name, table.states)
+def variable_in_words(name: str, states: Sequence[str], ours: bool) -> Variable:
+    """Return the variable with this word as its name and these as its states.
+
+    Args:
+        ours: whether the word stands for a name, as in networks from this package.
+    """
+    variable = variable_with(name_of(name) if ours else name, states)
     if variable is None:
         raise FileError(
-            f"the states of {brief(table.name)} are {', '.join(table.states):.80}: not those of a "
+            f"the states of {brief(name)} are {', '.join(states):.80}: not those of a "
             f"variable of an explanation, such as original_kept, original_changed, perturbed_kept, "
             f"perturbed_changed"
         )
