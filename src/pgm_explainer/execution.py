@@ -1,10 +1,11 @@
-"""Execution options, which cannot change an explanation; free memory and memory limits."""
+"""Execution options, which cannot change an explanation; free memory and processors."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ __all__ = [
     "ExecutionConfig",
     "available_memory",
     "check_memory",
+    "free_processors",
     "in_blocks",
     "readable",
     "release_free_memory",
@@ -29,7 +31,10 @@ __all__ = [
 
 _BYTES_PER_CELL = 64
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_MEMINFO = Path("/proc/meminfo")
+_PROC = Path("/proc")
+_MEMINFO = _PROC / "meminfo"
+_PROCESSORS_VALID = 0.25
+"""The number of free processors is used for this many seconds."""
 Item = TypeVar("Item")
 
 
@@ -82,6 +87,49 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
         return 4 * _UNITS["G"]
+
+
+class _Found:
+    """The number of free processors that was found last, and when."""
+
+    at, found = float("-inf"), 1
+
+
+def free_processors() -> int:
+    """Return how many processors are not used by other programs, at least 1.
+
+    The threads of an operation wait for each other. If one of them shares its processor with
+    another program, all of them wait for it in every operation, and a model may take several times
+    as long. One thread less then takes less time.
+
+    Where the system does not say which programs are running (it does on Linux), all are free.
+    """
+    now = time.monotonic()
+    if now - _Found.at > _PROCESSORS_VALID:
+        _Found.at, _Found.found = now, max(1, _processors() - _running_elsewhere())
+    return _Found.found
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+def _running_elsewhere() -> int:
+    """Return the number of threads that are running now and do not belong to this process."""
+    try:
+        running = int((_PROC / "loadavg").read_text().split()[3].split("/")[0])
+        return max(0, running - max(1, _own_running())) if running > 1 else 0
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _own_running() -> int:
+    """Return the number of running threads of this process; idle ones may wait in a loop."""
+    count = 0
+    for task in (_PROC / "self" / "task").iterdir():
+        with suppress(OSError, IndexError):  # the thread may have ended
+            count += (task / "stat").read_text().rpartition(")")[2].split()[0] == "R"
+    return count
 
 
 def check_memory(limit: int | str | None) -> int:

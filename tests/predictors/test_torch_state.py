@@ -22,6 +22,7 @@ from torch_geometric.nn import GCNConv, HeteroConv, SAGEConv
 
 from pgm_explainer import ModelError, PGMExplainer
 from pgm_explainer.graph import Graph
+from pgm_explainer.predictors import torch_tools
 from pgm_explainer.predictors.torch_module import TorchModulePredictor
 from pgm_explainer.predictors.torch_tools import evaluated
 
@@ -151,7 +152,7 @@ def test_threads_check_each_subgraph_once():
     calls = []
     model.register_forward_pre_hook(lambda *_: calls.append(1))
     for part in parts * 5:
-        predictor(X.numpy()[None, part.nodes].repeat(4, 0), part)
+        predictor(X.numpy()[None, part.nodes].repeat(6, 0), part)
     tried = 3  # twice alone, once together
     assert len(calls) == len(parts) * tried + 5 * len(parts)
 
@@ -397,3 +398,22 @@ def test_the_random_states_of_devices_are_put_back(monkeypatch):
     monkeypatch.setattr(torch.cuda, "set_rng_state_all", put_back.append)
     evaluated(nn.Linear(1, 1), lambda: None)
     assert put_back == [["first", "second"]]
+
+
+def test_busy_processors_are_left_to_other_programs(monkeypatch):
+    def failing():
+        assert torch.get_num_threads() == 1
+        raise ArithmeticError
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        monkeypatch.setattr(torch_tools, "free_processors", lambda: 1)
+        assert evaluated(nn.Linear(1, 1), torch.get_num_threads) == 1
+        with pytest.raises(ArithmeticError):
+            evaluated(nn.Linear(1, 1), failing)
+        assert torch.get_num_threads() == 3
+        monkeypatch.setattr(torch_tools, "free_processors", lambda: 8)
+        assert evaluated(nn.Linear(1, 1), torch.get_num_threads) == 3
+    finally:
+        torch.set_num_threads(before)

@@ -109,6 +109,27 @@ class Predictor(ABC):
         """Return whether the model is faster with :meth:`on_rows`, with the same scores."""
         return False
 
+    def of_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> Any:
+        """Return scores ``[B, nodes, C]`` of some nodes, given by their positions, in a node task.
+
+        By default all nodes are predicted.
+        """
+        scores = self.on_rows(x, part) if isinstance(x, SharedRows) else self(x, part)
+        return scores[:, nodes]
+
+    def saves_on_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> bool:
+        """Return whether the model is faster with :meth:`of_nodes`, with the same scores."""
+        return False
+
+    def size(self, part: Subgraph, nodes: IntArray | None = None) -> tuple[int, int]:
+        """Return how many nodes and messages of a sample the model holds at once.
+
+        Args:
+            part: the subgraph.
+            nodes: the nodes of :meth:`of_nodes`, if it is used.
+        """
+        return len(part.nodes), len(part.edges)
+
     @property
     def accepts_edges(self) -> bool:
         """Whether :meth:`on_edges` can be used; by default, if the model accepts subgraphs."""
@@ -155,7 +176,13 @@ class AdaptedPredictor(Predictor):
 
 
 def is_torch_module(model: Any) -> bool:
-    """Return whether this is a PyTorch module, without importing torch."""
+    """Return whether this is a PyTorch module, without importing torch.
+
+    Examples:
+        >>> from pgm_explainer.predictors import is_torch_module
+        >>> is_torch_module(lambda x: x)
+        False
+    """
     return any(
         each.__module__ == "torch.nn.modules.module" and each.__name__ == "Module"
         for each in type(model).__mro__

@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, as_array, has_attributes
 from ..errors import InputError
 from ..graph import SampledEdges, Subgraph
+from ..limits import brief
 from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
 from .wrapped import WrappedPredictor
 
@@ -27,6 +28,17 @@ class WholeGraphFunction(Predictor):
     """A function of the features alone, ``f(x [B, N, F])``, that already knows the graph.
 
     In an edge task it is called as ``f(x, pairs=pairs)``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer, WholeGraphFunction
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> model = WholeGraphFunction(lambda x: path @ x)
+        >>> model.accepts_subgraph
+        False
+        >>> PGMExplainer(model, x, np.array(path.nonzero()), num_layers=1).explain(1).target
+        1
     """
 
     function: Callable[..., Any]
@@ -43,6 +55,17 @@ class SubgraphFunction(Predictor):
     It may have further arguments ``nodes`` (the indices of the subgraph's nodes in the whole graph)
     and ``edges`` (the columns of the subgraph's edges in the original ``edge_index``); in an edge
     task it is also passed ``pairs``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer, SubgraphFunction
+        >>> def model(x, edge_index):
+        ...     score = np.zeros((*x.shape[:2], 2))
+        ...     np.add.at(score[..., 1].T, edge_index[1], x[:, edge_index[0], 0].T)
+        ...     return score
+        >>> x, edges = np.array([[0.0], [2.0], [0.1]]), np.array([[1, 2], [0, 0]])
+        >>> PGMExplainer(SubgraphFunction(model), x, edges, num_layers=1).explain(0).nodes[0]
+        1
     """
 
     function: Callable[..., Any]
@@ -90,7 +113,16 @@ def as_predictor(
 
     Raises:
         InputError: the model is not callable, or declares an invalid capability.
+
+    Examples:
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> as_predictor(lambda x: x).accepts_subgraph
+        False
+        >>> as_predictor(lambda x, edge_index: x).accepts_subgraph
+        True
     """
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise InputError(f"inputs must be a dict of arguments by name, not {brief(inputs)}")
     if is_torch_module(model):
         from .torch_module import TorchModulePredictor
 

@@ -6,8 +6,10 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -232,6 +234,12 @@ class Request:
             like.dtype,
         )
 
+    def asks(self, pairs: IntArray | None) -> bool:
+        """Return whether the request is for these pairs of nodes, or for none."""
+        if pairs is None or self.pairs is None:
+            return pairs is None and self.pairs is None
+        return np.array_equal(self.pairs.cpu().numpy(), pairs)
+
     @property
     def inputs(self) -> dict[str, Tensor]:
         return {**self.per_node, **self.per_edge, **self.shared}
@@ -251,6 +259,29 @@ class Request:
             None if self.pairs is None else _shifted(self.pairs, offsets),
             {**per_node, "batch": batch.repeat(samples) + copies * graphs},
             {name: _copies(value, samples) for name, value in self.per_edge.items()},
+            self.shared,
+            self.precision,
+        )
+
+    def interleaved(self, samples: int) -> Request:
+        """Return the request on disconnected copies; the copies of a node follow each other.
+
+        Pairs and graphs are in the order of the copies, as in :meth:`repeated`.
+        """
+        device = self.edge_index.device
+        copies = torch.arange(samples, device=device)
+        batch = self.per_node.get("batch", torch.zeros(self.nodes, dtype=torch.long, device=device))
+        graphs = int(batch.max()) + 1
+        pairs = self.pairs
+        each = partial(torch.repeat_interleave, repeats=samples, dim=0)
+        per_node = {name: each(value) for name, value in self.per_node.items()}
+        return Request(
+            (self.edge_index[:, :, None] * samples + copies).flatten(1),
+            self.nodes * samples,
+            self.rows * samples,
+            None if pairs is None else (pairs[:, None] * samples + copies[:, None]).flatten(1),
+            {**per_node, "batch": each(batch) + copies.repeat(self.nodes) * graphs},
+            {name: each(value) for name, value in self.per_edge.items()},
             self.shared,
             self.precision,
         )

@@ -3,6 +3,8 @@
 A batch of samples is passed to the module in one call, if possible. Trial calls find the first of
 these ways that gives the same scores as one sample at a time:
 
+- ``shared``: one graph of disconnected copies, with message passing that uses that all samples have
+  the same edges. Only for some layers of PyTorch Geometric, on a CPU; see :mod:`.torch_shared`.
 - ``sparse``: one graph of disconnected copies, with a sparse matrix of edges. Only for layers of
   PyTorch Geometric that support it.
 - ``stacked``: features stacked as ``[B, n, F]``.
@@ -21,12 +23,15 @@ import torch
 from torch import Tensor, nn
 
 from ..arrays import FloatArray, IntArray, check_name
-from ..errors import InputError, ModelError
+from ..errors import InputError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from ..limits import brief
 from .base import Predictor, SharedRows
+from .torch_batches import CALLS, one_by_one, rows_of
 from .torch_call import ModuleCall, Request
+from .torch_layers import shared_layers
 from .torch_rows import RowTensor
+from .torch_shared import SharedCall
 from .torch_tools import (
     UNSUPPORTED,
     SubgraphCache,
@@ -46,9 +51,11 @@ from .torch_tools import (
 
 __all__ = ["BATCHINGS", "TorchModulePredictor"]
 
-BATCHINGS = ("sparse", "stacked", "blocks", "single")
+BATCHINGS = ("shared", "sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
+_FEW = 6
+"""On a new subgraph, fewer samples than this are faster one by one than with trial calls."""
 _TASKS = ("node", "graph", "edge")
 
 
@@ -63,8 +70,9 @@ class TorchModulePredictor(Predictor):
             a row per edge or per node, only the rows of the subgraph are passed.
         output: a function that takes the module's output and returns the scores; by default the
             first tensor.
-        batching: how samples are batched: ``sparse`` or ``blocks`` (one graph of disconnected
-            copies, with a sparse matrix or an ``edge_index``), ``stacked`` (features
+        batching: how samples are batched: ``shared``, ``sparse`` or ``blocks`` (one graph of
+            disconnected copies, with shared edges, a sparse matrix or an ``edge_index``),
+            ``stacked`` (features
             ``[B, n, F]``), ``single`` (one sample at a time), or ``auto`` to find it by trial
             calls.
         many_graphs: whether there are several graphs, given by the input ``batch``; the scores are
@@ -111,6 +119,8 @@ class TorchModulePredictor(Predictor):
         self._edge_batchings: SubgraphCache[str] = SubgraphCache()
         self._requests: SubgraphCache[Request] = SubgraphCache()
         self._saving: SubgraphCache[bool] = SubgraphCache()
+        self._shared: SubgraphCache[tuple[Request, SharedCall]] = SubgraphCache()
+        self._some_nodes: SubgraphCache[tuple[IntArray, SharedCall | None]] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
@@ -118,9 +128,10 @@ class TorchModulePredictor(Predictor):
 
         def call() -> Tensor:
             batching = "single"
-            if len(features) > 1:
+            known = self.batching != "auto" or self._batchings.get(part) is not None
+            if len(features) >= _FEW or (len(features) > 1 and known):
                 batching = self.used = self._choose(part, request, features[0])
-            return _CALLS[batching](self._call, request, features)
+            return self._way(batching, part, request)(features)
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
@@ -150,18 +161,84 @@ class TorchModulePredictor(Predictor):
         return not needed and same_scores(scores, expected)
 
     def _on_rows(
-        self, x: SharedRows, part: Subgraph, pairs: IntArray | None
+        self,
+        x: SharedRows,
+        part: Subgraph,
+        pairs: IntArray | None = None,
+        shared: SharedCall | None = None,
     ) -> tuple[Tensor, bool]:
         """Return scores, and whether the model needed the whole matrix of features."""
         compact = x.compact()
         table = as_features(compact.table, self.module)
-        features = RowTensor(table, torch.from_numpy(compact.index.ravel()).to(table.device))
+        index = torch.from_numpy(compact.index).to(table.device)
         request = self._request(part, pairs, table)
-        batch = request.copies(len(x), sparse=self._batchings.get(part) == "sparse")
-        answer = evaluated(self.module, lambda: self._call(features, batch))
-        scores = _rows_of(answer, len(x), request)
+        batching = self._batchings.get(part)
+        if shared is None and batching == "shared":
+            shared = self._shared_call(part, request)
+        if shared is not None:
+            scores, created = evaluated(self.module, partial(shared.on_rows, table, index))
+        else:
+            features = RowTensor(table, index.flatten())
+            batch = request.copies(len(x), sparse=batching == "sparse")
+            answer = evaluated(self.module, lambda: self._call(features, batch))
+            scores, created = rows_of(answer, len(x), request), features.was_created
         single = self.task == "graph" and not self._many_graphs
-        return scores[:, 0] if single else scores, features.was_created
+        return scores[:, 0] if single else scores, created
+
+    def saves_on_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> bool:
+        """Return whether layers can be computed only where ``nodes`` depend on them."""
+        return len(x) > 1 and self.task == "node" and self._of_some(x, part, nodes) is not None
+
+    def of_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> Any:
+        """Return scores of some nodes; layers are computed only where these depend on them."""
+        shared = self._of_some(x, part, nodes)
+        try:
+            if shared is not None and isinstance(x, SharedRows):
+                if self.saves_on_rows(x, part):
+                    return self._on_rows(x, part, shared=shared)[0]
+            elif not isinstance(x, SharedRows) and shared is not None:
+                return evaluated(self.module, partial(shared, as_features(x, self.module)))
+        except UNSUPPORTED:  # a model may do in one sample what it did not do in the trial
+            self._some_nodes.remember(part, (nodes, None))
+        return super().of_nodes(x, part, nodes)
+
+    def _of_some(
+        self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray
+    ) -> SharedCall | None:
+        """Return the call for some nodes; None if not possible. Determined once."""
+        known = self._some_nodes.get(part)
+        if known is None or not np.array_equal(known[0], nodes):
+            first = SharedRows(x.table, x.index[:1]).dense() if isinstance(x, SharedRows) else x[:1]
+            features = as_features(first.copy(), self.module)[0]
+            request = self._request(part, None, features)
+            found = evaluated(self.module, lambda: self._try_some(part, request, features, nodes))
+            known = (nodes, found)
+            self._some_nodes.remember(part, known)
+        return known[1]
+
+    def _try_some(
+        self, part: Subgraph, request: Request, features: Tensor, nodes: IntArray
+    ) -> SharedCall | None:
+        if self._choose(part, request, features) != "shared":
+            return None
+        trials = distinct_samples(features)
+        needed = torch.from_numpy(nodes)
+        expected = self._shared_call(part, request)(trials)[:, needed]
+        try:
+            found = SharedCall(self._call, shared_layers(self.module), request, needed)
+            return found if same_scores(found(trials), expected) else None
+        except UNSUPPORTED:
+            return None
+
+    def size(self, part: Subgraph, nodes: IntArray | None = None) -> tuple[int, int]:
+        """Return how many nodes and messages of a sample the model holds at once."""
+        known = self._some_nodes.get(part)
+        if known is not None and nodes is not None and np.array_equal(known[0], nodes):
+            shared = known[1]
+        else:
+            whole = self._shared.get(part)
+            shared = whole[1] if whole and self._batchings.get(part) == "shared" else None
+        return super().size(part) if shared is None else (shared.nodes, shared.messages)
 
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None
@@ -178,12 +255,12 @@ class TorchModulePredictor(Predictor):
             sample = edges.of_sample(part, at)
             like = like_floats(features, self.module)
             request = Request.on(sample, self.task, pairs, self.inputs, like)
-            return _one_by_one(self._call, request, features[at : at + 1])
+            return one_by_one(self._call, request, features[at : at + 1])
 
         def many(stop: int, sparse: bool) -> Tensor:
             request = self._request(part, pairs, features)
             batch = request.with_edges(part, edges.first(stop), self.inputs, sparse)
-            return _rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
+            return rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
 
         def call() -> Tensor:
             only_removed = edges.edge_index is None and edges.edges is None
@@ -204,14 +281,29 @@ class TorchModulePredictor(Predictor):
 
     def _request(self, part: Subgraph, pairs: IntArray | None, features: Tensor) -> Request:
         """Return the inputs on a subgraph; cached until the model's device or precision changes."""
-        known = self._requests.get(part) if pairs is None else None
+        known = self._requests.get(part)
         like = like_floats(features, self.module)
         same = known is not None and known.edge_index.device == features.device
-        if known is None or not same or known.precision != like.dtype:
+        if known is None or not same or known.precision != like.dtype or not known.asks(pairs):
             known = Request.on(part, self.task, pairs, self.inputs, like)
-            if pairs is None:
-                self._requests.remember(part, known)
+            self._requests.remember(part, known)
         return known
+
+    def _try(self, batching: str, part: Subgraph, request: Request, features: Tensor) -> Tensor:
+        return self._way(batching, part, request)(features)
+
+    def _way(self, batching: str, part: Subgraph, request: Request) -> Callable[[Tensor], Tensor]:
+        """Return the function that calls the module on a batch of features."""
+        if batching == "shared":
+            return self._shared_call(part, request)
+        return partial(CALLS[batching], self._call, request)
+
+    def _shared_call(self, part: Subgraph, request: Request) -> SharedCall:
+        known = self._shared.get(part)
+        if known is None or known[0] is not request:
+            known = (request, SharedCall(self._call, shared_layers(self.module), request))
+            self._shared.remember(part, known)
+        return known[1]
 
     @property
     def _may_be_sparse(self) -> bool:
@@ -230,7 +322,7 @@ class TorchModulePredictor(Predictor):
     ) -> str:
         """Return the way of batching for samples with different edges; determined once."""
         if self.batching != "auto":
-            return "blocks" if self.batching == "stacked" else self.batching
+            return "blocks" if self.batching in ("shared", "stacked") else self.batching
 
         def find() -> str:
             expected = torch.cat([one(0), one(1)])
@@ -246,80 +338,23 @@ class TorchModulePredictor(Predictor):
         """Return the first way of batching that gives the same scores as single samples; cached."""
         if self.batching != "auto":
             return self.batching
-        return self._batchings.find(part, lambda: self._find_batching(request, features))
+        return self._batchings.find(part, lambda: self._find_batching(part, request, features))
 
-    def _find_batching(self, request: Request, features: Tensor) -> str:
+    def _find_batching(self, part: Subgraph, request: Request, features: Tensor) -> str:
         trials = distinct_samples(features)
-        first = _one_by_one(self._call, request, trials[:1].clone())
+        first = one_by_one(self._call, request, trials[:1].clone())
         if first.numel() >= _LARGE_OUTPUT:
             return "single"
-        rest = _one_by_one(self._call, request, trials[1:].clone())
+        rest = one_by_one(self._call, request, trials[1:].clone())
         expected = torch.cat((first, rest))
         for batching in BATCHINGS[:-1]:
             if batching == "sparse" and not self._may_be_sparse:
                 continue
-            if gives(partial(_CALLS[batching], self._call, request, trials.clone()), expected):
+            if batching == "shared" and not shared_layers(self.module):
+                continue
+            if gives(partial(self._try, batching, part, request, trials.clone()), expected):
                 return batching
         return "single"
-
-
-def _stacked(call: ModuleCall, request: Request, x: Tensor) -> Tensor:
-    answer = call(x, request)
-    if answer.dim() == 2 and request.rows > 1:  # one score per prediction
-        answer = answer.unsqueeze(-1)
-    if answer.dim() == 2:
-        answer = answer.unsqueeze(1)
-    if answer.dim() != 3 or answer.shape[:2] != (len(x), request.rows):
-        raise _misshapen(answer, request)
-    return answer
-
-
-def _blocks(call: ModuleCall, request: Request, x: Tensor) -> Tensor:
-    return _rows_of(call(x.flatten(0, 1), request.copies(len(x))), len(x), request)
-
-
-def _sparse(call: ModuleCall, request: Request, x: Tensor) -> Tensor:
-    return _rows_of(call(x.flatten(0, 1), request.copies(len(x), sparse=True)), len(x), request)
-
-
-def _rows_of(answer: Tensor, samples: int, request: Request) -> Tensor:
-    """Return the output for a graph of disconnected copies as ``[samples, rows, C]``."""
-    if answer.dim() not in (1, 2) or len(answer) != samples * request.rows:
-        raise _misshapen(answer, request)
-    return answer.reshape(samples, request.rows, -1)
-
-
-def _one_by_one(call: ModuleCall, request: Request, x: Tensor) -> Tensor:
-    answers = []
-    for each in x:
-        answer = call.alone(each, request)
-        if answer.dim() == 0:
-            answer = answer[None]
-        if answer.dim() == 1:  # one score per prediction, or the scores of the only prediction
-            answer = answer.reshape(request.rows, -1) if request.rows > 1 else answer[None]
-        if answer.dim() != 2 or len(answer) != request.rows:
-            raise _misshapen(answer, request)
-        answers.append(answer)
-    return torch.stack(answers)
-
-
-_CALLS: dict[str, Callable[[ModuleCall, Request, Tensor], Tensor]] = {
-    "sparse": _sparse,
-    "stacked": _stacked,
-    "blocks": _blocks,
-    "single": _one_by_one,
-}
-
-
-def _misshapen(answer: Tensor, request: Request) -> ModelError:
-    one_row = answer.dim() == 2 and len(answer) == 1
-    hint = ""
-    if one_row:
-        hint = "; for a model with one row of scores for a whole graph, set task='graph'"
-    return ModelError(
-        f"the model returned scores of shape {list(answer.shape)}; for {request.nodes} nodes this "
-        f"task needs one row of scores for each of {request.rows} prediction(s){hint}"
-    )
 
 
 def _as_input(name: str, value: Any) -> Any:
@@ -329,5 +364,5 @@ def _as_input(name: str, value: Any) -> Any:
     try:
         tensor = value if isinstance(value, (Tensor, list)) else np.array(value)
         return torch.as_tensor(tensor)
-    except (RuntimeError, TypeError, ValueError, MemoryError) as error:
+    except Exception as error:  # torch, NumPy and the object itself raise many kinds of errors
         raise InputError(f"the input {brief(name)} cannot be read as a tensor: {error}") from error

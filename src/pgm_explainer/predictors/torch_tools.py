@@ -15,6 +15,7 @@ from torch.nn.parameter import is_lazy
 
 from ..arrays import FloatArray
 from ..errors import InputError, ModelError
+from ..execution import free_processors
 from ..graph import FLOWS, Subgraph
 from ..limits import brief
 
@@ -231,10 +232,11 @@ if hasattr(os, "register_at_fork"):
 def evaluated(module: nn.Module, call: Callable[[], Output]) -> Output:
     """Return ``call()``, with a module in evaluation mode, without gradients or caches.
 
-    Afterwards, training modes, caches, the gradient mode and torch's random state are restored,
-    even after an error or an interrupt. Only one thread at a time can make a call, because threads
-    share the module's state. If another thread draws random numbers from torch's global generators
-    during a call, restoring the random state undoes that too.
+    If other programs are busy, torch uses fewer threads. Afterwards, training modes, caches, the
+    number of threads, the gradient mode and torch's random state are restored, even after an error
+    or an interrupt. Only one thread at a time can make a call, because threads share the module's
+    state. If another thread draws random numbers from torch's global generators during a call,
+    restoring the random state undoes that too.
     """
     with _GlobalLock.lock:
         return _evaluated(module, call)
@@ -260,16 +262,20 @@ class _SavedState:
         # A frozen TorchScript module has no mode.
         self._modes = [(part, part.training) for part in parts if hasattr(part, "training")]
         caches = [
-            (part, {name: value for name, value in vars(part).items() if _is_cache(name)})
+            (part, {name: vars(part)[name] for name in vars(part) if _is_cache(name)})
             for part in parts
+            if "cached" in "".join(vars(part))  # most have no cache, which this finds fast
         ]
         self._caches = [(part, kept) for part, kept in caches if kept]
         self._gradients = torch.is_grad_enabled()
+        self._threads = torch.get_num_threads()
         self._random = _random_states()
         self._restored = False
 
     def change(self) -> None:
         torch.set_grad_enabled(False)
+        if self._threads > 1 and free_processors() < self._threads:
+            torch.set_num_threads(free_processors())
         for part, mode in self._modes:
             if mode:  # not with eval(), which a module may override to change more than the mode
                 part.training = False
@@ -287,6 +293,8 @@ class _SavedState:
         for part, kept in self._caches:
             vars(part).update(kept)
         torch.set_grad_enabled(self._gradients)
+        if torch.get_num_threads() != self._threads:
+            torch.set_num_threads(self._threads)
         _restore_random(self._random)
         self._restored = True
 

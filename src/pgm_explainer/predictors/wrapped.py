@@ -42,6 +42,13 @@ class SequencePredictor(WrappedPredictor):
     Args:
         predictor: the model, which takes features with time steps.
         steps: T, the number of time steps.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.predictors import SequencePredictor, as_predictor
+        >>> predictor = SequencePredictor(as_predictor(lambda x: x[:, :, -1]), steps=2)
+        >>> np.asarray(predictor(np.array([[[1.0, 2, 3, 4]]]), None)).tolist()
+        [[[3.0, 4.0]]]
     """
 
     def __init__(self, predictor: Predictor, steps: int) -> None:
@@ -67,6 +74,14 @@ class IntegerPredictor(WrappedPredictor):
 
     The model is called with integers. If it fails on them, as a linear layer does, but not on the
     same features as floats, it is called with floats from then on.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.predictors import IntegerPredictor, as_predictor
+        >>> table = np.array([[0.0, 1], [2, 0]])  # an embedding
+        >>> predictor = IntegerPredictor(as_predictor(lambda x: table[x[..., 0]]))
+        >>> np.asarray(predictor(np.array([[[1], [0]]]), None)).tolist()
+        [[[2.0, 0.0], [0.0, 1.0]]]
     """
 
     def __init__(self, predictor: Predictor) -> None:
