@@ -33,7 +33,8 @@ class Lab:
         values = model(self.bits) if callable(model) else model
         original = float(model(nobody)[0]) if callable(model) else 1.0
         probability = options.pop("probability", P)
-        outcome = Outcome(values, original, 1e-9)
+        stayed = 0.9 if options.pop("is_probability", False) else None
+        outcome = Outcome(values, original, 1e-9, stayed)
         problem = EffectProblem(np.arange(self.bits.shape[1]), outcome)
         return estimate_effects(self.table, [problem], probability, SignificanceConfig(**options))[
             0

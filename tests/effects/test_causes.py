@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.independence import pairwise_tests
 from pgm_explainer.selection import as_test
-from pgm_explainer.selection.independence import pairwise_tests
 
 RING = 40
 

@@ -44,6 +44,23 @@ def test_a_pair_is_found_with_its_joint_effect_and_its_excess(lab, exact_effects
     assert pair.log_p < np.log(0.05 / 3)
 
 
+def test_a_joint_effect_on_a_probability_is_possible(lab):
+    impossible = 0
+    for seed in range(20):
+        samples = lab(seed, 6, 300)
+        bits, noise = samples.bits, np.random.default_rng(seed).random(300)
+        values = 0.99 * ~(bits[:, 0] & bits[:, 1]) * ~(bits[:, 2] & (noise > 0.5))
+        value, found = samples.effects(values), samples.effects(values, is_probability=True)
+        for pair, same in zip(found.pairs, value.pairs, strict=True):
+            without = values[~bits[:, pair.nodes].any(axis=1)].mean()
+            assert -without - 1e-12 <= pair.joint <= 1 - without
+            assert pair.low <= pair.excess <= pair.high
+            assert pair.joint == max(same.joint, -without)
+            assert pair.joint - pair.excess == pytest.approx(same.joint - same.excess)
+            impossible += same.joint < -without
+    assert impossible > 3
+
+
 def test_the_excess_has_an_interval_that_covers_it(lab, exact_effects):
     truth = exact_joint(one_or_the_other, 4, 0, 1)
     truth -= exact_effects(one_or_the_other, 4)[[0, 1]].sum()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pgm_explainer import InputError
 from pgm_explainer.effects import EFFECT_COLUMNS, Effects, PairEffect
 from pgm_explainer.node_names import NodeNames
 
@@ -30,7 +31,6 @@ def test_it_is_a_sequence(effects):
     assert effects[-1].node == 5
     assert effects[0].p == 0
     assert effects[1].p == pytest.approx(np.exp(-9))
-    assert "3 nodes" in repr(effects)
     with pytest.raises(IndexError):
         effects[3]
 
@@ -42,6 +42,24 @@ def test_rows_show_names_and_columns_stay_numbers(effects):
     assert named.columns["node"].tolist() == ["seven", "two", 5]
     assert effects.parts == [7, 2, 5]
     assert named.nodes.tolist() == [7, 2, 5]
+    assert named.pair_parts == [("seven", "two"), ("seven", 5)]
+    assert named["two"] == named[1]
+    with pytest.raises(InputError, match=r"no row about 'six'; see the names"):
+        named["six"]
+
+
+def test_the_first_rows_are_shown(effects):
+    named = replace(effects, names=NodeNames({7: "seven", 2: "two"}))
+    assert repr(named).splitlines() == [
+        "Effects of 3 parts, 2 significant",
+        " node  effect   low  high  strength   log_p  significant",
+        "seven    -0.4  -0.5  -0.3         1  -2e+03          yes",
+        "  two     0.2   0.1   0.3       0.5      -9          yes",
+        "    5       0  -0.1   0.1         0       0           no",
+    ]
+    many = Effects(np.arange(25), *(np.zeros(25) for _ in range(5)), np.zeros(25, dtype=bool))
+    assert repr(many).splitlines()[-1] == "… and 15 more rows"
+    assert len(repr(many).splitlines()) == 13
 
 
 def test_columns_make_a_data_frame(effects):

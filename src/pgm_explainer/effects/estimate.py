@@ -15,7 +15,7 @@ from .designs import PerturbedSamples
 from .pairs import Candidates, pair_effects
 from .randomization import atoms, interval_sides, log_tails, normal_log_p, outcome_log_tails
 from .regression import Cells, StackedFits, fit_all
-from .strengths import strengths
+from .strengths import broken_ties, movements, strengths
 from .table import Effects, PairEffect
 
 __all__ = ["STAGES", "EffectProblem", "are_precise", "estimate_effects", "margin", "sample_stages"]
@@ -36,7 +36,16 @@ _CELLS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class EffectProblem:
-    """One estimation problem: the effects of some nodes (ascending) on one prediction."""
+    """One estimation problem: the effects of some nodes (ascending) on one prediction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.effects import EffectProblem
+        >>> from pgm_explainer.sampling import Outcome
+        >>> outcome = Outcome(np.array([0.9, 0.4, 0.9]), original=0.9, resolution=1e-6)
+        >>> EffectProblem(np.array([0, 2]), outcome).nodes.tolist()
+        [0, 2]
+    """
 
     nodes: IntArray
     outcome: Outcome
@@ -64,16 +73,38 @@ def estimate_effects(
         problems: the nodes and the prediction, for each target.
         probability: the probability that a node is perturbed in a sample.
         significance: significance level and correction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import SampleTable, Variable
+        >>> rng = np.random.default_rng(0)
+        >>> perturbed = rng.random((500, 3)) < 0.2
+        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
+        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
+        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
+        >>> from pgm_explainer.effects import EffectProblem, estimate_effects
+        >>> from pgm_explainer.sampling import Outcome
+        >>> from pgm_explainer.significance import SignificanceConfig
+        >>> outcome = Outcome(0.9 - 0.5 * perturbed[:, 0], original=0.9, resolution=1e-6)
+        >>> problem = EffectProblem(np.array([0, 1]), outcome)
+        >>> (effects,) = estimate_effects(table, [problem], 0.2, SignificanceConfig())
+        >>> effects[0].node, round(effects[0].effect, 2)
+        (0, -0.5)
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
     changes = np.stack([each.outcome.change for each in problems])
+    ties = {
+        at: broken_ties(abs(changes[at]), each.outcome.log_odds)
+        for at, each in enumerate(problems)
+        if each.outcome.log_odds is not None
+    }
     scales = _scales(changes)
     changes /= scales[:, None]
     cells = Cells([np.searchsorted(union, each.nodes) for each in problems], len(union))
     sizes = abs(changes)
     signed = list(zip(cells.columns, changes, strict=True))
-    moved = list(zip(cells.columns, _movements(sizes), strict=True))
+    moved = list(zip(cells.columns, movements(sizes), strict=True))
     fits = fit_all(bits, [*signed, *moved], probability)
     alone = StackedFits([fit for fit, _ in fits[: len(problems)]])
     paired = StackedFits([fit for _, fit in fits])
@@ -87,7 +118,7 @@ def estimate_effects(
     below, above = interval_sides(bits, cells, alone, sums[2], probability)
     low, high = effect - below, effect + above
     movement = _coefficients(bits, cells, paired, sums[0], len(problems))
-    strength = strengths(bits, cells, paired, sizes, movement, low, high, probability)
+    strength = strengths(bits, cells, paired, sizes, ties, movement, low, high, probability)
     for each in (effect, low, high):
         each *= scales[cells.row]
     found = []
@@ -95,7 +126,8 @@ def estimate_effects(
         passed = significance.passed(log_p[its])
         columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
         found.append(_table(problem.nodes, *columns))
-    pairs = _pairs(bits, alone, union, found, scales, probability, significance)
+    outcomes = [each.outcome for each in problems]
+    pairs = _pairs(bits, alone, union, found, outcomes, scales, probability, significance)
     return [
         replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
     ]
@@ -134,12 +166,14 @@ def _pairs(
     alone: StackedFits,
     union: IntArray,
     found: Sequence[Effects],
+    outcomes: Sequence[Outcome],
     scales: Vector,
     probability: float,
     significance: SignificanceConfig,
 ) -> list[tuple[PairEffect, ...]]:
     """Return the pair effects among the strongest nodes of each prediction."""
     strongest = [np.flatnonzero(each.significant)[:_IN_PAIRS] for each in found]
+    every = zip(found, strongest, alone.residual, scales, outcomes, strict=True)
     candidates = [
         Candidates(
             each.nodes[its],
@@ -147,25 +181,11 @@ def _pairs(
             each.effect[its],
             residual,
             float(scale),
+            outcome.values if outcome.class_stayed is not None else None,
         )
-        for each, its, residual, scale in zip(found, strongest, alone.residual, scales, strict=True)
+        for each, its, residual, scale, outcome in every
     ]
     return pair_effects(bits, candidates, probability, significance.significance)
-
-
-def _movements(sizes: Vector) -> Vector:
-    """Return the squared ranks ``[..., n]`` of absolute changes in each row, scaled from 0 to 1."""
-    order = np.argsort(sizes, axis=1)
-    ordered = np.take_along_axis(sizes, order, axis=1)
-    first = np.ones(sizes.shape, dtype=bool)
-    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
-    starts = np.flatnonzero(first)
-    counts = np.diff(np.append(starts, sizes.size))
-    # Ties get the mean of their ranks.
-    ranks = np.repeat(starts % sizes.shape[1] + (counts + 1) / 2, counts).reshape(sizes.shape)
-    movements = np.empty_like(ranks)
-    np.put_along_axis(movements, order, np.square(ranks / sizes.shape[1]), axis=1)
-    return movements
 
 
 def _coefficients(
@@ -229,7 +249,15 @@ def _log_p_values(
 
 
 def sample_stages(num_samples: int | str) -> tuple[int, ...]:
-    """Return the numbers of samples to try in order: one, or several for ``auto``."""
+    """Return the numbers of samples to try in order: one, or several for ``auto``.
+
+    Examples:
+        >>> from pgm_explainer.effects import STAGES, sample_stages
+        >>> sample_stages(300)
+        (300,)
+        >>> sample_stages("auto") == STAGES
+        True
+    """
     if isinstance(num_samples, str):
         check_name(num_samples, "num_samples", ("auto",))
         return STAGES
@@ -237,7 +265,20 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
 
 
 def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95% interval) of the five strongest effects."""
+    """Return the largest margin (half of the 95% interval) of the five strongest effects.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.effects import margin
+        >>> 0 < margin(explanation.effects) < 0.1
+        True
+    """
     widths = (effects.high - effects.low)[:_LEADING]
     return float(widths.max(initial=0.0)) / 2
 
@@ -247,6 +288,18 @@ def are_precise(effects: Effects, are_probabilities: bool) -> bool:
 
     Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
     one percentage point is always small enough.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.effects import are_precise
+        >>> are_precise(explanation.effects, are_probabilities=True)
+        True
     """
     strongest = float(np.max(abs(effects.effect), initial=0.0))
     enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)

@@ -33,6 +33,7 @@ class Candidates:
         columns: their columns of the perturbed samples.
         effects: the effect of each, averaged over random perturbations of all other nodes.
         residual: the outcome minus the effects of single nodes, ``[n]``, divided by ``scale``.
+        probabilities: the outcome, ``[n]``, if it is a probability; else None.
     """
 
     nodes: IntArray
@@ -40,6 +41,7 @@ class Candidates:
     effects: Vector
     residual: Vector
     scale: float
+    probabilities: Vector | None = None
 
 
 def pair_effects(
@@ -66,29 +68,44 @@ def pair_effects(
             some = [predictions[at] for at in together]
             tests = _tests(bits, some, probability)
             for at, each, excess, margin, log_p in zip(together, some, *tests, strict=True):
-                found[at] = _strongest(each, excess, margin, log_p, level)
+                found[at] = _strongest(bits, each, excess, margin, log_p, level)
     return found
 
 
 def _strongest(
-    candidates: Candidates, excess: Vector, margin: Vector, log_p: Vector, level: float
+    bits: PerturbedSamples,
+    candidates: Candidates,
+    excess: Vector,
+    margin: Vector,
+    log_p: Vector,
+    level: float,
 ) -> tuple[PairEffect, ...]:
     """Return the significant pairs with the largest excess."""
     found = np.flatnonzero(log_p < np.log(level / len(log_p)))
     found = found[np.argsort(-abs(excess[found]), kind="stable")][:_MOST]
-    first, second = np.triu_indices(len(candidates.nodes), 1)
-    nodes, effects, scale = candidates.nodes, candidates.effects, candidates.scale
-    return tuple(
-        PairEffect(
-            (int(nodes[first[at]]), int(nodes[second[at]])),
-            float(effects[first[at]] + effects[second[at]] + scale * excess[at]),
-            float(scale * excess[at]),
-            float(scale * (excess[at] - margin[at])),
-            float(scale * (excess[at] + margin[at])),
-            float(log_p[at]),
-        )
-        for at in found
-    )
+    pairs = np.stack(np.triu_indices(len(candidates.nodes), 1), axis=1)
+    reported = []
+    for at in found:
+        pair, total = pairs[at], float(candidates.effects[pairs[at]].sum())
+        sides = np.array([0.0, -margin[at], margin[at]])
+        joint = total + candidates.scale * (excess[at] + sides)
+        if candidates.probabilities is not None:
+            perturbed = bits.rows(candidates.columns[pair]).any(axis=0)
+            joint = _possible(joint, candidates.probabilities[~perturbed])
+        first, second = candidates.nodes[pair].tolist()
+        difference, low, high = (joint - total).tolist()
+        numbers = float(joint[0]), difference, low, high, float(log_p[at])
+        reported.append(PairEffect((first, second), *numbers))
+    return tuple(reported)
+
+
+def _possible(joint: Vector, without: Vector) -> Vector:
+    """Return joint effects on a probability, limited to those that are possible.
+
+    A joint effect is the difference of two mean probabilities. As a sum of estimates it may be
+    larger than the mean ``without`` perturbing the pair allows.
+    """
+    return np.clip(joint, -without.mean(), 1 - without.mean())
 
 
 def _tests(

@@ -1,21 +1,27 @@
-"""Strengths: how much perturbing a node changes a prediction, in either direction.
+"""Strengths: how much perturbing a part changes a prediction, in either direction.
 
-The strength of a node is the product of its evidence and its size.
+The strength of a part is the product of its evidence and its size.
 
 *Evidence* is the coefficient of a fit of the squared ranks of the absolute changes, or the lower
 bound of the absolute effect if that is relatively larger. Ranks use all samples, and a few large
 changes do not dominate them. But they say little about how large changes are: a change of 0.00001
 has a high rank if most samples change nothing.
 
-*Size* is the mean absolute change if the node is perturbed minus that if it is not, over samples in
-which no other strong node is perturbed. In the others most of the change is due to strong nodes.
+A probability close to 0 or 1 hardly changes in most samples, so they all have the same rank. They
+are told apart by their log-odds: the ranks are the mean of those with these ties and of those with
+the ties broken by the changes of the log-odds.
+
+*Size* is the mean absolute change if the part is perturbed minus that if it is not, over samples in
+which no other strong part is perturbed. In the others most of the change is due to strong parts.
 Sizes within three standard errors of 0 are not distinguishable, so each is at least that large.
-It is also at least the absolute effect minus twice its margin, because some nodes change the
-prediction only together with a strong one.
+It is also at least the absolute effect minus twice its margin, because some parts change the
+prediction only together with a strong one. For the same reason a hundredth of the largest size is
+added to each: of two groups of atoms, either of which suffices, neither changes anything alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +30,7 @@ from numpy.typing import NDArray
 from .designs import CELLS_AT_ONCE, PerturbedSamples
 from .regression import Cells, StackedFits
 
-__all__ = ["strengths"]
+__all__ = ["broken_ties", "movements", "strengths"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,6 +38,10 @@ Integers = NDArray[np.int64]
 _LEFT = 0.5
 """At least this share of the samples has none of the strong nodes perturbed."""
 _TOLD_APART = 3.0
+_ADDED = 0.01
+"""This share of the largest size is added to every size."""
+_VISIBLE = 1e-5
+"""Smaller changes of a saturated probability are ranked by the change of its log-odds."""
 _SMALLEST = 1e-300
 
 
@@ -43,11 +53,27 @@ class _Strong(NamedTuple):
     column: Integers
 
 
+def movements(sizes: Vector) -> Vector:
+    """Return the squared ranks ``[..., n]`` of absolute changes in each row, scaled from 0 to 1."""
+    order = np.argsort(sizes, axis=1)
+    ordered = np.take_along_axis(sizes, order, axis=1)
+    first = np.ones(sizes.shape, dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    counts = np.diff(np.append(starts, sizes.size))
+    # Ties get the mean of their ranks.
+    ranks = np.repeat(starts % sizes.shape[1] + (counts + 1) / 2, counts).reshape(sizes.shape)
+    found = np.empty_like(ranks)
+    np.put_along_axis(found, order, np.square(ranks / sizes.shape[1]), axis=1)
+    return found
+
+
 def strengths(
     bits: PerturbedSamples,
     cells: Cells,
     fits: StackedFits,
     changes: Vector,
+    ties: Mapping[int, Vector],
     movement: Vector,
     low: Vector,
     high: Vector,
@@ -60,23 +86,42 @@ def strengths(
         cells: the candidates of each prediction.
         fits: several fits; the last ones, one for each prediction, are those of the ranks.
         changes: the absolute change of each prediction in each sample, ``[predictions, n]``.
+        ties: for saturated predictions, what breaking ties adds to the ranks ``[n]``.
         movement: the coefficient of the ranks for every candidate.
         low, high: the 95% interval of the effect of every candidate.
         probability: the probability that a node is perturbed in a sample.
     """
     size = _sizes(bits, cells, _strong_nodes(cells, fits, probability), changes, probability)
-    excess = bits.sums(changes - changes.mean(axis=1, keepdims=True))
-    average = excess[cells.column, cells.row] / bits.variance[cells.column]
+    rows = [*(changes - changes.mean(axis=1, keepdims=True)), *ties.values()]
+    slopes = bits.sums(rows) / bits.variance[:, None]
+    average = slopes[cells.column, cells.row]
     bound = np.maximum(low, -high)
     size = np.maximum(size, bound - (high - low) / 2)
+    for number, at in enumerate(ties, start=len(changes)):
+        its = cells.slices[at]
+        movement[its] += slopes[cells.column[its], number]
     found = np.empty(len(cells.row))
     for its in cells.slices:
         largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
         evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
-        sizes = _relative(size[its])
-        # If all sizes are 0, the prediction changes only if several nodes are perturbed at once.
-        found[its] = _relative(evidence * sizes if sizes.any() else evidence)
+        found[its] = _relative(evidence * (_ADDED + _relative(size[its])))
     return found
+
+
+def broken_ties(changes: Vector, log_odds: Vector) -> Vector:
+    """Return half of the difference that breaking ties makes to the squared ranks, centred.
+
+    A fit is linear in its outcome. So the coefficient of this difference is added to that of the
+    ranks with ties, without another fit; it is not adjusted for other parts.
+
+    Args:
+        changes: the absolute changes ``[n]`` of a probability.
+        log_odds: those of its log-odds.
+    """
+    seen = changes > _VISIBLE
+    keys = np.stack((changes, np.where(seen, changes, -1 / (1 + log_odds))))
+    tied, broken = movements(keys)
+    return np.asarray((broken - tied - (broken - tied).mean()) / 2)
 
 
 def _relative(values: Vector) -> Vector:

@@ -28,7 +28,22 @@ _ROUNDING = 1e-4
 
 @dataclass(frozen=True)
 class Effect(TestedRow):
-    """The effect of perturbing one node; see :class:`Effects` for the fields."""
+    """The effect of perturbing one node; see :class:`Effects` for the fields.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> strongest = explanation.effects[0]
+        >>> strongest.node, strongest.significant
+        (0, True)
+        >>> strongest.low < strongest.effect < strongest.high < 0
+        True
+    """
 
     node: VariableId
     effect: float
@@ -44,9 +59,15 @@ class PairEffect:
     """Two nodes whose joint effect is not the sum of their effects.
 
     Attributes:
-        nodes: the indices of the two nodes.
-        joint: the effect of perturbing both.
+        nodes: the indices of the two nodes; :attr:`Effects.pair_parts` has their names.
+        joint: the effect of perturbing both; for a probability, at most what is possible.
         excess: the joint effect minus the sum of the two effects, with its 95% interval.
+
+    Examples:
+        >>> from pgm_explainer.effects import PairEffect
+        >>> pair = PairEffect((3, 5), joint=-0.1, excess=0.2, low=0.1, high=0.3, log_p=-12.0)
+        >>> round(pair.joint - pair.excess, 2)  # the sum of the two effects
+        -0.3
     """
 
     nodes: tuple[int, int]
@@ -112,7 +133,14 @@ class Effects(NodeTable[Effect]):
         )
 
     def __repr__(self) -> str:
-        return f"Effects of {len(self)} nodes, {int(self.significant.sum())} significant"
+        found = int(self.significant.sum())
+        return self._preview(f"Effects of {len(self)} parts, {found} significant")
+
+    @property
+    def pair_parts(self) -> list[tuple[VariableId, VariableId]]:
+        """The two parts of each of ``pairs``, by name."""
+        named = [self.names.of(pair.nodes) for pair in self.pairs]
+        return [(first, second) for first, second in named]
 
     def agrees(self, other: object) -> bool:
         """Return whether both are equal up to rounding errors of the model."""
@@ -133,6 +161,18 @@ def agree(one: Any, two: Any, *keys: str) -> bool:
 
     Args:
         keys: the columns that identify a row; their rows may be in another order.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.effects import agree
+        >>> agree(explanation.effects, explainer.explain(1).effects, "nodes")
+        True
     """
     mine, its = (np.lexsort([getattr(each, key) for key in keys]) for each in (one, two))
 

@@ -1,4 +1,19 @@
-"""Step 1, data generation: perturbations, change indicators and the table of samples."""
+"""Step 1, data generation: perturbations, change indicators and the table of samples.
+
+Examples:
+    >>> from pgm_explainer.sampling import CHANGES, CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM
+    >>> sorted(PERTURBATIONS)
+    ['max', 'mean', 'min', 'permute', 'random', 'substitute', 'uniform', 'zero']
+    >>> sorted(WITH_RANDOM)  # for node types of which some have constant features
+    ['mean and random', 'permute and random', 'substitute and random']
+    >>> CHANGES["fall"] == CHANGE_TYPES["fall"]()
+    True
+    >>> from pgm_explainer.sampling import GRAPH, Variable, VariableId
+    >>> Variable(GRAPH, False, 2).id  # the prediction of a graph
+    'graph'
+    >>> VariableId.__args__[:2]
+    (<class 'int'>, <class 'str'>)
+"""
 
 from ..variables import GRAPH, Variable, VariableId
 from .change import (

@@ -53,7 +53,21 @@ _NOISE = 1e-6
 
 
 class Change(Choice, Protocol):
-    """A change indicator: decides how much a prediction changed; level 0 means *kept*."""
+    """A change indicator: decides how much a prediction changed; level 0 means *kept*.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> def halved(before, after):  # a change of your own
+        ...     return after.max(axis=-1) < before.max(axis=-1) / 2
+        >>> explainer = PGMExplainer(
+        ...     lambda x: path @ x, x, np.array(path.nonzero()), num_layers=1, change=halved
+        ... )
+        >>> explainer.settings.sampling.change.name
+        'halved'
+    """
 
     @property
     def name(self) -> str: ...
@@ -131,7 +145,17 @@ class _Indicator(Described):
 
 @dataclass(frozen=True)
 class Levels(_Indicator):
-    """Several levels: the number of thresholds that the fall of the probability exceeds."""
+    """Several levels: the number of thresholds that the fall of the probability exceeds.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import Levels
+        >>> change = Levels([0.2, 0.4])
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 2, 0, 0]
+    """
 
     thresholds: Sequence[float] = (0.05, 0.3)
     name: str = field(default="levels", init=False)
@@ -174,7 +198,17 @@ class Levels(_Indicator):
 
 @dataclass(frozen=True)
 class Fall(_Indicator):
-    """Changed: the probability of the explained class fell by more than a threshold."""
+    """Changed: the probability of the explained class fell by more than a threshold.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import Fall
+        >>> change = Fall(0.2)
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 1, 0, 0]
+    """
 
     threshold: float = 0.05
     name: str = field(default="fall", init=False)
@@ -191,7 +225,17 @@ class Fall(_Indicator):
 
 @dataclass(frozen=True)
 class Absolute(Fall):
-    """Changed: the explained class's probability rose or fell by more than a threshold."""
+    """Changed: the explained class's probability rose or fell by more than a threshold.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import Absolute
+        >>> change = Absolute(0.2)
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 1, 0, 0]
+    """
 
     name: str = field(default="absolute", init=False)
 
@@ -201,7 +245,17 @@ class Absolute(Fall):
 
 @dataclass(frozen=True)
 class Flip(_Indicator):
-    """Changed: the explained class is no longer the most likely one."""
+    """Changed: the explained class is no longer the most likely one.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import Flip
+        >>> change = Flip()
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [0, 1, 0, 0]
+    """
 
     name: str = field(default="flip", init=False)
 
@@ -226,6 +280,15 @@ class TopFraction(_Indicator):
 
     Falls of at most ``noise`` never count, so that a rounding error is not a change. If falls are
     tied at the threshold, either all or none of them count, whichever is closer to the fraction.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import TopFraction
+        >>> change = TopFraction(0.25)
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [0, 1, 0, 0]
     """
 
     fraction: float = 0.125
@@ -268,6 +331,15 @@ class LargeFall(_Indicator):
     How far a probability can fall differs between predictions, so each prediction has its own
     threshold: ``share`` times the 95th percentile of its falls over all samples, but at most
     ``most``. Falls of at most ``noise`` never count.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import LargeFall
+        >>> change = LargeFall(share=0.4, most=0.15)
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 1, 0, 0]
     """
 
     share: float = 0.4
@@ -299,6 +371,15 @@ class LargeMove(LargeFall):
     """Changed: the explained class's probability rose or fell far.
 
     How far is determined as in :class:`~pgm_explainer.LargeFall`.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer import LargeMove
+        >>> change = LargeMove(share=0.2, most=0.05)
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 1, 0, 1]
     """
 
     name: str = field(default="large_move", init=False)
@@ -309,7 +390,16 @@ class LargeMove(LargeFall):
 
 @dataclass(frozen=True)
 class Deviation(_Indicator):
-    """Changed: a predicted value rose or fell by more than a tolerance (for regression)."""
+    """Changed: a predicted value rose or fell by more than a tolerance (for regression).
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import Deviation
+        >>> change = Deviation(10)  # in the unit of the predicted value
+        >>> before, after = np.array([[50.0]]), np.array([[[65.0]], [[47.0]]])
+        >>> change.grade(change.severity(before, after, np.array([0]))).ravel().tolist()
+        [1, 0]
+    """
 
     tolerance: float
     name: str = field(default="deviation", init=False)
@@ -329,7 +419,16 @@ class Deviation(_Indicator):
 
 @dataclass(frozen=True)
 class TopDeviation(TopFraction):
-    """Changed: the sample is in the given fraction with the largest deviations (regression)."""
+    """Changed: the sample is in the given fraction with the largest deviations (regression).
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import TopDeviation
+        >>> change = TopDeviation(0.5)  # the half of the samples that moved most
+        >>> before, after = np.array([[50.0]]), np.array([[[65.0]], [[47.0]], [[52.0]], [[20.0]]])
+        >>> change.grade(change.severity(before, after, np.array([0]))).ravel().tolist()
+        [1, 0, 0, 1]
+    """
 
     fraction: float = 0.5
     name: str = field(default="top_deviation", init=False)
@@ -383,6 +482,11 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
 
     A number is the threshold of :class:`Fall`, a list of numbers the thresholds of :class:`Levels`.
     ``auto`` is ``LargeFall()``, or ``TopDeviation()`` for a regression.
+
+    Examples:
+        >>> from pgm_explainer.sampling import as_change
+        >>> as_change("flip").name, as_change(0.1).name, as_change([0.1, 0.3]).name
+        ('flip', 'fall', 'levels')
     """
     is_regression = isinstance(scores, str) and scores == "values"
     auto: Change = TopDeviation() if is_regression else LargeFall()
@@ -412,7 +516,18 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
 
 
 def check_change_fits(change: Change, scores: str) -> None:
-    """Raise an InputError if a regression has a change indicator for probabilities."""
+    """Raise an InputError if a regression has a change indicator for probabilities.
+
+    Examples:
+        >>> from pgm_explainer import Deviation, Fall, InputError
+        >>> from pgm_explainer.sampling import check_change_fits
+        >>> check_change_fits(Deviation(10), "values")
+        >>> try:
+        ...     check_change_fits(Fall(0.1), "values")
+        ... except InputError:
+        ...     print("a regression has no probabilities")
+        a regression has no probabilities
+    """
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
     if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
         raise InputError(

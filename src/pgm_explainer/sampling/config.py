@@ -49,6 +49,11 @@ class SamplingConfig:
 
     Raises:
         InputError: invalid value.
+
+    Examples:
+        >>> from pgm_explainer.sampling import SamplingConfig
+        >>> SamplingConfig(num_samples=300, seed=7).perturb_probability
+        0.1
     """
 
     num_samples: int = 1000
@@ -92,7 +97,16 @@ def sampling_config(
     change: Any,
     **others: Any,
 ) -> SamplingConfig:
-    """Return the options, with features by number and ``auto`` chosen for a population."""
+    """Return the options, with features by number and ``auto`` chosen for a population.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Population, sampling_config
+        >>> population = Population(np.array([[1.0, 5], [3, 7]]))
+        >>> auto = {"perturbation": "auto", "features": None, "change": "auto", "parts": "nodes"}
+        >>> sampling_config(population, "node", "auto", **auto).perturbation.name
+        'permute'
+    """
     chosen = population.feature_numbers(features)
     columns = perturbed_columns(chosen, population)
     return SamplingConfig(
@@ -113,6 +127,26 @@ def bind_parts(
 
     Raises:
         InputError: the model or the option does not fit the parts, or the graph has none.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import bind_parts
+        >>> config = SamplingConfig(features=[0, 1])
+        >>> graph = Graph(np.array(path.nonzero()), 3)
+        >>> bind_parts(config, graph, Population(x), model.predictor, "auto").count
+        3
     """
     parts, name = config.parts.bind(graph, population, config, graph.num_nodes), config.parts.name
     if parts.changes_edges and not predictor.accepts_edges:
@@ -136,7 +170,13 @@ def bind_parts(
 
 
 def check_samples(count: Any) -> int:
-    """Return a valid number of samples."""
+    """Return a valid number of samples.
+
+    Examples:
+        >>> from pgm_explainer.sampling import check_samples
+        >>> check_samples(500)
+        500
+    """
     samples = check_whole_number(count, "num_samples", at_least=1)
     if samples < _FEWEST:
         raise InputError(

@@ -13,8 +13,6 @@ from .randomness import Draws
 
 __all__ = ["Permute", "Substitute"]
 
-_UNLIKE = 0.75
-
 
 @dataclass(frozen=True)
 class Permute(Described):
@@ -36,12 +34,13 @@ class Permute(Described):
 
 @dataclass(frozen=True)
 class Substitute(Permute):
-    """The features of another node: three times in four, of one whose features differ.
+    """The features of some node, among which common features are drawn less often than they occur.
 
     With ``permute``, most perturbations of the most common category change nothing: for example,
-    70% of the atoms of a molecule may be carbons. But if every perturbation changed the atom,
-    common atoms next to a functional group would seem as important as the rarer atoms in it.
-    docs/parts.md has the comparison.
+    70% of the atoms of a molecule may be carbons. But if all categories were equally likely, most
+    new atoms would be of types that hardly occur in molecules. So features that ``c`` nodes have
+    are drawn with a probability proportional to ``c**0.25``. They may be the node's own; then
+    nothing changes. docs/parts.md has the comparison.
 
     A row is taken as a whole, so it occurs in the data even if it consists of several one-hot
     blocks. The edges are kept, so an atom may have more bonds than its valence permits.
@@ -50,9 +49,4 @@ class Substitute(Permute):
     name: str = "substitute"
 
     def donors(self, population: Population, draws: Draws) -> IntArray:
-        which, unlike = np.moveaxis(draws.uniforms("substitute", 2), -1, 0)
-        return np.where(
-            unlike < _UNLIKE,
-            population.unlike(draws.nodes, which),
-            population.another(draws.nodes, which),
-        )
+        return population.tempered(draws.nodes, draws.uniforms("substitute", 1)[..., 0])

@@ -33,6 +33,8 @@ _COMFORTABLE_WIDTH = 16
 """Numbers per call: enough for efficient batches, few enough to stay in the cache."""
 _COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
 """The same for predictions of graphs. With larger batches, allocating memory takes much time."""
+_COMFORTABLE_FLOATS_OF_NODES = 700_000
+"""The same for a model that holds no messages, but only features of nodes."""
 _COPIES, _MESSAGES, _ANSWERS = 6, 3, 4
 """Estimated numbers of arrays per batch: with a row per node, with a row per edge, of scores."""
 _ASSUMED_WIDTH = 64
@@ -57,15 +59,33 @@ def batch_size(
 
     Args:
         shares_rows: whether equal rows of features are stored only once.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import batch_size
+        >>> batch_size(model, x, 1000, ExecutionConfig(samples_per_call=50))
+        50
     """
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
-    nodes, edges = len(model.subgraph.nodes), len(model.subgraph.edges)
+    nodes, edges = model.size(x[model.subgraph.nodes])
     classes = model.scores.shape[-1]
     # The model's internal arrays are unknown. They are estimated as a few arrays of the width of a
     # hidden layer, with a row per node, and with a row per edge for the messages.
     rows = _COPIES * nodes + _MESSAGES * edges
-    answers = _ANSWERS * prod(model.outputs.leading_shape(1, nodes)) * classes
+    answers = _ANSWERS * prod(model.outputs.leading_shape(1, len(model.subgraph.nodes))) * classes
     width = classes if shares_rows else max(x.shape[1], classes)
     floats = rows * max(width, _ASSUMED_WIDTH) + answers
     floats += nodes * x.shape[1] if shares_rows else 0  # if no two rows are equal
@@ -80,6 +100,8 @@ def batch_size(
         comfortable = _ASSUMED_WIDTH if shares_rows else _COMFORTABLE_WIDTH
         of_graphs = model.outputs.graphs(nodes) is not None
         most = _COMFORTABLE_FLOATS_OF_GRAPHS if of_graphs else _COMFORTABLE_FLOATS
+        if edges < len(model.subgraph.edges):
+            most = _COMFORTABLE_FLOATS_OF_NODES
         wanted = min(wanted, most // ((nodes + edges) * max(width, comfortable)))
     # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
@@ -102,6 +124,26 @@ def draw_samples(
     Args:
         parts: what is perturbed; None for the nodes.
         recorded: the parts whose variables are recorded, ascending; None for those of the query.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import draw_samples
+        >>> config = SamplingConfig(num_samples=200, features=[0, 1])
+        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
+        >>> samples.table.num_samples
+        200
     """
     parts = parts or NodeParts(population, config)
     recorded = query.recorded if recorded is None else recorded
@@ -157,7 +199,29 @@ def still_valid(
     execution: ExecutionConfig,
     parts: Parts,
 ) -> bool:
-    """Return whether the model still returns the recorded predictions for the first samples."""
+    """Return whether the model still returns the recorded predictions for the first samples.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import bind_parts, draw_samples, still_valid
+        >>> graph, config = Graph(np.array(path.nonzero()), 3), SamplingConfig(features=[0, 1])
+        >>> parts = bind_parts(config, graph, Population(x), model.predictor, "auto")
+        >>> given = Population(x), config, ExecutionConfig(), parts
+        >>> still_valid(draw_samples(query, *given), query, *given)
+        True
+    """
     model = query.model
     few = np.arange(batch_size(model, population.x, min(_REPEATED, config.num_samples), execution))
     every = parts.within(model.subgraph)
@@ -205,6 +269,28 @@ def perturbed_batch(
         samples: the numbers of the samples, for random numbers.
         every: parts, ascending; they include all parts of the subgraph.
         perturbed: ``[samples, every]``, whether each part is perturbed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import bind_parts, perturbed_batch
+        >>> graph, config = Graph(np.array(path.nonzero()), 3), SamplingConfig(features=[0, 1])
+        >>> parts = bind_parts(config, graph, Population(x), model.predictor, "auto")
+        >>> perturbed = np.array([[True, False, False]])
+        >>> batch = perturbed_batch(part, Population(x), parts, np.arange(1), nodes, perturbed)
+        >>> np.asarray(batch.x[0, 1:]).tolist()  # nodes 1 and 2 are as they were
+        [[0.0, 1.0], [0.0, 1.0]]
     """
     batch = Batch(_repeated(population, subgraph.nodes, len(samples)))
     return parts.perturb(batch, subgraph, samples, every, perturbed)
@@ -217,6 +303,14 @@ def probe_features(
 
     They are those of the first samples, except that nodes for which ``always`` is True are
     perturbed in all of them.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Population, SamplingConfig, probe_features
+        >>> population, nodes = Population(np.eye(3)), np.arange(3)
+        >>> config = SamplingConfig(features=[0, 1, 2])
+        >>> probe_features(population, config, nodes, np.array([True, False, False])).shape
+        (4, 3, 3)
     """
     draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", config.perturb_probability) | always

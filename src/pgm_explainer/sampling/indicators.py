@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray, IntArray, as_array, call_own, check_whole_number
+from ..arrays import FloatArray, IntArray, as_array, call_own, check_string, check_whole_number
 from ..choices import UserDefined
 from ..errors import InputError
 from ..limits import brief
@@ -90,7 +90,17 @@ class CheckedChange(UserDefined):
 
 @dataclass(frozen=True)
 class CustomChange(UserDefined):
-    """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``."""
+    """A custom ``function(before [V, C], after [B, V, C]) -> levels [B, V]``.
+
+    Examples:
+        >>> import numpy as np
+        >>> before = np.array([[0.1, 0.9]])  # the probabilities of one prediction
+        >>> after = np.array([[[0.4, 0.6]], [[0.6, 0.4]], [[0.12, 0.88]], [[0.02, 0.98]]])
+        >>> from pgm_explainer.sampling import CustomChange
+        >>> change = CustomChange(lambda before, after: after.max(axis=-1) < 0.7, name="unsure")
+        >>> change.grade(change.severity(before, after, np.array([1]))).ravel().tolist()
+        [1, 1, 0, 0]
+    """
 
     function: Callable[[FloatArray, FloatArray], Any]
     levels: int = 2
@@ -99,6 +109,7 @@ class CustomChange(UserDefined):
 
     def __post_init__(self) -> None:
         _check_levels(self.levels)
+        check_string(self.name, "the name of a change")
         if not callable(self.function):
             raise InputError(
                 f"a custom change must be a function (before, after) -> levels, "

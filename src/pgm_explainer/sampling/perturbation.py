@@ -22,6 +22,7 @@ from ..arrays import (
     as_label,
     call_own,
     check_name,
+    check_string,
     own_name,
     resolve,
 )
@@ -60,7 +61,21 @@ _CHECKED_AT_ONCE = 1000
 
 
 class Perturbation(Choice, Protocol):
-    """New features for some nodes in some samples."""
+    """New features for some nodes in some samples.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> def swap(x, rng):  # a perturbation of your own: exchange the two columns
+        ...     return x[:, ::-1]
+        >>> explainer = PGMExplainer(
+        ...     lambda x: path @ x, x, np.array(path.nonzero()), num_layers=1, perturbation=swap
+        ... )
+        >>> explainer.settings.sampling.perturbation.name
+        'swap'
+    """
 
     @property
     def name(self) -> str: ...
@@ -136,6 +151,11 @@ class RandomWhereConstant:
     Attributes:
         usual: the perturbation for node types whose features vary.
         features: the columns that are perturbed; None for all.
+
+    Examples:
+        >>> from pgm_explainer.sampling import PERTURBATIONS, RandomWhereConstant
+        >>> RandomWhereConstant(PERTURBATIONS["permute"]).name
+        'permute and random'
     """
 
     usual: Perturbation
@@ -183,10 +203,20 @@ class CustomPerturbation(UserDefined):
     generator of the sample's own, so that the result does not depend on batches or other targets.
     The cost grows with the size of the graph. A :class:`Perturbation` is faster: it computes only
     the features of perturbed nodes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import CustomPerturbation
+        >>> halved = CustomPerturbation(lambda x, rng: x / 2, name="halved")
+        >>> halved.function(np.array([[4.0]]), np.random.default_rng(0)).tolist()
+        [[2.0]]
     """
 
     function: Callable[[FloatArray, np.random.Generator], Any]
     name: str = field(default="custom")
+
+    def __post_init__(self) -> None:
+        check_string(self.name, "the name of a perturbation")
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
         samples, nodes = np.broadcast_arrays(draws.samples, draws.nodes)
@@ -246,6 +276,13 @@ def as_perturbation(
     paper, or ``substitute`` if the features are categories, such as one-hot encoded atoms: the mean
     of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Population, as_perturbation
+        >>> population = Population(np.array([[1.0, 5], [3, 5]]))
+        >>> as_perturbation("auto", population, np.array([0, 1]), "node").name
+        'permute'
     """
     if isinstance(choice, str):
         choice = check_name(choice, "perturbation", ("auto", *PERTURBATIONS, *WITH_RANDOM))
@@ -297,6 +334,14 @@ def new_features(perturbation: Perturbation, population: Population, draws: Draw
 
     Raises:
         PerturbationError: they have a wrong shape or are not finite.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import PERTURBATIONS, Draws, Population, new_features
+        >>> population = Population(np.array([[1.0, 5], [3, 7]]))
+        >>> draws = Draws.grid(0, np.arange(1), np.arange(2))  # one sample of two nodes
+        >>> new_features(PERTURBATIONS["mean"], population, draws).tolist()
+        [[[2.0, 6.0], [2.0, 6.0]]]
     """
     called = f"the perturbation {perturbation.name!r}"
     usage = "(population, draws) -> new features"
@@ -396,7 +441,15 @@ def perturbed_columns(features: Sequence[int] | None, population: Population) ->
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:
-    """Return the feature columns to perturb: all of them, or the chosen ones, ascending."""
+    """Return the feature columns to perturb: all of them, or the chosen ones, ascending.
+
+    Examples:
+        >>> from pgm_explainer.sampling import check_columns
+        >>> check_columns([2, 0], num_features=4).tolist()
+        [0, 2]
+        >>> check_columns(None, num_features=4).tolist()
+        [0, 1, 2, 3]
+    """
     if features is None:
         return np.arange(num_features)
     chosen = np.unique(as_array(features, "features"))

@@ -22,6 +22,7 @@ __all__ = ["Population"]
 _RELATIVE_TOLERANCE = 1e-6
 _MOST_LISTED = 3
 _ROWS = 4096
+_TEMPERED = 0.25
 """How many rows are processed together, to save memory."""
 
 
@@ -39,6 +40,13 @@ class Population:
         feature_names: the names of features, if they have any.
         has_integers: whether some features are integers, such as the indices of an embedding. They
             must stay integers, so their mean is not a valid feature.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Population
+        >>> population = Population(np.array([[1.0, 5], [3, 5]]))
+        >>> population.width, len(population.x)
+        (2, 2)
     """
 
     x: FloatArray
@@ -213,15 +221,17 @@ class Population:
         steps = 1 + (uniforms * (count[kind] - 1)).astype(np.int64)
         return order[first[kind] + (rank[nodes] + steps) % count[kind]]
 
-    def unlike(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
-        """Return a random node of the same type with other features, as :meth:`another` does.
+    def tempered(self, nodes: IntArray, uniforms: NDArray[np.float64]) -> IntArray:
+        """Return a random node of the same type for each uniform ``[..., nodes]``.
 
-        If all nodes of a type have the same features, any of them is returned.
+        Features that ``c`` nodes have are drawn with a probability proportional to ``c**0.25``. So
+        common ones are drawn more often than rare ones, but far less than they occur.
         """
-        order, end, size = self._alike
-        first, count = (each[self._kind_of(nodes)] for each in self._groups[1:3])
-        steps = (uniforms * (count - size[nodes])).astype(np.int64)
-        return order[first + (end[nodes] + steps) % count]
+        representatives, ends = self._distinct
+        kind = self._kind_of(nodes)
+        at = np.searchsorted(ends, kind + uniforms, side="right")
+        last = np.searchsorted(ends, kind + 1.0)
+        return representatives[np.minimum(at, last)]
 
     def _kind_of(self, nodes: IntArray) -> IntArray:
         return np.zeros(len(nodes), dtype=np.int64) if self.kinds is None else self.kinds[nodes]
@@ -242,21 +252,18 @@ class Population:
         return order, np.cumsum(count) - count, count, rank
 
     @cached_property
-    def _alike(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Nodes sorted by type and features; for each node, where equal nodes end and their number.
+    def _distinct(self) -> tuple[IntArray, NDArray[np.float64]]:
+        """A node for each distinct row of each type, and where its share of the interval ends.
 
-        Ends are counted from the first node of the type.
+        The shares of the rows of type ``k`` add up to the interval from ``k`` to ``k + 1``.
         """
-        order = np.empty(len(self.x), dtype=np.int64)
-        end, size = np.empty_like(order), np.empty_like(order)
-        for members, first in zip(self._members, self._groups[1], strict=True):
-            _, row, count = np.unique(
-                self.x[members], axis=0, return_inverse=True, return_counts=True
-            )
-            row = row.ravel()
-            order[first : first + len(members)] = members[np.argsort(row, kind="stable")]
-            end[members], size[members] = np.cumsum(count)[row], count[row]
-        return order, end, size
+        nodes, ends = [], []
+        for kind, members in enumerate(self._members):
+            _, at, count = np.unique(self.x[members], axis=0, return_index=True, return_counts=True)
+            shares = np.cumsum(count**_TEMPERED)
+            nodes.append(members[at])
+            ends.append(kind + shares / shares[-1] if len(shares) else shares)
+        return np.concatenate(nodes), np.concatenate(ends)
 
     @cached_property
     def _mean(self) -> FloatArray:

@@ -22,6 +22,10 @@ _ALL = slice(None)
 _ROUNDING = 1e-6
 _SAME = 1e-5
 """Relative changes of a prediction up to this are rounding errors of the model."""
+_SATURATED = 1e-3
+"""Probabilities this close to 0 or 1 hardly change, so their log-odds are recorded as well."""
+_LOG_ODDS_ROUNDING = 0.1
+_SMALLEST = 1e-38
 
 
 class SampleTable:
@@ -124,6 +128,26 @@ class Samples:
             sample.
         thresholds: changes of each target above these count as changed, ``[targets, levels - 1]``.
         first_prediction: the column of the first prediction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.execution import ExecutionConfig
+        >>> from pgm_explainer.graph import Graph
+        >>> from pgm_explainer.predictors import as_predictor
+        >>> from pgm_explainer.querying import Query, SubgraphModel
+        >>> from pgm_explainer.querying.tasks import NodeOutputs
+        >>> from pgm_explainer.sampling import Population, SamplingConfig
+        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> part = Graph(np.array(path.nonzero()), 3).whole
+        >>> predictor = as_predictor(lambda x: path @ x)
+        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
+        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
+        >>> from pgm_explainer.sampling import draw_samples
+        >>> config = SamplingConfig(features=[0, 1])
+        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
+        >>> samples.table.num_samples, samples.classes.tolist()
+        (1000, [1, 0, 1])
     """
 
     table: SampleTable
@@ -154,6 +178,7 @@ class Samples:
             _ROUNDING * float(size),
             self.values.class_stayed(target),
             tuple(self.thresholds[self.values.at(target)].tolist()),
+            self.values.log_odds_changes(target),
         )
 
     def predicted_classes(self, nodes: IntArray) -> IntArray:
@@ -183,6 +208,15 @@ class Outcome:
         class_stayed: the fraction of samples in which the model predicted the same class as without
             perturbation; None for values.
         thresholds: changes above these count as changed, one for each level of change.
+        log_odds: the absolute change of the log-odds, ``[n]``, if the original probability is close
+            to 0 or 1; else None.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.sampling import Outcome
+        >>> outcome = Outcome(np.array([0.9, 0.4, 0.9]), original=0.9, resolution=1e-6)
+        >>> len(outcome.values)
+        3
     """
 
     values: NDArray[np.float64]
@@ -190,6 +224,7 @@ class Outcome:
     resolution: float
     class_stayed: float | None = None
     thresholds: tuple[float, ...] = ()
+    log_odds: NDArray[np.float64] | None = None
 
     @property
     def change(self) -> NDArray[np.float64]:
@@ -219,6 +254,8 @@ class TargetValues:
         self.are_probabilities = model.reader.kind != "values"
         self._record = Record(num_samples, len(at), np.float64, scratch)
         self._original = self._explained(self._before[None])[0]
+        self._saturated = _saturated(self._original, model.reader.kind)
+        self._log_odds = Record(num_samples, len(self._saturated), np.float32, scratch)
         self._predicted = self._before.argmax(axis=-1)
         self._stayed = np.zeros(len(at), dtype=np.int64)
         self._num_samples = num_samples
@@ -232,6 +269,8 @@ class TargetValues:
         """Record the predictions ``[B, predictions, C]`` of a batch, each sample once."""
         chosen = after[:, self._at]
         self._record.write(start, self._explained(chosen))
+        if len(self._saturated):
+            self._log_odds.write(start, self._odds(chosen))
         if self.are_probabilities:
             predicted = chosen[:, np.arange(len(self._at)), self._predicted]
             # Neither a tie nor a difference within rounding errors counts as another class.
@@ -259,6 +298,25 @@ class TargetValues:
         at = self._column[target]
         return self._record.column(at), float(self._original[at])
 
+    def log_odds_changes(self, target: VariableId) -> NDArray[np.float64] | None:
+        """Return the absolute changes ``[n]`` of the log-odds of a target; None if not recorded."""
+        at = np.flatnonzero(self._saturated == self._column[target])
+        if not len(at):
+            return None
+        original = self._odds(self._before[None])[0, at[0]]
+        changes = abs(self._log_odds.column(int(at[0])).astype(np.float64) - float(original))
+        return np.asarray(np.round(changes / _LOG_ODDS_ROUNDING) * _LOG_ODDS_ROUNDING)
+
+    def _odds(self, chosen: FloatArray) -> NDArray[np.float32]:
+        """Return the log-odds of the saturated targets from the predictions ``[B, targets, C]``."""
+        each = np.arange(len(self._saturated))
+        others = chosen[:, self._saturated].astype(np.float64)
+        own = others[:, each, self._classes[self._saturated]]
+        # The sum of the others is precise also where 1 minus the probability would be rounded to 0.
+        others[:, each, self._classes[self._saturated]] = 0.0
+        both = np.maximum((own, others.sum(axis=-1)), _SMALLEST)
+        return np.asarray(np.log(both[0] / both[1]), dtype=np.float32)
+
     def _explained(self, chosen: FloatArray) -> NDArray[np.float64]:
         """Return the explained quantity from the predictions ``[B, targets, C]``."""
         if not self.are_probabilities and chosen.shape[-1] > 1:
@@ -266,3 +324,14 @@ class TargetValues:
             return np.asarray(distance, dtype=np.float64)
         explained = self._classes if self.are_probabilities else np.zeros_like(self._classes)
         return chosen[:, np.arange(len(self._at)), explained].astype(np.float64)
+
+
+def _saturated(probabilities: NDArray[np.float64], kind: str) -> IntArray:
+    """Return the targets whose probability is close to 0 or 1.
+
+    Only of models that return logits or log-probabilities: small probabilities that a model returns
+    itself may be rounding errors.
+    """
+    if kind not in ("logits", "log_probabilities"):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.minimum(probabilities, 1 - probabilities) < _SATURATED)

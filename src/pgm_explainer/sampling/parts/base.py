@@ -50,6 +50,18 @@ class Parts(ABC):
         changes_edge_inputs: whether it changes further inputs of edges, such as weights.
         needs_whole_graph: whether the model must be called on the whole graph.
         members: for drawing, the nodes (or pairs of nodes, for edges) of each group, by number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> type(explainer.parts).__name__  # the parts of this graph
+        'NodeParts'
+        >>> explainer.parts.count
+        3
     """
 
     first: int
@@ -143,7 +155,16 @@ class Parts(ABC):
 
 
 class PartKind(Choice, Protocol):
-    """A kind of parts, such as edges; :meth:`bind` finds the parts of a given graph."""
+    """A kind of parts, such as edges; :meth:`bind` finds the parts of a given graph.
+
+    Examples:
+        >>> from pgm_explainer import Edges
+        >>> from pgm_explainer.sampling import PART_KINDS
+        >>> sorted(PART_KINDS)
+        ['edges', 'features', 'nodes', 'time']
+        >>> Edges("rewire").name
+        'edges'
+    """
 
     @property
     def name(self) -> str: ...

@@ -39,6 +39,17 @@ class Edges(Described):
             graph has the opposite of every edge, and False otherwise.
 
     Repeated edges between the same nodes are one part.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import Edges, PGMExplainer
+        >>> def model(x, edge_index):  # the sum of what a node receives
+        ...     score = np.zeros((*x.shape[:2], 2))
+        ...     np.add.at(score[..., 1].T, edge_index[1], x[:, edge_index[0], 0].T)
+        ...     return score
+        >>> x, edges = np.array([[0.0], [2.0], [0.1]]), np.array([[1, 2], [0, 0]])
+        >>> PGMExplainer(model, x, edges, num_layers=1, parts=Edges()).explain(0).effects[0].node
+        (1, 0)
     """
 
     how: str = "remove"

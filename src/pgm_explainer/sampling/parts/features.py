@@ -37,6 +37,17 @@ class Features(Described):
         nodes: if given, each feature column of each of these nodes, by index or name, is a part,
             with the label ``(node, column name)``. None makes each column of all nodes together a
             part.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import Features, PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [1, 1]])
+        >>> model = lambda x: path @ x * [1, 0]  # the second column is ignored
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(model, x, edges, num_layers=1, parts=Features())
+        >>> explainer.explain(1).effects[0].node
+        'feature 0'
     """
 
     nodes: tuple[VariableId, ...] | None = None

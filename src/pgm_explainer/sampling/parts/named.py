@@ -88,6 +88,11 @@ def as_parts(choice: Any) -> PartKind:
             raise InputError(f"a kind of parts needs a name, which {brief(choice)} does not have")
         return CustomParts(choice)
     several = as_list(choice)
+    if several and all(isinstance(each, Mapping) for each in several):
+        raise InputError(
+            f"a list of {len(several)} mappings is not a kind of parts; for groups in each of many "
+            f"graphs, pass Groups([...])"
+        )
     nested = any(isinstance(each, (list, tuple, type(choice))) for each in several or ())
     if not several or nested:
         raise InputError(

@@ -29,7 +29,20 @@ _FLOATS_AT_ONCE = 1 << 19
 
 @dataclass(frozen=True)
 class Nodes(Described):
-    """Every node is a part, as in the paper: its features are replaced."""
+    """Every node is a part, as in the paper: its features are replaced.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explainer.settings.sampling.parts
+        Nodes(name='nodes')
+        >>> explainer.explain(1).effects.parts
+        [0, 2, 1]
+    """
 
     name: str = field(default="nodes", init=False)
 

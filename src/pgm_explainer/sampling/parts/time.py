@@ -34,6 +34,18 @@ class Time(Described):
 
     Features ``[N, T, F]`` are flattened to ``[N, T * F]``. Step t then has the columns from
     ``t * F`` up to, but not including, ``(t + 1) * F``.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer, Time
+        >>> x = np.zeros((3, 4, 1))  # nodes, steps, features
+        >>> x[:, 2] = [[5.0], [1.0], [3.0]]
+        >>> def model(x):  # reads step 2
+        ...     return np.stack([x[:, :, 2, 0], 2 + 0 * x[:, :, 2, 0]], axis=-1)
+        >>> edges = np.array([[0, 1], [1, 2]])
+        >>> explainer = PGMExplainer(model, x, edges, num_layers=1, parts=Time())
+        >>> explainer.explain(0).effects[0].node
+        'step 2'
     """
 
     steps: int | None = None
