@@ -122,7 +122,7 @@ def node_explanation(toy: Any) -> Explanation:
 
 @pytest.fixture(scope="session")
 def explanations(toy: Any, node_explanation: Explanation) -> dict[str, Explanation]:
-    """Of each kind: four states, two, many, a pair, a target with children, smoothed tables."""
+    """Of each kind: states, tasks, a target with children, smoothed tables, other families."""
 
     def link(x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         scores = toy.whole(x)
@@ -140,4 +140,15 @@ def explanations(toy: Any, node_explanation: Explanation) -> dict[str, Explanati
         "edge": explain(link, (14, 2), task="edge"),
         "free": explain(toy.whole, 14, no_child=False, max_nodes=9, only_significant=False),
         "smoothed": explain(toy.whole, 14, smoothing=0.5),
+        "markov": explain(toy.whole, 14, family="markov"),
+        "dependency": explain(toy.whole, 14, family="dependency"),
+        "drawn": explain(
+            toy.whole,
+            14,
+            family="dependency",
+            max_nodes=9,
+            only_significant=False,
+            score="log_likelihood",  # all variables are connected: too many joint states
+            max_parents=2,
+        ),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_dependents_without_effect_are_listed_separately(read, along, node_expla
     )
     assert reader.page.locator("#along b").get_attribute("data-key") == "n2"
     assert "Cid" not in reader.text("#changes")
-    assert read(node_explanation).text("#along").startswith("No other node depends")
+    assert read(node_explanation).text("#along").startswith("The prediction depends")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -115,9 +116,20 @@ def test_falls_go_left_and_rises_go_right_in_another_colour(read, along, scheme)
     ]
     assert colours[0] != colours[1]
     legend = page.locator("#changes .directions li").all_inner_texts()
-    assert legend == [
-        f"perturbing it {verb} the probability of class 1" for verb in ("lowers", "raises")
-    ]
+    verbs = [f"perturbing it {verb} the probability of class 1" for verb in ("lowers", "raises")]
+    assert legend == [*verbs, "not significant"]  # the target's own bar
+
+
+def test_a_bar_without_a_clear_direction_has_a_colour_of_its_own(read, along):
+    effects = along.effects
+    shown = replace(along, effects=replace(effects, low=effects.low - 1, high=effects.high + 1))
+    page = read(shown).page
+    assert page.locator(".bars .size.both").count() == int(effects.significant.sum())
+    colour = "one => getComputedStyle(one).backgroundColor"
+    bar = page.locator(".bars .size.both").first.evaluate(colour)
+    assert page.locator("#changes .directions .both").evaluate(colour) == bar
+    assert page.locator("#changes .directions .none").evaluate(colour) != bar
+    assert "Direction not clear: the 95% interval contains 0" in page.inner_text("#changes")
 
 
 def test_bars_and_whiskers_have_one_scale(read, along):

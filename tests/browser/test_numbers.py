@@ -7,7 +7,7 @@ import pytest
 
 from pgm_explainer import QueryError
 
-KINDS = ["node", "graph", "levels", "edge", "free", "smoothed"]
+KINDS = ["node", "graph", "levels", "edge", "free", "smoothed", "markov", "dependency", "drawn"]
 QUESTIONS = 30
 
 
@@ -54,6 +54,20 @@ def test_every_probability_is_that_of_the_network(read, explanations, kind):
                 displayed = shown[key_of(explanation, node), word]
                 assert displayed == pytest.approx(states[variable.matching(word)].sum(), abs=1e-6)
     assert answered > QUESTIONS / 3
+
+
+def test_the_title_and_the_legend_say_which_family_it_is(read, explanations):
+    for kind, title, legend in (
+        ("node", "Bayesian network", "Arrows"),
+        ("markov", "Markov network", "Lines"),
+        ("drawn", "Dependency network", "frequencies in 10,000 draws"),
+    ):
+        page = read(explanations[kind]).page
+        assert page.locator("#network-title").inner_text() == title
+        assert legend in page.locator("#network-legend").inner_text()
+        page.locator("#tables summary").click()
+        # The tables are made when their section is opened, an event after the click.
+        page.locator("#tables table").first.wait_for(timeout=10_000)
 
 
 def test_any_level_of_change_can_be_stated(read, explanations):

@@ -160,3 +160,14 @@ def test_every_part_that_the_sentences_name_has_a_row(kinds, tmp_path):
     named = set(re.findall(r"node (\d+)", sentences))
     assert named
     assert named <= set(re.findall(r"^\| (?:node )?(\d+)", table, re.MULTILINE)), table
+
+
+def test_the_largest_effects_are_listed_in_order(kinds, tmp_path):
+    explanation = kinds["node"]
+    effects = explanation.effects
+    text = explanation.report(tmp_path / "why.md").read_text()
+    rows = re.findall(r"^\| (\S+).*? \| ([+−]?[\d.]+) \|", text.replace("\\", ""), re.MULTILINE)
+    sizes = [abs(float(size.replace("−", "-"))) for _, size in rows]
+    largest = 100 * np.sort(abs(effects.effect[effects.significant]))[::-1]
+    expected = min(len(largest), 5)
+    assert sizes[:expected] == [round(each, 1) for each in largest[:expected]]

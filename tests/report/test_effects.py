@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from pgm_explainer import PGMExplainer
+from pgm_explainer.effects import Effects
+from pgm_explainer.report.colours import UNCLEAR
 from pgm_explainer.report.effects import (
     Mention,
     dependence_sentence,
@@ -77,7 +80,7 @@ def test_tasks_without_node_predictions_have_no_dependents():
     model = replace(settings.model, task="graph", hops=None)
     graph = replace(explanation, settings=replace(settings, model=model))
     assert said(dependence_sentence(graph)).startswith(
-        "Node 2 is related to whether the prediction ch"
+        "Node 2 may be weakly related to the prediction, or only by chance: perturbing it has no"
     )
 
 
@@ -91,10 +94,10 @@ def test_dependents_are_significant_only_in_the_ranking(kinds):
 
 def test_the_absence_of_dependents_is_stated():
     assert said(dependence_sentence(explain(sums(0, 8, 0, 0)))) == (
-        "No other node depends significantly on the prediction."
+        "The prediction depends significantly on no other node."
     )
     idle = explain(lambda x: np.ones((*x.shape[:2], 2)))
-    assert said(dependence_sentence(idle)) == "No node depends significantly on the prediction."
+    assert said(dependence_sentence(idle)) == "The prediction depends significantly on no node."
 
 
 def test_falls_and_rises_are_described_with_sizes_and_intervals():
@@ -135,6 +138,32 @@ def test_a_node_with_effects_in_both_directions_has_no_direction():
     )
     row = next(line for line in str(explanation).splitlines() if line.strip().startswith("1  "))
     assert "  direction not clear  " in row
+    text = " ".join(str(explanation).split())
+    assert "1 of 2 nodes has a significant effect on the probability of class 0 (" in text
+    assert "; its direction is not clear." in text
+    assert "Direction not clear: the 95% interval contains 0 if" in text
+    drawn = explanation.plot("effects").axes[0]
+    assert to_hex(drawn.patches[0].get_facecolor()).upper() == UNCLEAR
+    assert "direction not clear" in [each.get_text() for each in drawn.get_legend().get_texts()]
+
+
+def test_effects_with_a_clear_direction_are_named_first(kinds):
+    explanation = kinds["node"]
+    numbers = explanation.effects.nodes[~np.isin(explanation.effects.nodes, explanation.ends)][:4]
+    strength = np.array([1.0, 0.9, 0.8, 0.7])
+    effect, half = np.array([0.05, -0.4, -0.3, -0.001]), np.array([0.2, 0.05, 0.05, 0.0005])
+    shown = Effects(
+        numbers, effect, effect - half, effect + half, strength, -20 * strength, strength > 0
+    )
+    said = replace(explanation, effects=shown).reason()
+    unclear, first, second, trivial = numbers.tolist()
+    assert f"data of node {first} lowers" in said
+    assert f"node {second} by 30.0 (25.0 to 35.0)" in said
+    assert "not clear" not in said
+    assert f"node {trivial} by" not in said
+    assert "for 4 of 4 nodes (for 3 of them, its direction is clear)" in said
+    shown = replace(shown, effect=np.array([0.5, -0.4, -0.3, -0.001]), low=effect - 1)
+    assert f"data of node {unclear} changes" in replace(explanation, effects=shown).reason()
 
 
 def test_the_number_of_effects_is_stated():

@@ -51,6 +51,6 @@ def test_a_network_is_placed_by_the_names_of_its_variables():
     network = BayesianNetwork.fit(variables, dag, np.zeros((4, 3), dtype=np.uint8))
     at, routes = place_network(network)
     assert [at[name][1] for name in "abc"] == [0, -1, -2]
-    straight, bent = sorted(route for route in routes if route[0] == at["a"])
+    straight, bent = sorted(each.points for each in routes if each.points[0] == at["a"])
     assert sorted(map(len, (straight, bent))) == [2, 3]
-    assert {route[-1] for route in routes} == {at["b"], at["c"]}
+    assert {route.points[-1] for route in routes} == {at["b"], at["c"]}

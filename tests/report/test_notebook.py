@@ -78,7 +78,7 @@ def test_it_shows_effects_and_dependents(kinds):
     ]
     assert len(list(pairs.find("tbody"))) == len(explanation.effects.pairs) == 1
     text = " ".join("".join(parsed(explanation).itertext()).split())
-    assert "What else depends on it: No other node" in text
+    assert "What else depends on it: The prediction depends significantly on no other node" in text
 
 
 def test_without_effects_there_is_only_text(kinds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import matplotlib.pyplot as plt
@@ -16,16 +17,17 @@ from skimage.segmentation import find_boundaries
 from pgm_explainer import InputError
 from pgm_explainer.explanation import renamed
 from pgm_explainer.report.colours import (
+    BAR_COLOURS,
     CHANGED,
     CLASSES,
     FALLS,
-    GREY,
-    INK,
     KEPT,
     RISES,
+    UNCLEAR,
     class_colours,
     ink_on,
 )
+from pgm_explainer.report.effects import shown_effects
 from pgm_explainer.report.plots import plot_superpixels
 from pgm_explainer.report.plots.superpixels import draw_superpixels
 
@@ -90,6 +92,7 @@ def test_nodes_are_coloured_by_the_class_predicted_of_them(toy, explain):
     assert sorted(tuple(mark.get_facecolor()[0][:3]) for mark in marks(axes)) == expected
     shown = [names[number] for number in sorted(set(classes[around].tolist()))]
     verbs = [f"perturbing it {verb} the probability of class <b>" for verb in ("lowers", "raises")]
+    verbs.append("direction not clear")
     assert legend_of(axes) == ["target", "node of the network", *verbs, *shown]
 
 
@@ -104,8 +107,8 @@ def test_marks_are_as_large_as_effects_are_strong_and_outlined_by_direction(kind
     outlines = {node: to_hex(drawn[node].get_edgecolor()[0]).upper() for node in explanation.nodes}
     for node, outline in outlines.items():
         low, high = found[node].low, found[node].high
-        assert outline == (FALLS if high < 0 else RISES if low > 0 else INK)
-    assert {FALLS, RISES, INK} == set(outlines.values())
+        assert outline == (FALLS if high < 0 else RISES if low > 0 else UNCLEAR)
+    assert {FALLS, RISES, UNCLEAR} == set(outlines.values())
 
 
 def test_nodes_without_a_class_are_filled_by_direction(kinds):
@@ -134,18 +137,17 @@ def test_effects_are_bars_with_intervals(kinds, kind):
     expected = np.stack((explanation.effects.low, explanation.effects.high), axis=1)
     np.testing.assert_allclose(ends, factor * expected)
     colours = [to_hex(bar.get_facecolor()).upper() for bar in bars(axes)]
-    for colour, each in zip(colours, explanation.effects, strict=True):
-        significant = FALLS if each.effect < 0 else RISES
-        assert colour == (significant if each.significant else GREY)
+    shown = shown_effects(explanation, significant=False)
+    for colour, each in zip(colours, shown, strict=True):
+        assert colour == BAR_COLOURS[each.direction]
     marked = [text.get_text() for text in axes.get_yticklabels() if "(target)" in text.get_text()]
     assert len(marked) == len(explanation.ends)
 
 
 def test_falls_and_rises_differ_in_grey_print_too(kinds):
     axes = kinds["node"].plot("effects").axes[0]
-    significant = [bar for bar in bars(axes) if to_hex(bar.get_facecolor()).upper() != GREY]
-    assert {bool(bar.get_hatch()) for bar in significant if bar.get_width() < 0} == {True}
-    assert {bool(bar.get_hatch()) for bar in significant if bar.get_width() > 0} == {False}
+    hatches = {to_hex(bar.get_facecolor()).upper(): bar.get_hatch() for bar in bars(axes)}
+    assert (hatches[FALLS], hatches[RISES] or "", hatches[UNCLEAR]) == ("////", "", "....")
 
 
 def test_of_many_effects_the_strongest_are_drawn_and_the_targets_own(crowd):
@@ -385,6 +387,12 @@ def test_sizes_and_axes_are_checked(kinds, options, message):
     with pytest.raises(InputError, match=message):
         kinds["node"].plot("network", **options)
     assert not plt.get_fignums()
+
+
+def test_a_size_may_be_any_kind_of_number(kinds):
+    figure = kinds["node"].plot("network", figsize=(Fraction(7, 2), np.float32(3)))
+    assert figure.get_size_inches().tolist() == [3.5, 3]
+    plt.close(figure)
 
 
 def test_axes_have_their_own_size(kinds):

@@ -138,13 +138,12 @@ def test_the_strongest_pair_is_told(kinds):
     explanation = kinds["node"]
     pair = explanation.effects.pairs[0]
     first, second = pair.nodes
-    joint, total = (
-        f"{100 * number:+.1f}".replace("-", "−")
-        for number in (pair.joint, pair.joint - pair.excess)
-    )
+    numbers = pair.joint, pair.joint - pair.excess, pair.low, pair.high
+    joint, total, low, high = (f"{100 * number:+.1f}".replace("-", "−") for number in numbers)
     assert (
         f"; node {first} and node {second} together change the probability of class 2 by {joint} "
-        f"percentage points, not by {total}, the sum of their single effects."
+        f"percentage points, not by {total}, the sum of their single effects (95% range of the "
+        f"difference {low} to {high})."
     ) in explanation.reason()
     assert abs(pair.excess) == max(abs(each.excess) for each in explanation.effects.pairs)
     small = replace(explanation.effects, pairs=(replace(pair, excess=0.005),))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,11 @@ CHANGES_SAID = [
     (
         TopDeviation(0.5),
         "its sample was not among the roughly 50% in which a predicted value changed most",
+    ),
+    (
+        LargeFall(Fraction(1, 4), Fraction(1, 5)),
+        f"{ITS} did not fall by more than the smaller of 0.2 and 0.25 times the 95th percentile of "
+        "its falls",
     ),
     (Deviation(0.3), "no predicted value changed by more than 0.3"),
     (Levels((0.05,)), f"{ITS} did not fall by more than 0.05"),
@@ -96,8 +103,8 @@ PERTURBATIONS_SAID = [
     (PERTURBATIONS["mean"], "their mean"),
     (
         PERTURBATIONS["substitute"],
-        "the features of another node (three times in four, of one that differs), even if the "
-        "edges do not permit them",
+        "the features of a random node (common ones are drawn less often than they occur), even if "
+        "the edges do not permit them",
     ),
     (
         RandomWhereConstant(PERTURBATIONS["permute"]),

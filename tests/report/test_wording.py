@@ -75,7 +75,7 @@ def test_what_is_no_node_is_never_called_one(parts, kind):
     explanation = parts[kind]
     terms = describe_terms(explanation.settings)
     for text in (str(explanation), unescape(to_notebook_html(explanation))):
-        line = " ".join(text.split()).replace(terms, "")
+        line = " ".join(text.split()).replace(terms, "").replace("of all nodes", "")
         assert terms in " ".join(text.split())
         assert not re.search(r"\bnodes?\b", re.sub(r"node \d+", "", line), re.IGNORECASE)
 
@@ -172,3 +172,10 @@ def test_the_text_defines_what_perturbing_a_part_does(parts, kind, meaning):
 def test_one_and_many():
     assert Wording("step").counted(1) == "1 step"
     assert Wording("step").counted(0) == "0 steps"
+
+
+def test_removed_edges_make_a_class_more_likely_not_data(parts):
+    said = parts["edges"].reason()
+    assert re.search(r"(this edge makes|these edges make) class \d (more|less) likely", said)
+    assert "original data makes" not in said
+    assert "feature 0 of all nodes" in parts["features"].reason()

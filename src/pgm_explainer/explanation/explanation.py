@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ..errors import InputError, PGMExplainerWarning, QueryError
 from ..feature_names import FeatureNames, feature_title
 from ..graph import Graph, Subgraph
 from ..limits import brief
-from ..network import BayesianNetwork
+from ..network import GraphicalModel
 from ..node_names import NodeNames
 from ..report.facts import thin_support
 from ..report.shown import Shown
@@ -25,6 +25,7 @@ from ..settings import Settings
 from ..variables import VariableId, is_edge
 from ..versions import CURRENT_VERSIONS
 from .conversions import renamed
+from .edge_confidence import EdgeConfidence
 from .feature_effects import FeatureEffects
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Shown):
-    """The explanation of one prediction, with a Bayesian network that can be queried.
+    """The explanation of one prediction, with a network that can be queried.
 
     Attributes:
         target: the explained node, pair of nodes, or ``"graph"``.
@@ -65,7 +66,7 @@ class Explanation(Shown):
         effects: the effect of perturbing each node on the prediction, strongest first.
         ranking: the tests of each candidate's dependence with the target, as in the paper,
             strongest evidence first.
-        network: the Bayesian network of the explaining nodes and the target; None if the
+        network: the network of the explaining nodes and the target; None if the
             prediction never changed in the samples or with ``structure=None``.
         settings: the options of the explainer, which are enough to reproduce the explanation. For
             a custom function, only its name is stored.
@@ -94,6 +95,23 @@ class Explanation(Shown):
             unless they were explained too (``with_features=True``).
         smallest_change: a small set of parts that changes the prediction if it is perturbed; None
             unless it was searched for (:meth:`with_counterfactual`).
+        edge_confidence: how often each edge of the network is learned from resampled data; None
+            unless it was computed (:meth:`with_edge_confidence`).
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> explanation.target, explanation.nodes
+        (1, [0, 2])
+        >>> round(explanation.effects[0].effect, 2)
+        -0.58
+        >>> round(explanation.query({0: "original"}), 2)
+        1.0
     """
 
     target: VariableId
@@ -106,7 +124,7 @@ class Explanation(Shown):
     thresholds: tuple[float, ...]
     ranking: Ranking
     effects: Effects
-    network: BayesianNetwork | None
+    network: GraphicalModel | None
     settings: Settings
     warnings: tuple[str, ...] = ()
     graph: Graph | Subgraph | None = field(default=None, repr=False)
@@ -123,6 +141,7 @@ class Explanation(Shown):
     feature_names: FeatureNames = field(default=(), repr=False)
     features: FeatureEffects | None = field(default=None, repr=False)
     smallest_change: MinimalSet | None = field(default=None, repr=False)
+    edge_confidence: EdgeConfidence | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without the explainer, which includes the model."""
@@ -269,7 +288,7 @@ class Explanation(Shown):
         known = {} if evidence is None else evidence
         return network.probability(known) * self.settings.sampling.num_samples
 
-    def _network_for(self, evidence: Any) -> BayesianNetwork:
+    def _network_for(self, evidence: Any) -> GraphicalModel:
         """Return the network; raise a QueryError if there is none or evidence is not a mapping."""
         if evidence is not None and not isinstance(evidence, Mapping):
             raise QueryError(
@@ -369,6 +388,31 @@ class Explanation(Shown):
         from .smallest_change import with_change
 
         return with_change(self, counterfactual, explainer)
+
+    def with_edge_confidence(
+        self, resamples: int = 200, *, seed: int = 0, explainer: Searcher | None = None
+    ) -> Explanation:
+        """Return the same explanation with how sure each edge of the network and its direction are.
+
+        The samples of the explanation are resampled with replacement, and the structure of the
+        network is learned again from each resample, with the same nodes. Printed text, plots of the
+        network, pages and saved files then include the shares, and
+        ``explanation.edge_confidence.edges(explanation.network)`` lists them. The result depends
+        only on the explanation, ``resamples`` and ``seed``.
+
+        Args:
+            resamples: how often the samples are resampled.
+            seed: seed of the resampling.
+            explainer: the explainer that made the explanation, if it was loaded from a file.
+
+        Raises:
+            QueryError: there is no network.
+            InputError: there is no explainer, or it is not the one of the explanation.
+        """
+        self._network_for(None)
+        options: dict[str, Any] = {"resamples": resamples, "seed": seed}
+        found = self._searcher(explainer, options).edge_confidence(self, **options)
+        return replace(self, edge_confidence=found)
 
     def _searcher(self, explainer: Searcher | None, options: dict[str, Any]) -> Searcher:
         """Return the explainer, and add the target to the options if it is known."""
@@ -507,6 +551,22 @@ class Explanation(Shown):
         from .formats.frames import nodes_to_pandas
 
         return nodes_to_pandas(self.effects, self.ranking)
+
+    def summary(self) -> dict[str, Any]:
+        """Return one flat row for a table of many explanations, with names instead of numbers.
+
+        Keys: ``target``; ``explained_class``, ``probability`` and ``class_stayed``; ``own_effect``,
+        of perturbing the target itself; ``part``, ``effect``, ``low``, ``high`` and ``evidence`` of
+        the strongest other significant part; ``feature``, ``feature_node``, ``feature_effect`` and
+        ``feature_evidence`` of the strongest feature, if features were explained; the number of
+        ``warnings``; and the :meth:`reason`. What an explanation does not have is None.
+
+        Examples:
+            ``pandas.DataFrame(each.summary() for each in explanations)`` is the table.
+        """
+        from ..report.summary import summary_row
+
+        return summary_row(self)
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
         """Write a self-contained interactive page; without a path, return it as a string.

@@ -166,7 +166,8 @@ class FeatureEffects(NodeTable[FeatureEffect]):
     def __repr__(self) -> str:
         found = int(self.significant.sum())
         nodes = len(np.unique(self.nodes))
-        return f"FeatureEffects of {len(self)} features of {nodes} nodes, {found} significant"
+        title = f"FeatureEffects of {len(self)} features of {nodes} nodes, {found} significant"
+        return self._preview(title)
 
     def __str__(self) -> str:
         from ..report.features import describe_features

@@ -27,10 +27,25 @@ class MinimalSet:
         queries: the number of perturbed graphs that the model was called on, for the search and for
             the final check.
         num_parts: the number of parts that the set was chosen from.
-        values: for each part that is a node, what it was changed into in one of the perturbations
-            that changed the prediction, the most frequent one: ``"O → C"`` by the names of one-hot
-            features, or ``"age 31 → 64"``. In a sufficient set, its present value: ``"O"``. Empty
+        values: for each part that changes one node only (a node, or a feature of it), what it was
+            changed into in one of the perturbations that changed the prediction, the most frequent
+            one, ``"O → C"``, by the names of one-hot features, or the smallest change of numbers,
+            ``"age 31 → 64"``. In a sufficient set, the present value of a node: ``"O"``. Empty
             strings where this is not known.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> change = explanation.counterfactual()
+        >>> change.kind, change.parts
+        ('counterfactual', (0,))
+        >>> change.probability > 0.5
+        True
     """
 
     kind: str
@@ -55,11 +70,14 @@ class MinimalSet:
         """How often it changes, or keeps, the prediction, in words."""
         if self.low == self.high and self.probability in (0.0, 1.0):
             return "always" if self.probability else "never"
+        within = (
+            f" (95% interval {self.low:.1%} to {self.high:.1%})" if self.low < self.high else ""
+        )
+        if not self.probability:
+            return f"in none of the random perturbations{within}"
         share = f"in {self.probability:.1%} of the random perturbations"
         only = "only " if self.is_rare else ""
         rest = ", fewer than half of them" if self.is_rare else ""
-        known = self.low < self.high
-        within = f" (95% interval {self.low:.1%} to {self.high:.1%})" if known else ""
         return f"{only}{share}{within}{rest}"
 
     def __str__(self) -> str:
@@ -112,8 +130,12 @@ class NoSetError(QueryError):
 
 
 class Searcher(Protocol):
-    """An object that finds minimal sets: an explainer, because this needs the model."""
+    """An explainer: an object that finds what an explanation alone cannot, with the model."""
 
     def counterfactual(self, explanation: Any, **options: Any) -> MinimalSet: ...
 
     def sufficient(self, explanation: Any, **options: Any) -> MinimalSet: ...
+
+    def edge_confidence(
+        self, explanation: Any, *, target: Any = None, resamples: int = 200, seed: int = 0
+    ) -> Any: ...

@@ -16,6 +16,7 @@ __all__ = [
     "ORANGE",
     "RISES",
     "SKY",
+    "UNCLEAR",
     "VERMILLION",
     "YELLOW",
     "class_colours",
@@ -30,9 +31,9 @@ INK, GREY = "#333333", "#D0D0D0"
 
 KEPT, CHANGED = SKY, ORANGE
 """Colours of a prediction's state; classes use them only if there are many."""
-FALLS, RISES = VERMILLION, BLUE
-"""Colours of effects below and above 0."""
-BAR_COLOURS = {"falls": FALLS, "rises": RISES, "both": INK, "": GREY}
+FALLS, RISES, UNCLEAR = VERMILLION, BLUE, "#8A8A8A"
+"""Colours of effects below and above 0, and of those whose direction is not clear."""
+BAR_COLOURS = {"falls": FALLS, "rises": RISES, "both": UNCLEAR, "": GREY}
 """The colour of an effect by its direction."""
 CLASSES = (YELLOW, PURPLE, GREEN, WINE, INK, BROWN, SKY, ORANGE)
 """Ordered so that the first few differ most in lightness, also in greyscale print.

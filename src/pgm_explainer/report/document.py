@@ -21,6 +21,7 @@ from .reason import Writer, reason_sentences
 from .template_texts import AUDIENCES
 from .terms import describe_kept, describe_perturbed
 from .text import headline
+from .wording import wording_of
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -113,6 +114,8 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     if explanation.features is not None:
         noun = writer.text("or_feature", noun=noun)
     way = "column_direction" if explanation.explained_class is None else "column_evidence"
+    if way == "column_evidence" and wording_of(explanation.settings).how == "remove":
+        way = "column_evidence_part"
     columns = [noun, *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
@@ -132,11 +135,11 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
 
 
 def _shown(writer: Writer) -> list[ShownEffect]:
-    """Return the effects of the table: every part that the sentences name, then the strongest."""
+    """Return the effects of the table: the largest, and every part that the sentences name."""
     explanation = writer.explanation
     named = [each for group in writer.named_parts().values() for each in group]
-    rest = [each for each in shown_effects(explanation) if each not in named]
-    found = [*named, *rest][:_MOST_ROWS]
+    rest = sorted(shown_effects(explanation), key=lambda each: -abs(each.effect.effect))
+    found = rest[:_MOST_ROWS] + [each for each in named if each not in rest[:_MOST_ROWS]]
     shown = [*found, *(each for each in own_effects(explanation) if each not in found)]
     shown.sort(key=lambda each: (not each.effect.significant, -abs(each.effect.effect)))
     return shown
@@ -169,6 +172,7 @@ def _picture_words(writer: Writer, said: Callable[[str], str]) -> dict[str, str]
         "large: in the network": said("picture_network"),
         measure.directions["falls"]: said("picture_falls"),
         measure.directions["rises"]: said("picture_rises"),
+        measure.directions["both"]: said("cell_varies"),
         "not significant": said("picture_weak"),
         "95% interval": said("picture_range"),
         " (target)": f" ({said('picture_target')})",
@@ -180,8 +184,8 @@ def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
     features = writer.explanation.features
     if features is not None:
         measure = measure_of(writer.explanation, features)
-        found = shown_features(features, most=_MOST_FEATURES)
-        for each in sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect))):
+        found = sorted(shown_features(features), key=lambda each: -abs(each.effect.effect))
+        for each in sorted(found[:_MOST_FEATURES], key=lambda each: not each.is_target):
             yield _row(each, _feature_label(each, writer), measure, writer, technical)
 
 
@@ -294,7 +298,7 @@ def _html(report: Report) -> bytes:
         numbers = [0.0, *(number for row in report.rows for number in row.numbers)]
         bars = [_bar(row, min(numbers), max(numbers)) for row in report.rows]
         rows = [[*map(_text, row.cells), bar] for row, bar in zip(report.rows, bars, strict=True)]
-        table = _table([*map(_text, report.columns), ""], rows)
+        table = _table([*map(_text, report.columns), ""], rows, "effects")
         parts.append(
             f"<section>\n<h2>{effects}</h2>\n<p>{_text(report.caption)}</p>\n{table}\n</section>"
         )
@@ -318,12 +322,13 @@ def _text(text: str) -> str:
     return escape(printable(text))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
     """Return a table of cells that are escaped already."""
     heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     header = f"<thead><tr>{heads}</tr></thead>\n" if heads else ""
-    return f"<table>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
+    of_kind = f' class="{kind}"' if kind else ""
+    return f"<table{of_kind}>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def _bar(row: Row, lowest: float, highest: float) -> str:
@@ -337,7 +342,8 @@ def _bar(row: Row, lowest: float, highest: float) -> str:
     left, right = sorted((at(0.0), effect))
     middle = _HEIGHT / 2
     return (
-        f'<svg width="{_BAR}" height="{_HEIGHT}" viewBox="0 0 {_BAR} {_HEIGHT}" aria-hidden="true">'
+        f'<svg width="{_BAR}" height="{_HEIGHT}" viewBox="0 0 {_BAR} {_HEIGHT}" '
+        f'preserveAspectRatio="none" aria-hidden="true">'
         f'<rect x="{left}" y="3" width="{right - left:.1f}" height="{_HEIGHT - 6}" '
         f'fill="{BAR_COLOURS[row.direction]}"/>'
         f'<path d="M{at(0.0)} 0V{_HEIGHT}M{low} {middle}H{high}" stroke="currentColor"/></svg>'

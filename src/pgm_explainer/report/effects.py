@@ -29,6 +29,7 @@ __all__ = [
     "ShownEffect",
     "ShownRow",
     "column_words",
+    "count_unclear",
     "counted_caption",
     "dependence_sentence",
     "dependent_nodes",
@@ -45,6 +46,7 @@ __all__ = [
     "own_sentences",
     "plain",
     "shown_effects",
+    "unclear_words",
     "widening_of",
 ]
 
@@ -132,6 +134,26 @@ def direction_of(effect: Effect | FeatureEffect, widening: float) -> str:
     if low <= 0 <= high:
         return "both"
     return "falls" if effect.effect < 0 else "rises"
+
+
+def count_unclear(effects: Effects | FeatureEffects) -> int:
+    """Return how many significant effects have a direction that is not clear."""
+    widening, effect = widening_of(effects), effects.effect
+    low, high = (
+        effect - widening * (effect - effects.low),
+        effect + widening * (effects.high - effect),
+    )
+    return int((effects.significant & (low <= 0) & (high >= 0)).sum())
+
+
+def unclear_words(effects: Effects | FeatureEffects) -> str:
+    """Define a direction that is not clear; empty if every significant effect has one."""
+    if not count_unclear(effects):
+        return ""
+    return (
+        f"Direction not clear: the 95% interval contains 0 if it is widened by a factor of "
+        f"{widening_of(effects):.2f}, because the significant effects were picked out of many."
+    )
 
 
 def level_words(settings: Settings) -> str:
@@ -236,7 +258,12 @@ def counted_caption(
     """Return how many of the tested parts, or features, have an effect on what."""
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     have = "has" if found <= 1 else "have"
-    return f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}."
+    said = f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}"
+    clear = found - count_unclear(effects)
+    if clear < found:
+        them = f"for {clear or 'none'} of them the direction is clear"
+        said += f"; {'its direction is not clear' if found == 1 else them}"
+    return f"{said}."
 
 
 def column_words(perturbed: str, measure: Measure, evidence: str = "") -> str:
@@ -263,15 +290,15 @@ def dependence_sentence(explanation: Explanation) -> Sentence:
     words, parts = wording_of(explanation.settings), dependent_nodes(explanation).tolist()
     if not parts:
         other = "other " if explanation.effects.significant.any() else ""
-        return [f"No {other}{words.noun} depends significantly on the prediction."]
-    changes, are, them = ("changes", "is", "it") if len(parts) == 1 else ("change", "are", "them")
-    moved = f"{changes} together with the prediction"
+        return [f"The prediction depends significantly on no {other}{words.noun}."]
+    changes, them = ("changes", "it") if len(parts) == 1 else ("change", "them")
+    moved = f"{changes} together with the prediction, but"
     if explanation.task != "node" or explanation.part_labels:
-        # Parts have no predictions of their own that could change.
-        moved = f"{are} related to whether the prediction changed"
+        # Parts without predictions are perturbed independently: only an effect can relate them.
+        moved = "may be weakly related to the prediction, or only by chance:"
     who = _capitalised(named_parts(explanation, parts))
     perturbing = f"{words.perturbing} {them}"
-    return _say("{} {}, but {} has no significant effect.", who, moved, perturbing)
+    return _say("{} {} {} has no significant effect.", who, moved, perturbing)
 
 
 def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:

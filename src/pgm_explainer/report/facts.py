@@ -14,7 +14,7 @@ from ..sampling import VariableId
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
-    from ..network import BayesianNetwork
+    from ..network import GraphicalModel
 
 __all__ = [
     "FEW_SAMPLES",
@@ -176,7 +176,7 @@ def _all_facts(explanation: Explanation) -> Iterator[Fact]:
                 yield Fact(said, *chance)
 
 
-def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tuple[str, ...]:
+def _words(network: GraphicalModel, node: VariableId, target: VariableId) -> tuple[str, ...]:
     """Return the states a node may be in, without kept and changed for the target."""
     words = network.variable(node).words
     if node != target:
@@ -184,7 +184,7 @@ def _words(network: BayesianNetwork, node: VariableId, target: VariableId) -> tu
     return tuple(word for word in words if word in ("original", "perturbed"))
 
 
-def _masks(network: BayesianNetwork, node: VariableId, words: Sequence[str]) -> NDArray[np.float64]:
+def _masks(network: GraphicalModel, node: VariableId, words: Sequence[str]) -> NDArray[np.float64]:
     """Return which states agree with each word, ``[words, states]``."""
     variable = network.variable(node)
     rows = [variable.matching(word) for word in words]
@@ -199,7 +199,7 @@ class _Joint:
     values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, network: BayesianNetwork, nodes: list[VariableId]) -> _Joint:
+    def of(cls, network: GraphicalModel, nodes: list[VariableId]) -> _Joint:
         return cls(nodes, network.query(nodes))
 
     def of_three(self, *nodes: VariableId) -> NDArray[np.float64]:

@@ -12,7 +12,14 @@ import numpy as np
 
 from ..printing import label_of, printable
 from ..variables import VariableId
-from .effects import ShownRow, column_words, counted_caption, level_words, widening_of
+from .effects import (
+    ShownRow,
+    column_words,
+    counted_caption,
+    level_words,
+    unclear_words,
+    widening_of,
+)
 from .measure import Measure, measure_of, plain_measure, value_text
 from .names import aligned, shorten
 from .wording import Wording
@@ -88,7 +95,7 @@ def feature_words(explanation: Explanation, features: FeatureEffects) -> tuple[s
     measure = measure_of(explanation, features)
     what = f"{measure.what} ({level_words(explanation.settings)})"
     columns = column_words("this feature of this node is perturbed", measure)
-    return _caption(features, what), columns
+    return _caption(features, what), f"{columns} {unclear_words(features)}".rstrip()
 
 
 def _caption(features: FeatureEffects, what: str) -> str:

@@ -1,4 +1,8 @@
-"""A layered layout of Bayesian networks, with every arrow pointing down."""
+"""A layered layout of networks.
+
+Every arrow of a Bayesian network points down. In other networks, edges lead down to the target, and
+arrowheads, if there are any, may be at either end.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network import BayesianNetwork
+from ..network import BayesianNetwork, GraphicalModel, MarkovNetwork
 from ..sampling import VariableId
-from ..structure import DAG
+from ..structure import DAG, UndirectedGraph
 
-__all__ = ["Layers", "Point", "layer_dag", "place_network"]
+__all__ = ["Layers", "Point", "Route", "drawn_dag", "layer_dag", "place_network", "tips_of"]
 
 Point = tuple[float, float]
 
@@ -42,22 +46,68 @@ class Layers:
     bends: dict[tuple[int, int], list[float]]
 
 
-def place_network(
-    network: BayesianNetwork,
-) -> tuple[dict[VariableId, Point], list[list[Point]]]:
-    """Return the centre of each variable and the points of each arrow, including both ends.
+@dataclass(frozen=True)
+class Route:
+    """A line from a variable down to another.
+
+    Attributes:
+        points: where it passes, including the centres of both variables.
+        tips: whether it has an arrowhead at its upper and at its lower end.
+        ends: the positions of both variables in the network.
+    """
+
+    points: list[Point]
+    tips: tuple[bool, bool]
+    ends: tuple[int, int]
+
+
+def place_network(network: GraphicalModel) -> tuple[dict[VariableId, Point], list[Route]]:
+    """Return the centre of each variable and the route of each edge.
 
     One unit is the width of a variable and the height of a layer.
     """
-    layers, ids = layer_dag(network.dag), network.nodes
+    dag, ids = drawn_dag(network), network.nodes
+    layers, tips = layer_dag(dag), tips_of(network, dag)
     at = {
         node: (x, -float(layer)) for node, x, layer in zip(ids, layers.x, layers.layer, strict=True)
     }
     routes = []
     for (parent, child), bends in layers.bends.items():
         passing = [(x, at[ids[parent]][1] - 1 - step) for step, x in enumerate(bends)]
-        routes.append([at[ids[parent]], *passing, at[ids[child]]])
+        points = [at[ids[parent]], *passing, at[ids[child]]]
+        routes.append(Route(points, tips[parent, child], (parent, child)))
     return at, routes
+
+
+def drawn_dag(network: GraphicalModel) -> DAG:
+    """Return the edges of a network, directed to where they lead down.
+
+    In a network other than a Bayesian one, that is towards the last variable, the target.
+    """
+    if isinstance(network, BayesianNetwork):
+        return network.dag
+    index = {node: at for at, node in enumerate(network.nodes)}
+    graph = UndirectedGraph(
+        len(index), tuple((index[one], index[other]) for one, other in network.edges)
+    )
+    away: dict[int, int] = {}
+    for component in sorted(graph.components, key=lambda each: -each[-1]):
+        layer, distance = [component[-1]], 0
+        while layer:
+            away.update(dict.fromkeys(layer, distance))
+            near = {other for each in layer for other in graph.neighbours(each)}
+            layer, distance = sorted(near - away.keys()), distance + 1
+    edges = [sorted(edge, key=lambda end: (-away[end], end)) for edge in graph.edges]
+    return DAG(len(index), edges)
+
+
+def tips_of(network: GraphicalModel, dag: DAG) -> dict[tuple[int, int], tuple[bool, bool]]:
+    """Return for each drawn edge whether it has an arrowhead at its upper and its lower end."""
+    index = {node: at for at, node in enumerate(network.nodes)}
+    arrows = {(index[one], index[other]) for one, other in network.edges}
+    if isinstance(network, MarkovNetwork):
+        arrows.clear()
+    return {(u, v): ((v, u) in arrows, (u, v) in arrows) for u, v in dag.edges}
 
 
 def layer_dag(dag: DAG) -> Layers:

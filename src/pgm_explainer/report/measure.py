@@ -62,7 +62,8 @@ class Measure:
     def directions(self) -> dict[str, str]:
         """The text of a legend for each direction: ``removing it lowers the value``."""
         verb = f"{self.perturbing} it"
-        return {"falls": f"{verb} {self.falls}", "rises": f"{verb} {self.rises}"}
+        clear = {"falls": f"{verb} {self.falls}", "rises": f"{verb} {self.rises}"}
+        return {**clear, "both": "direction not clear"}
 
     def signed(self, effect: float) -> str:
         """Return an effect with its sign, without its unit."""

@@ -6,6 +6,7 @@ Colours are inherited from the notebook, so dark themes work too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from .colours import CHANGED, KEPT, VERMILLION
 from .effects import dependence_sentence, effects_caption, own_sentences
 from .facts import fact_nodes, informative_facts, own_chance
 from .features import feature_rows, feature_words
-from .layers import Point, place_network
+from .layers import Point, Route, place_network
 from .measure import measure_of
 from .names import printable, shorten, variable_label
 from .terms import describe_kept, describe_terms
@@ -154,7 +155,7 @@ def _svg(explanation: Explanation) -> str:
     """Return the network as SVG, each variable with the probability that it is unchanged."""
     assert explanation.network is not None
     at, routes = place_network(explanation.network)
-    points = [*at.values(), *(point for route in routes for point in route)]
+    points = [*at.values(), *(point for route in routes for point in route.points)]
     left, right = (limit(x for x, _ in points) for limit in (min, max))
     lowest = min(y for _, y in points)
     width, height = round((right - left + 1) * _ACROSS), round((1 - lowest) * _DOWN)
@@ -162,30 +163,33 @@ def _svg(explanation: Explanation) -> str:
     def scaled(point: Point) -> Point:
         return round((point[0] - left + 0.5) * _ACROSS, 1), round((0.5 - point[1]) * _DOWN, 1)
 
-    arrows = "".join(_arrow([scaled(point) for point in route]) for route in routes)
+    arrows = "".join(
+        _arrow(replace(route, points=[scaled(point) for point in route.points])) for route in routes
+    )
     boxes = "".join(_box(explanation, node, scaled(point)) for node, point in at.items())
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="Bayesian network" style="max-width: 100%; color: inherit">'
+        f'aria-label="{explanation.network.title}" style="max-width: 100%; color: inherit">'
         f"{arrows}{boxes}</svg>"
     )
 
 
-def _arrow(route: Sequence[Point]) -> str:
-    """Return an arrow from a parent down through the layers in between to its child."""
-    half, head = _BOX[1] / 2, 7
-    stops = [(x, y + side) for x, y in route for side in (-half, half)][1:-1]
+def _arrow(route: Route) -> str:
+    """Return an edge that leads down through the layers in between, with its arrowheads."""
+    half, (up, down) = _BOX[1] / 2, (7 * tip for tip in route.tips)
+    stops = [(x, y + side) for x, y in route.points for side in (-half, half)][1:-1]
     (x, y), (end_x, end_y) = stops[0], stops[-1]
-    stops[-1] = (end_x, end_y - head)
-    line = [f"M{x} {y}"]
+    stops[0], stops[-1] = (x, y + up), (end_x, end_y - down)
+    line = [f"M{x} {y + up}"]
     for at, (start, end) in enumerate(pairwise(stops)):
         middle = (start[1] + end[1]) / 2
         bend = f"C{start[0]} {middle} {end[0]} {middle} {end[0]} {end[1]}"
         line.append(f"L{end[0]} {end[1]}" if at % 2 else bend)
-    tip = f"M{end_x - 4} {end_y - head}h8l-4 {head}z"
+    tips = f"M{end_x - 4} {end_y - down}h8l-4 {down}z" if down else ""
+    tips += f"M{x - 4} {y + up}h8l-4 {-up}z" if up else ""
     return (
         f'<path d="{"".join(line)}" fill="none" stroke="currentColor"/>'
-        f'<path d="{tip}" fill="currentColor"/>'
+        f'<path d="{tips}" fill="currentColor"/>'
     )
 
 

@@ -18,14 +18,20 @@ __all__ = ["plot_overview"]
 
 _BARS, _FEWEST = 12, 5
 _LABEL = 28
+_COLUMNS = 2
 
 
 def plot_overview(overview: Overview) -> Figure:
     """Draw bars of what affects the most predictions and of the most shared explanations."""
     panels = listings(overview)
     count = max(1, len(panels) + bool(overview.shared))
-    figure = Figure(figsize=(5.2 * count, 4.2), layout="constrained")
-    axes = figure.subplots(1, count, squeeze=False)[0]
+    columns = min(count, _COLUMNS)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(5.2 * columns, 4.2 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for unused in axes[count:]:
+        unused.remove()
+    axes = axes[:count]
     for place, listing in zip(axes, panels, strict=False):
         _bars(
             place,

@@ -29,6 +29,7 @@ class Listing:
         entries: the most frequent first.
         measure: the quantity whose mean is shown.
         in_points: whether it is an effect on probabilities, in percentage points.
+        signed: whether the sign of the mean effect is shown.
     """
 
     title: str
@@ -36,9 +37,13 @@ class Listing:
     entries: list[Influence]
     measure: str
     in_points: bool = False
+    signed: bool = False
 
     def size(self, entry: Influence) -> str:
-        """Return the mean size of an entry, with its unit."""
+        """Return the mean size of an entry, or its mean effect with its sign, with its unit."""
+        if self.signed and entry.effect is not None:
+            size = f"{100 * entry.effect:+.1f} points" if self.in_points else f"{entry.effect:+.2g}"
+            return size.replace("-", "−")
         return f"{100 * entry.size:.1f} points" if self.in_points else f"{entry.size:.2g}"
 
 
@@ -48,11 +53,13 @@ def listings(overview: Overview) -> list[Listing]:
     change, points = "that change the most predictions", overview.in_points
     by_class = [
         Listing(
-            f"Class {name_of(each.name)}, {each.predictions:,} predictions: parts {change}",
+            f"Class {name_of(each.name)}, {each.predictions:,} predictions: parts with the largest "
+            f"effects",
             "part",
             each.causes,
-            effect,
+            "mean effect",
             points,
+            signed=True,
         )
         for each in overview.classes
     ]

@@ -8,7 +8,7 @@ from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from .effects import Mention, Sentence, level_words, plain
+from .effects import Mention, Sentence, count_unclear, level_words, plain
 from .measure import Measure, figures, measure_of, percent, share_of
 from .names import graph_label, label_of, printable, value_labels, variable_label
 from .templates import templates_for
@@ -143,6 +143,12 @@ class Phrases:
             return self.say("removing", verb=self.text(f"verb_{words.how}"), part=part)
         if words.noun == "part":
             return self.say("altering", part=part)
+        if words.noun == "feature":
+            named = [each.number for each in part if isinstance(each, Mention)]
+            labels = self.explanation.part_labels
+            if any(isinstance(labels[number], tuple) for number in named or labels):
+                return self.say("replacing_value", part=part)
+            return self.say("replacing_column", part=part, nodes=self.say("all_nodes"))
         return self.say("replacing_own" if own else "replacing", part=part)
 
     def part(self, number: int, words: Wording | None = None) -> Sentence:
@@ -170,7 +176,10 @@ class Phrases:
         example: Sentence = []
         changed = [pair for pair in zip(numbers, found.values, strict=False) if " → " in pair[1]]
         for number, value in changed[:_MOST_CHANGED]:
-            example += [*(["; "] if example else []), Mention(number), f": {value}"]
+            # The value of a feature names the feature.
+            is_feature = wording_for(self.explanation, number).noun == "feature"
+            named: Sentence = [value] if is_feature else [Mention(number), f": {value}"]
+            example += [*(["; "] if example else []), *named]
         shown = self.say("change_example", example=example) if example else []
         action = joined(actions, ", ", last)
         return self.say("change", action=action, example=shown, **about)
@@ -182,6 +191,8 @@ class Phrases:
             self.number(f"{100 * each:.1f}%") for each in (found.probability, found.low, found.high)
         )
         template = "change_rarely" if found.is_rare else "change_often"
+        if not found.probability:
+            template = "change_never"
         within = self.say("change_range", low=low, high=high) if found.low < found.high else []
         return self.say(template, share=share, range=within)
 
@@ -226,7 +237,8 @@ class Phrases:
         """The fields of the templates about the whole explanation."""
         explanation, words = self.explanation, wording_of(self.explanation.settings)
         effects, samples = explanation.effects, explanation.settings.sampling.num_samples
-        before, mean = self._levels()
+        found, before, mean = int(effects.significant.sum()), *self._levels()
+        clear = found - count_unclear(effects)
         stayed, predicted = explanation.class_stayed, explanation.predicted_class
         changed = f"done_{words.how}" if words.how else ""
         warned = {
@@ -241,7 +253,10 @@ class Phrases:
             "stayed": "" if stayed is None else self.share(stayed, samples),
             "held": self.share(explanation.held, samples),
             "samples": self.number(f"{samples:,}"),
-            "found": str(int(effects.significant.sum())),
+            "found": str(found),
+            "clear": self.say("clear", number=str(clear) if clear else self.text("share_none"))
+            if clear < found
+            else "",
             "counted": self.counted(len(effects) + effects.left_out, words),
             "noun": self.noun(words),
             "nouns": self.nouns(words),
@@ -262,6 +277,9 @@ class Phrases:
             return self.part(int(explanation.ends[0]))
         if explanation.task == "edge":
             return self.say("pair", name=variable_label(explanation, explanation.target))
+        if explanation.position is not None and explanation.title:
+            number, name = str(explanation.position), printable(explanation.title)
+            return self.say("graph_named", number=number, name=name)
         if explanation.position is not None:
             return self.say("graph_of_many", name=graph_label(explanation))
         return self.say("graph")

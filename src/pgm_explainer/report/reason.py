@@ -29,6 +29,8 @@ __all__ = ["Writer", "reason_sentences", "reason_text"]
 
 _MOST_FOR, _MOST_AGAINST, _MOST_FEATURES = 3, 2, 2
 """The maximum numbers of parts named for and against, and of features of the target."""
+_TRIVIAL = 0.02
+"""Effects below this share of the largest are not named."""
 _PAIR = 0.01
 """Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
@@ -112,9 +114,7 @@ class Writer(Phrases):
         A feature of another node is named if its effect is larger than all of these.
         """
         features = self._features()
-        groups = _by_direction(features)
-        if len(groups) > 1:
-            groups.pop("varies", None)  # less informative than one with a direction
+        groups = _worth_naming(_by_direction(features))
         said = list(groups.items())
         largest = max((abs(each.effect.effect) for each in features), default=0.0)
         said += [
@@ -146,8 +146,13 @@ class Writer(Phrases):
         first, second = (
             self.part(each, wording_for(self.explanation, each)) for each in pair.nodes
         )
+        low, high = (
+            self.number(measure.signed(each)).replace("-", "−") for each in (pair.low, pair.high)
+        )
         said = self.say(
             "together",
+            low=low,
+            high=high,
             first=first,
             second=second,
             measured=self.about["measured"],
@@ -229,7 +234,7 @@ class Writer(Phrases):
     def _parts(self, own_none: bool) -> Iterator[Sentence]:
         """Yield what supports the prediction, and what opposes it; the target itself comes first.
 
-        An effect without a clear direction is stated only if one of the two sentences is missing.
+        An effect without a clear direction is stated only if it is larger than all clear ones.
         """
         own = own_effects(self.explanation)
         found = shown_effects(self.explanation)
@@ -255,7 +260,16 @@ class Writer(Phrases):
                 )
                 for each in group
             ]
-            yield self.say(self._verdict(direction), effects=self._clause(told), **self.about)
+            effects, cause = self._clause(told), self._cause(group)
+            yield self.say(self._verdict(direction), effects=effects, cause=cause, **self.about)
+
+    def _cause(self, group: Sequence[ShownEffect]) -> Sentence:
+        """Return what makes a class more or less likely: the original data, or a part."""
+        words = group[0].words
+        if words.how != "remove" or any(each.words != words for each in group):
+            return self.say("cause_data")
+        nouns = {"noun": self.noun(words), "nouns": self.nouns(words)}
+        return self.say("cause_part" if len(group) == 1 else "cause_parts", **nouns)
 
     def named_parts(self) -> dict[str, list[ShownEffect]]:
         """Return the parts that the sentences name, by direction; the target itself comes first."""
@@ -264,11 +278,7 @@ class Writer(Phrases):
             shown_effects(self.explanation),
             key=lambda each: (not each.is_target, -abs(each.effect.effect)),
         )
-        groups = _by_direction(ordered)
-        if "varies" in groups:  # their means say little about their sizes
-            groups["varies"].sort(key=lambda each: -each.effect.strength)
-        if "lowers" in groups and "raises" in groups:
-            groups.pop("varies", None)
+        groups = _worth_naming(_by_direction(ordered))
         return {
             direction: group[: _MOST_AGAINST if direction == "raises" else _MOST_FOR]
             for direction, group in groups.items()
@@ -319,6 +329,26 @@ def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
     for each in effects:
         groups[_clause_of(direction_of(each.effect, each.widening))].append(each)
     return {direction: group for direction, group in groups.items() if group}
+
+
+def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directed]]:
+    """Return the effects that a reader should be told.
+
+    Much smaller effects than the largest are left out. Effects without a clear direction are named
+    if the largest of them is larger than all others.
+    """
+    sizes = {
+        direction: max(abs(each.effect.effect) for each in group)
+        for direction, group in groups.items()
+    }
+    unclear, clear = sizes.pop("varies", 0.0), max(sizes.values(), default=0.0)
+    least = _TRIVIAL * max(unclear, clear)
+    named = {
+        direction: [each for each in group if abs(each.effect.effect) >= least]
+        for direction, group in groups.items()
+        if direction != "varies" or unclear > clear or not sizes
+    }
+    return {direction: group for direction, group in named.items() if group}
 
 
 def _clause_of(direction: str) -> str:

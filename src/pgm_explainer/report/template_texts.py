@@ -12,8 +12,11 @@ _MANAGER = {
     ),
     "value": "The model predicts {values} for {target}.",
     "own_none": "{action} makes no clear difference.",
-    "supports": "{effects}: the original data makes {outcome} more likely.",
-    "opposes": "{effects}: the original data makes {outcome} less likely.",
+    "supports": "{effects}: {cause} {outcome} more likely.",
+    "opposes": "{effects}: {cause} {outcome} less likely.",
+    "cause_data": "the original data makes",
+    "cause_part": "this {noun} makes",
+    "cause_parts": "these {nouns} make",
     "effects": "{effects}.",
     "feature_supports": "{effects}, so the original data makes {outcome} more likely",
     "feature_opposes": "{effects}, so the original data makes {outcome} less likely",
@@ -37,10 +40,11 @@ _MANAGER = {
         "{changed}: {measured} differed from the original ones by {mean} on average."
     ),
     "sure": (
-        "A difference beyond chance was found for {found} of {counted}, and each range contains "
-        "the true average with 95% confidence; the figures describe how this model reacts, not "
-        "what causes what in the real world{warned}."
+        "A difference beyond chance was found for {found} of {counted}{clear}, and each range "
+        "contains the true average with 95% confidence; the figures describe how this model "
+        "reacts, not what causes what in the real world{warned}."
     ),
+    "clear": " (for {number} of them, its direction is clear)",
     "sure_none": (
         "Small differences may have gone unnoticed; the figures describe how this model reacts, "
         "not what causes what in the real world{warned}."
@@ -53,6 +57,7 @@ _MANAGER = {
     "more_parts": "{number} more",
     "change_always": "every time",
     "change_often": "in {share} of random trials{range}",
+    "change_never": "in none of the random trials{range}",
     "change_rarely": "in only {share} of random trials{range}, which is fewer than half of them",
     "change_range": " (95% range {low} to {high})",
     "change_example": "; for example, {example}",
@@ -73,11 +78,13 @@ _MANAGER = {
     "more": "{action} by {number} ({low} to {high})",
     "together": (
         "; {first} and {second} together change {measured} by {joint}, not by {sum}, the sum of "
-        "their single effects"
+        "their single effects (95% range of the difference {low} to {high})"
     ),
     "replacing": "replacing the data of {part}",
     "replacing_own": "replacing the data of {part} itself",
     "replacing_feature": "replacing {feature} of {part}",
+    "replacing_column": "replacing {part} of {nodes}",
+    "replacing_value": "replacing {part}",
     "removing": "{verb} {part}",
     "altering": "changing {part}",
     "replaced": "given other data",
@@ -96,6 +103,7 @@ _MANAGER = {
     "pair": "the pair {name}",
     "graph": "the graph",
     "graph_of_many": "graph {name}",
+    "graph_named": "graph {number} ({name})",
     "class": "class {name}",
     "label": "label {name}",
     "no_label": "the absence of label {name}",
@@ -148,6 +156,7 @@ _MANAGER = {
     "column_effect": "change",
     "column_range": "95% range",
     "column_evidence": "original data makes {outcome}",
+    "column_evidence_part": "{noun} makes {outcome}",
     "column_direction": "direction",
     "column_p": "p",
     "cell_range": "{low} to {high}",
@@ -205,10 +214,11 @@ _ENGINEER = {
         "from the unperturbed ones."
     ),
     "sure": (
-        "A significant effect was found for {found} of {counted} ({level}); effects are mean "
-        "changes while the other {nouns} are perturbed at random, and hold for this model and this "
-        "perturbation only{warned}."
+        "A significant effect was found for {found} of {counted} ({level}){clear}; effects are "
+        "mean changes while the other {nouns} are perturbed at random, and hold for this model "
+        "and this perturbation only{warned}."
     ),
+    "clear": ", with a clear direction for {number} of them",
     "sure_none": (
         "A significant effect was found for none of {counted} ({level}); this holds for this model "
         "and this perturbation only{warned}."
@@ -221,6 +231,7 @@ _ENGINEER = {
     ),
     "change_always": "in every perturbation",
     "change_often": "with probability {share}{range}",
+    "change_never": "in none of the draws{range}",
     "change_rarely": "with a probability of only {share}{range}, fewer than half of the draws",
     "change_range": " (95% interval {low} to {high})",
     "warned": ". Warnings: {warnings}",
@@ -236,9 +247,15 @@ _ENGINEER = {
     ),
     "varies": "{action} changes {measured}; the sign of the mean is not clear ({mean}, {p})",
     "more": "{action} by {number} ({low} to {high}, {p})",
+    "together": (
+        "; {first} and {second} together change {measured} by {joint}, not by {sum}, the sum of "
+        "their single effects (95% interval of the difference {low} to {high})"
+    ),
     "replacing": "perturbing {part}",
     "replacing_own": "perturbing {part} itself",
     "replacing_feature": "perturbing {feature} of {part}",
+    "replacing_column": "perturbing {part} of {nodes}",
+    "replacing_value": "perturbing {part}",
     "altering": "perturbing {part}",
     "replaced": "perturbed",
     "altered": "perturbed",
@@ -248,6 +265,7 @@ _ENGINEER = {
     "column_effect": "effect",
     "column_range": "95% interval",
     "column_evidence": "evidence",
+    "column_evidence_part": "evidence",
     "cell_for": "for {outcome}",
     "cell_against": "against {outcome}",
     "cell_varies": "direction not clear",

@@ -14,8 +14,8 @@ from .template_texts import AUDIENCES
 __all__ = ["AUDIENCES", "check_templates", "templates_for"]
 
 _FACTS = (
-    "target outcome predicted probability mean stayed held samples measured found counted noun "
-    "nouns changed warnings num_warnings warned level perturbed values action unit"
+    "target outcome predicted probability mean stayed held samples measured found clear counted "
+    "noun nouns changed warnings num_warnings warned level perturbed values action unit"
 )
 _CLAUSE = "action measured outcome size number mean low high p"
 _NOUNS = ("node", "edge", "group", "part", "feature", "step")
@@ -27,8 +27,11 @@ _FIELDS = {
     "not_predicted": _FACTS,
     "value": _FACTS,
     "own_none": "action measured outcome",
-    "supports": "effects measured outcome",
-    "opposes": "effects measured outcome",
+    "supports": "effects cause measured outcome",
+    "opposes": "effects cause measured outcome",
+    "cause_data": "",
+    "cause_part": "noun nouns",
+    "cause_parts": "noun nouns",
     "effects": "effects measured outcome",
     "feature_supports": "effects measured outcome",
     "feature_opposes": "effects measured outcome",
@@ -40,6 +43,7 @@ _FIELDS = {
     "checked_values": _FACTS,
     "sure": _FACTS,
     "sure_none": _FACTS,
+    "clear": "number",
     "warned": "warnings num_warnings",
     # the sentence about a smallest change of the prediction
     "change": _CHANGE,
@@ -47,6 +51,7 @@ _FIELDS = {
     "more_parts": "number",
     "change_always": "",
     "change_often": "share range",
+    "change_never": "share range",
     "change_rarely": "share range",
     "change_range": "low high",
     "change_example": "example",
@@ -57,11 +62,13 @@ _FIELDS = {
     "further": _CLAUSE,
     "varies": _CLAUSE,
     "more": _CLAUSE,
-    "together": "first second measured joint sum",
+    "together": "first second measured joint sum low high",
     # names and phrases
     "replacing": "part",
     "replacing_own": "part",
     "replacing_feature": "feature part",
+    "replacing_column": "part nodes",
+    "replacing_value": "part",
     "removing": "verb part",
     "altering": "part",
     "replaced": "",
@@ -80,6 +87,7 @@ _FIELDS = {
     "pair": "name",
     "graph": "",
     "graph_of_many": "name",
+    "graph_named": "number name",
     "class": "name",
     "label": "name",
     "no_label": "name",
@@ -118,6 +126,7 @@ _FIELDS = {
     "column_effect": "",
     "column_range": "",
     "column_evidence": "outcome",
+    "column_evidence_part": "outcome noun",
     "column_direction": "",
     "column_p": "",
     "cell_range": "low high",

@@ -40,8 +40,8 @@ _NEW_FEATURES = {
     "uniform": "their values plus uniform noise of up to half their range",
     "permute": "the features of another node",
     "substitute": (
-        "the features of another node (three times in four, of one that differs), even if the "
-        "edges do not permit them"
+        "the features of a random node (common ones are drawn less often than they occur), even if "
+        "the edges do not permit them"
     ),
 }
 
@@ -197,8 +197,8 @@ def _held(change: Change, its_class: str) -> str:
         case LargeFall():
             verb = "change" if isinstance(change, LargeMove) else "fall"
             return (
-                f"{probability} did not {verb} by more than the smaller of {change.most:g} and "
-                f"{change.share:g} times the 95th percentile of its {verb}s"
+                f"{probability} did not {verb} by more than the smaller of {float(change.most):g} "
+                f"and {float(change.share):g} times the 95th percentile of its {verb}s"
             )
         case Fall():
             verb = "change" if isinstance(change, Absolute) else "fall"

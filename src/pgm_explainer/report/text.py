@@ -19,6 +19,7 @@ from .effects import (
     own_sentences,
     plain,
     shown_effects,
+    unclear_words,
 )
 from .effects import column_words as effect_columns
 from .facts import Fact, fact_nodes, informative_facts, single_facts
@@ -54,6 +55,7 @@ __all__ = [
     "chances",
     "column_words",
     "describe",
+    "edge_words",
     "effect_column_words",
     "effect_rows",
     "effects_of",
@@ -73,6 +75,8 @@ PAIRS = "Pairs whose joint effect differs from the sum of their effects"
 MOST_EFFECTS, MOST_PAIRS = 8, 3
 """The maximum numbers of significant effects and of pairs that are listed."""
 _WORDS = ("original", "perturbed", "kept", "changed")
+_EITHER = 0.1
+"""If the share of a direction is this close to one half, the data do not determine it."""
 _LINE, _NAME = 88, 20
 _MOST_NAMES = 8
 
@@ -90,7 +94,10 @@ def describe(explanation: Explanation) -> str:
             *_table(explanation),
             *_facts(explanation),
         ]
-        blocks.append(paragraph(f"Network: {printable(explanation.network.factorisation)}", 3))
+        network = explanation.network
+        title = "Network" if network.family == "bayesian" else network.title
+        blocks.append(paragraph(f"{title}: {printable(network.factorisation)}", 3))
+        blocks += [paragraph(text, 8) for text in edge_words(explanation)]
     blocks.append(paragraph(describe_terms(explanation.settings)))
     blocks += [paragraph(f"Warning: {warning}.") for warning in explanation.warnings]
     return "\n\n".join(blocks)
@@ -142,7 +149,8 @@ def effect_column_words(explanation: Explanation) -> str:
     """Explain the columns of :func:`effect_rows`."""
     words = wording_of(explanation.settings)
     perturbed = f"the {words.noun} is {words.perturbed}"
-    return effect_columns(perturbed, measure_of(explanation), _evidence_words(explanation))
+    said = effect_columns(perturbed, measure_of(explanation), _evidence_words(explanation))
+    return f"{said} {unclear_words(explanation.effects)}".rstrip()
 
 
 def _evidence_words(explanation: Explanation) -> str:
@@ -204,6 +212,35 @@ def _features(explanation: Explanation) -> Iterator[str]:
             lines.append(f"… and {found - MOST_FEATURES} more: see explanation.features")
         lines.append(paragraph(columns))
     yield "\n".join(lines)
+
+
+def edge_words(explanation: Explanation) -> Iterator[str]:
+    """Say how many resamples have each edge, and in which direction, if that is known."""
+    found = explanation.edge_confidence
+    if found is None or explanation.network is None:
+        return
+    arrow = "→" if found.learnt else "–"
+    listed: dict[bool, list[str]] = {True: [], False: []}
+    for edge in found.edges(explanation.network):
+        sure = "" if edge.direction is None else f" ({_direction(edge.direction)})"
+        parent, child = _name(edge.parent), _name(edge.child)
+        listed[edge.in_network].append(f"{parent} {arrow} {child} {edge.share:.0%}{sure}")
+    edges = "; ".join(listed[True]) or "none"
+    yield f"Edges, with the share of {found.resamples} resamples that have them: {edges}."
+    if listed[False]:
+        yield f"Not in the network, but in many resamples: {'; '.join(listed[False])}."
+
+
+def _direction(share: float) -> str:
+    """Say how often an edge has the direction that is drawn.
+
+    Examples:
+        >>> _direction(0.5), _direction(0.9)
+        ('either direction', 'in this direction in 90% of them')
+    """
+    if abs(share - 0.5) <= _EITHER:
+        return "either direction"
+    return f"in this direction in {share:.0%} of them"
 
 
 def network_words(explanation: Explanation) -> Iterator[str]:

@@ -35,6 +35,20 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
     Raises:
         FileError: the file cannot be written.
         InputError: something in an explanation cannot be saved.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> import tempfile
+        >>> from pgm_explainer import load_explanations, save_explanations
+        >>> file = f"{tempfile.mkdtemp()}/all.json"
+        >>> save_explanations(file, explainer.explain_many([0, 1]))
+        >>> [explanation.target for explanation in load_explanations(file)]
+        [0, 1]
     """
     each = as_list(explanations)
     if each is None:
@@ -65,6 +79,21 @@ def load_explanations(path: PathLike) -> list[Explanation]:
     Raises:
         FileError: the file does not exist, is not JSON, is truncated, has another format or a
             newer version, or is inconsistent; the message names the location.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> import tempfile
+        >>> from pgm_explainer import load_explanations
+        >>> file = f"{tempfile.mkdtemp()}/why.json"
+        >>> explanation.save(file)
+        >>> load_explanations(file) == [explanation]
+        True
     """
     return read_file(path, parse_explanations)
 

@@ -12,26 +12,19 @@ from ...errors import InputError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...limits import brief
-from ...network import BayesianNetwork, ConditionalTable, NoisyOr
+from ...network.formats.plain import network_to_dict
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import plain_name
+from ..edge_confidence import confidence_to_dict
 from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from ..smallest_change import change_to_dict
 from .settings_file import settings_to_dict
 
-__all__ = ["FORMAT", "NOISY_OR_FIELDS", "VERSION", "explanation_to_dict"]
+__all__ = ["FORMAT", "VERSION", "explanation_to_dict"]
 
 FORMAT = "pgm-explainer explanation"
 VERSION = 7
-NOISY_OR_FIELDS = (
-    "perturbed",
-    "leak",
-    "own",
-    "log_likelihood",
-    "num_parameters",
-    "num_samples",
-)
 
 
 def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
@@ -41,6 +34,19 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
 
     Raises:
         InputError: it is not an explanation, or a name or setting is not a plain value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.io import explanation_to_dict
+        >>> document = explanation_to_dict(explanation)
+        >>> document["format"], document["target"]
+        ('pgm-explainer explanation', 1)
     """
     if not isinstance(explanation, Explanation):
         raise InputError(f"expected an explanation, not {brief(explanation)}")
@@ -68,11 +74,12 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "feature_names": _plain_feature_names(explanation.feature_names),
         "parts": _plain_parts(explanation),
         "node_classes": explanation.node_classes.tolist(),
-        "network": None if network is None else _plain_network(network),
+        "network": None if network is None else network_to_dict(network),
         "neighbourhood": _plain_neighbourhood(explanation.neighbourhood),
         "settings": settings_to_dict(explanation.settings),
         "warnings": list(explanation.warnings),
         **change_to_dict(explanation),
+        **confidence_to_dict(explanation),
     }
 
 
@@ -128,30 +135,6 @@ def _plain_parts(explanation: Explanation) -> dict[str, Any] | None:
             for number, members in sorted(explanation.part_members.items())
         ],
     }
-
-
-def _plain_network(network: BayesianNetwork) -> dict[str, Any]:
-    variables = []
-    for variable in network.variables:
-        table = network.cpt(variable.id)
-        variables.append(
-            {
-                "name": plain_name(variable.id),
-                "perturbable": variable.perturbable,
-                "levels": variable.levels,
-                "parents": [plain_name(parent.id) for parent in table.parents],
-                **_plain_table(table),
-            }
-        )
-    score = None if network.score is None else _plain_number(network.score)
-    return {"variables": variables, "score": score}
-
-
-def _plain_table(table: ConditionalTable | NoisyOr) -> dict[str, Any]:
-    if isinstance(table, ConditionalTable):
-        return {"probabilities": table.values.tolist(), "counts": table.counts.tolist()}
-    learnt = {name: getattr(table, name) for name in NOISY_OR_FIELDS}
-    return {"noisy_or": {**learnt, "chances": [chance.tolist() for chance in table.chances]}}
 
 
 def _plain_neighbourhood(part: Subgraph | None) -> dict[str, Any] | None:

@@ -7,27 +7,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arrays import IntArray
 from ...effects import EFFECT_COLUMNS, Effects, PairEffect
-from ...errors import FileError, InputError
+from ...errors import FileError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...limits import brief
-from ...network import BayesianNetwork, ConditionalTable, NoisyOr
+from ...network import GraphicalModel
+from ...network.formats.plain import network_from_dict
 from ...node_names import NodeNames
-from ...sampling import Variable
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
-from ...structure import DAG
-from ...variables import MOST_LEVELS, VariableId, is_edge
+from ...variables import VariableId, is_edge
 from ...versions import CURRENT_VERSIONS
 from ..conversions import target_of
+from ..edge_confidence import confidence_from
 from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from ..smallest_change import change_from
-from .schema import FORMAT, NOISY_OR_FIELDS, VERSION
+from .schema import FORMAT, VERSION
 from .settings_file import settings_from_dict
 
 __all__ = ["explanation_from_dict"]
@@ -60,10 +59,9 @@ _FIELDS = (
     "settings",
     "warnings",
 )
-_CHANGE = "smallest_change"
-"""A field that is left out if the explanation has none."""
+_OPTIONAL = {"smallest_change": change_from, "edge_confidence": confidence_from}
+"""Fields that are left out if the explanation has none, and what adds them to it."""
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
-_SUMS_TO_ONE = 1e-9
 _ROUNDING = 2e-3
 """A model's probabilities may add up to nearly 1."""
 
@@ -78,6 +76,18 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     Raises:
         FileError: the values have another format or version, or a field is missing,
             unknown, or inconsistent with the others.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.io import explanation_from_dict, explanation_to_dict
+        >>> explanation_from_dict(explanation_to_dict(explanation)) == explanation
+        True
     """
     fields = _checked_fields(Checked(document, place))
     settings = settings_from_dict(fields["settings"])
@@ -107,7 +117,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         thresholds=tuple(each.finite() for each in fields["thresholds"].items()),
         effects=replace(effects, names=names),
         ranking=replace(ranking, names=names),
-        network=fields["network"].or_none(_read_network),
+        network=fields["network"].or_none(network_from_dict),
         settings=settings,
         warnings=tuple(fields["warnings"].texts()),
         graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
@@ -126,8 +136,10 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         ),
     )
     _check_whole(explanation, place)
-    change = fields.get(_CHANGE)
-    return explanation if change is None else change_from(change, explanation)
+    for name, add in _OPTIONAL.items():
+        if name in fields:
+            explanation = add(fields[name], explanation)
+    return explanation
 
 
 def _checked_fields(document: Checked) -> dict[str, Checked]:
@@ -147,7 +159,7 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
                 f"{document.place} has version {version}, but this pgm-explainer reads version "
                 f"{VERSION}: {way_out}"
             )
-    return document.fields(*_FIELDS, *([_CHANGE] if _CHANGE in known else []))
+    return document.fields(*_FIELDS, *(name for name in _OPTIONAL if name in known))
 
 
 def _has_nodes(effects: Checked, nodes: IntArray) -> bool:
@@ -330,82 +342,6 @@ def _typed(names: NodeNames, nodes: IntArray, place: str) -> NodeNames:
     return replace(names, typed=True)
 
 
-def _read_network(network: Checked) -> BayesianNetwork:
-    fields = network.fields("variables", "score")
-    entries = [
-        entry.fields("name", "perturbable", "levels", "parents", *_table_fields(entry))
-        for entry in fields["variables"].items()
-    ]
-    variables = [_read_variable(entry) for entry in entries]
-    at = {variable.id: number for number, variable in enumerate(variables)}
-    parents = [[parent.name() for parent in entry["parents"].items()] for entry in entries]
-    for entry, its_parents in zip(entries, parents, strict=True):
-        for parent in its_parents:
-            if parent not in at:
-                raise FileError(
-                    f"{entry['parents'].place} names {brief(parent)}, which is not a variable"
-                )
-    tables = [
-        _read_table(entry, variable, tuple(variables[at[parent]] for parent in its_parents))
-        for entry, variable, its_parents in zip(entries, variables, parents, strict=True)
-    ]
-    try:
-        edges = [(at[u], v) for v, its_parents in enumerate(parents) for u in its_parents]
-        dag = DAG(len(variables), edges)
-        return BayesianNetwork(variables, dag, tables, fields["score"].or_none(Checked.number))
-    except InputError as error:
-        raise FileError(f"{network.place} is not a Bayesian network: {error}") from None
-
-
-def _read_variable(entry: dict[str, Checked]) -> Variable:
-    levels = entry["levels"].whole_number(at_least=1)
-    if levels > MOST_LEVELS:
-        entry["levels"].refuse(f"at most {MOST_LEVELS}")
-    variable = Variable(entry["name"].name(), entry["perturbable"].flag(), levels)
-    if variable.cardinality < 2:
-        entry["levels"].refuse("at least 2 for a variable that is not perturbable")
-    return variable
-
-
-def _table_fields(entry: Checked) -> tuple[str, ...]:
-    return ("noisy_or",) if "noisy_or" in dict(entry.entries()) else ("probabilities", "counts")
-
-
-def _read_table(
-    entry: dict[str, Checked], variable: Variable, parents: tuple[Variable, ...]
-) -> ConditionalTable | NoisyOr:
-    if "noisy_or" in entry:
-        return _read_noisy_or(entry["noisy_or"], variable, parents)
-    shape = tuple(each.cardinality for each in (*parents, variable))
-    values: NDArray[np.float64] = entry["probabilities"].array(shape, Checked.fraction, np.float64)
-    counts: NDArray[np.int64] = entry["counts"].array(shape, Checked.whole_number, np.int64)
-    if np.abs(values.sum(axis=-1) - 1).max() > _SUMS_TO_ONE:
-        raise FileError(f"{entry['probabilities'].place} do not add up to 1 in every row")
-    return ConditionalTable(variable, parents, values, counts)
-
-
-def _read_noisy_or(table: Checked, variable: Variable, parents: tuple[Variable, ...]) -> NoisyOr:
-    fields = table.fields(*NOISY_OR_FIELDS, "chances")
-    perturbed = fields["perturbed"].or_none(Checked.fraction)
-    if variable.levels != 2 or (perturbed is None) == variable.perturbable:
-        raise FileError(f"{table.place} does not fit its variable, which is kept or changed")
-    chances = zip(fields["chances"].items(len(parents)), parents, strict=True)
-    return NoisyOr(
-        variable,
-        parents,
-        perturbed,
-        fields["leak"].fraction(),
-        fields["own"].fraction(),
-        tuple(
-            each.array((parent.cardinality,), Checked.fraction, np.float64)
-            for each, parent in chances
-        ),
-        fields["log_likelihood"].number(),
-        fields["num_parameters"].whole_number(),
-        fields["num_samples"].whole_number(),
-    )
-
-
 def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
     fields = part.fields("edges", "columns", "num_nodes", "num_edges")
     count = len(fields["edges"].items())
@@ -449,11 +385,16 @@ def _are_probabilities(values: Sequence[float], chosen: int, said: float | None)
     return abs(sum(values) - 1) <= _ROUNDING and said is not None and abs(of_class - said) < 1e-6
 
 
-def _check_network(explanation: Explanation, network: BayesianNetwork, place: str) -> None:
+def _check_network(explanation: Explanation, network: GraphicalModel, place: str) -> None:
     if set(network.nodes) != {*explanation.nodes, explanation.target}:
         raise FileError(
             f"{place}.network is about {network.nodes}, but the selected nodes are "
             f"{explanation.nodes} and the target is {brief(explanation.target)}"
+        )
+    chosen = explanation.settings.network
+    if chosen is not None and chosen.family != network.family:
+        raise FileError(
+            f"{place}.network is a {network.title}, but the settings have family={chosen.family!r}"
         )
     if network.variable(explanation.target).levels < 2:
         raise FileError(f"{place}.network does not contain the target's prediction")
@@ -463,5 +404,12 @@ def _check_class_names(explanation: Explanation, place: str) -> None:
     names, output = explanation.settings.model.class_names, explanation.settings.model.output
     classes = max(len(explanation.values), int(explanation.node_classes.max(initial=-1)) + 1)
     needed = classes if output is None else output + 1
-    if names is not None and len(names) < needed:
+    of_values = explanation.explained_class is None
+    if of_values and output is not None and len(explanation.values) != 1:
+        raise FileError(
+            f"{place}.values has {len(explanation.values)} values, but settings.output is one, "
+            f"{output}"
+        )
+    is_too_long = of_values and output is None and names is not None and len(names) > needed
+    if names is not None and (len(names) < needed or is_too_long):
         raise FileError(f"{place}.settings.class_names has {len(names)} names, not {needed}")

@@ -27,7 +27,19 @@ from ...selection import TESTS, SelectionConfig
 from ...settings import CHOICES, Settings
 from ...significance import SignificanceConfig
 from ...storage.checked import Checked
-from ...structure import SEARCHES, BDeuScore, NamedSearch, PenalisedLikelihood
+from ...structure import (
+    DEPENDENCY_SEARCHES,
+    MARKOV_SEARCHES,
+    SCORES,
+    SEARCHES,
+    BDeuScore,
+    BDsScore,
+    FNMLScore,
+    HeldOutScore,
+    NamedSearch,
+    PenalisedLikelihood,
+    QNMLScore,
+)
 
 __all__ = ["settings_from_dict", "settings_to_dict"]
 
@@ -82,7 +94,11 @@ def settings_from_dict(settings: Checked) -> Settings:
     fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     fields["features"].or_none(lambda listed: [each.whole_number() for each in listed.items()])
-    makers = {**_MAKERS, "perturbation": _perturbations(options["features"])}
+    makers = {
+        **_MAKERS,
+        "perturbation": _perturbations(options["features"]),
+        "structure": _searches(options.get("family")),
+    }
     for name in fields:
         if name == "parts":
             options[name] = _read_parts(fields[name])
@@ -144,12 +160,36 @@ def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:
     return make
 
 
+def _searches(family: Any) -> Callable[[str], Callable[..., Any] | None]:
+    """Return what makes the search of a family by its name."""
+
+    def make(name: str) -> Callable[..., Any] | None:
+        if family == "markov":
+            return type(MARKOV_SEARCHES[name]) if name in MARKOV_SEARCHES else None
+        if family == "dependency":
+            return (lambda: DEPENDENCY_SEARCHES[name]) if name in DEPENDENCY_SEARCHES else None
+        return _bayesian_search(name)
+
+    return make
+
+
 def _score(name: str) -> Callable[..., Any]:
+    kind = type(SCORES.get(name))
+    if kind in (BDsScore, FNMLScore, HeldOutScore, QNMLScore):
+        return kind
+
     def make(**parameters: Any) -> Any:
         kind = BDeuScore if "equivalent_samples" in parameters else PenalisedLikelihood
         return kind(name=name, **parameters)
 
     return make
+
+
+def _bayesian_search(name: str) -> Callable[..., Any] | None:
+    kind = type(SEARCHES.get(name))
+    if kind is NamedSearch:
+        return partial(NamedSearch, name)
+    return kind if name in SEARCHES else None
 
 
 def _parts(name: str) -> Callable[..., Any] | None:
@@ -171,6 +211,5 @@ def _read_parts(parts: Checked) -> Any:
 _MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
     "change": CHANGE_TYPES.get,
     "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
-    "structure": lambda name: (lambda: NamedSearch(name)) if name in SEARCHES else None,
     "score": _score,
 }

@@ -23,6 +23,7 @@ from ..effects import (
     left_out_sentences,
     own_effects,
     shown_effects,
+    unclear_words,
 )
 from ..features import (
     FEATURES,
@@ -110,6 +111,7 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
         "bars": [
             _bar(each, measure, part_label(explanation, each.number), explanation) for each in bars
         ],
+        "unclear": unclear_words(effects),
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
         "along": _sentence(dependence_sentence(explanation), explanation),
@@ -137,6 +139,7 @@ def features_part(explanation: Explanation) -> dict[str, Any] | None:
         "column": _column(measure),
         "directions": measure.directions,
         "bars": [_bar(each, measure, each.label, explanation) for each in found],
+        "unclear": unclear_words(features),
         "more": f"… and {more} more: see all features below." if more else "",
         "about": about,
         "rows": [_feature_row(each, measure) for each in listed],

@@ -3,9 +3,11 @@
 const FITS_A_NAME = 18;
 
 /** The panel of effects; every text comes from answers.py. */
-function effectsContent({ caption, column, directions, bars, more, pairs }, noun) {
+function effectsContent({ caption, column, directions, bars, unclear, more, pairs }, noun) {
   const parts = [element("p", { class: "fine" }, caption)];
-  if (bars.length) parts.push(barTable(noun, column, bars), directionLegend(directions, bars));
+  const keys = { ...directions, "": "not significant" };
+  if (bars.length) parts.push(barTable(noun, column, bars), directionLegend(keys, bars));
+  if (unclear) parts.push(element("p", { class: "fine" }, unclear));
   if (more) parts.push(paragraph(more));
   if (pairs) parts.push(element("h3", {}, pairs.title), table(pairs));
   return parts;
@@ -48,10 +50,9 @@ function scaleOf(numbers) {
 /** The bar with its interval, hidden from screen readers, and the numbers. */
 function effectCell({ direction, numbers, effect, interval }, scale) {
   const [value, low, high] = numbers;
-  const kind = direction === "both" ? (value < 0 ? "falls" : "rises") : direction;
   const drawn = element("span", { class: "chart", "aria-hidden": "true" },
     spanned("zero", scale(0), scale(0)),
-    spanned(`size ${kind || "none"}`, scale(Math.min(0, value)), scale(Math.max(0, value))),
+    spanned(`size ${direction || "none"}`, scale(Math.min(0, value)), scale(Math.max(0, value))),
     spanned("whisker", scale(low), scale(high)));
   return [drawn, element("b", {}, effect), " ", element("span", {}, interval)];
 }
@@ -68,7 +69,7 @@ function directionLegend(directions, bars) {
   const there = Object.entries(directions).filter(([kind]) =>
     bars.some(({ direction }) => direction === kind));
   const items = there.map(([kind, text]) =>
-    element("li", {}, element("i", { class: `key ${kind}` }), text));
+    element("li", {}, element("i", { class: `key ${kind || "none"}` }), text));
   return element("ul", { class: "directions", "aria-hidden": "true" }, ...items);
 }
 

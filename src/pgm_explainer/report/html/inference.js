@@ -11,24 +11,40 @@
  *
  * A noisy-or is a sum of two products of small factors. A network with one is the sum of two such
  * trees, which Model calls terms.
+ *
+ * Markov and dependency networks come with factors whose product is their joint distribution. If that
+ * has too many states, a dependency network comes with draws, and probabilities are frequencies.
  */
 
 /** @typedef {{scope: number[], values: Float64Array}} Factor */
 /** @typedef {{variable: number, separator: number[], parent: number, factors: Factor[]}} Bucket */
-/** @typedef {{sizes: number[], terms: Bucket[][]}} Model */
+/** @typedef {{states: number[][], counts: number[], total: number}} Draws */
+/** @typedef {{sizes: number[], terms?: Bucket[][], draws?: Draws}} Model */
 
 /**
  * A network ready for queries, from the tables that the page was given.
  * @returns {Model}
  */
-function modelOf({ variables }, kinds) {
+function modelOf({ variables, factors, draws }, kinds) {
   const sizes = variables.map(({ kind }) => kinds[kind].states.length);
+  if (draws) return { sizes, draws: drawsOf(draws) };
+  if (factors) return { sizes, terms: [bucketsOf(factors.map(factorOf), sizes)] };
   let terms = [[]];
   variables.forEach((variable, at) => {
     const choices = variable.noisyOr ? noisyOrTerms(variable, at) : [[tableOf(variable, at, sizes)]];
     terms = terms.flatMap((factors) => choices.map((choice) => [...factors, ...choice]));
   });
   return { sizes, terms: terms.map((factors) => bucketsOf(factors, sizes)) };
+}
+
+function factorOf({ scope, values }) {
+  return { scope, values: Float64Array.from(values) };
+}
+
+/** Distinct draws from the joint distribution: the state of each variable, and how often. */
+function drawsOf([words, counts]) {
+  const states = words.map((word) => Array.from(word, (sign) => sign.charCodeAt(0) - 48));
+  return { states, counts, total: sum(counts) };
 }
 
 /** P(state | parents) = constant + product * P(no parent changes the prediction). */
@@ -138,7 +154,8 @@ function product(variables, sizes) {
  * The marginals of all variables given the evidence, and the probability of the evidence.
  * @returns {{likelihood: number, marginals: Float64Array[] | null}} null for impossible evidence.
  */
-function queryNetwork({ sizes, terms }, evidence) {
+function queryNetwork({ sizes, terms, draws }, evidence) {
+  if (draws) return countDraws(draws, sizes, evidence);
   const answers = terms.map((buckets) => queryTerm(buckets, sizes, evidence));
   const likelihood = answers.reduce((total, answer) => total + answer.likelihood, 0);
   if (!(likelihood > 0)) return { likelihood: 0, marginals: null };
@@ -148,6 +165,19 @@ function queryNetwork({ sizes, terms }, evidence) {
     return normalised(totals.map((value) => Math.max(value, 0)));
   });
   return { likelihood, marginals };
+}
+
+/** The frequencies of all states among the draws that agree with the evidence. */
+function countDraws({ states, counts, total }, sizes, evidence) {
+  const marginals = sizes.map((size) => new Float64Array(size));
+  let agreeing = 0;
+  states.forEach((drawn, at) => {
+    if (!drawn.every((state, variable) => !evidence[variable] || evidence[variable][state])) return;
+    agreeing += counts[at];
+    drawn.forEach((state, variable) => { marginals[variable][state] += counts[at]; });
+  });
+  if (!agreeing) return { likelihood: 0, marginals: null };
+  return { likelihood: agreeing / total, marginals: marginals.map(normalised) };
 }
 
 /** The contribution of one term to the probability of the evidence and to each marginal. */

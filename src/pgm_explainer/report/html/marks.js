@@ -2,6 +2,7 @@
 
 const EDGE = { thinnest: 1.4, widest: 9, weak: 1.2, casing: 3.5, hit: 16, bend: 0.12, loop: 11 };
 const BLOB = 46;
+const COLOURS = { falls: "falls", rises: "rises", both: "unclear" };
 const STRIP = { width: 560, cell: 26, widestCell: 64, letter: 6.6, most: 60, top: 8, side: 26 };
 
 /** An edge by its effect: colour for the direction, width for the strength. */
@@ -114,7 +115,7 @@ function drawCell(cell, left, step, withNumber, network) {
   const box = shape("rect", { ...place, class: "box" });
   if (cell.direction) {
     const share = `${Math.round(100 * cell.strength)}%`;
-    box.style.fill = `color-mix(in srgb, var(--${cell.direction}) ${share}, var(--card))`;
+    box.style.fill = `color-mix(in srgb, var(--${COLOURS[cell.direction]}) ${share}, var(--card))`;
   }
   group.append(shape("title", {}, `${cell.name}: ${cell.about}`), box);
   if (cell.direction) {

@@ -1,4 +1,4 @@
-/* The drawing of the Bayesian network: drawn once; `paint` then updates the probabilities. */
+/* The drawing of the network: drawn once; `paint` then updates the probabilities. */
 
 const CARD = { width: 200, gap: 34, head: 27, row: 17, foot: 8, effect: 15 };
 const BAR = { left: 80, width: 58 };
@@ -6,9 +6,10 @@ const LAYER_GAP = 48;
 const PORT_GAP = 16;
 const SMALLEST = 0.6;
 const FITS_A_CARD = 20;
+const TIP = 7;
 
 /**
- * The Bayesian network: a card for each variable, every arrow pointing down.
+ * The network: a card for each variable, every edge leading down.
  * @returns {{svg: SVGElement, paint: function}}
  */
 function drawNetwork(network, kinds) {
@@ -16,7 +17,7 @@ function drawNetwork(network, kinds) {
   const left = Math.min(...boxes.map((box) => box.x), ...bendPlaces(network)) - 6;
   const right = Math.max(...boxes.map((box) => box.x + CARD.width), ...bendPlaces(network)) + 6;
   const bottom = Math.max(...boxes.map((box) => box.y + box.height)) + 6;
-  const svg = canvas(right - left, bottom, "The Bayesian network");
+  const svg = canvas(right - left, bottom, `The ${network.title}`);
   const top = firstApart(network) ? -6 : -30;
   svg.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
   svg.style.minWidth = `${SMALLEST * (right - left)}px`; // beyond that it scrolls
@@ -77,20 +78,20 @@ function drawApart(network, [tops]) {
 /** The points of each arrow: from its parent, straight through the layers between, to its child. */
 function routeArrows(network, boxes) {
   const [tops, bottoms] = boxes[0].bands;
-  const arrows = network.arrows.map(([parent, child, bends]) => {
+  const arrows = network.arrows.map(([parent, child, bends, up, down, share]) => {
     const xs = [network.variables[parent].x, ...bends, network.variables[child].x].map(across);
-    return { parent, child, xs, first: xs[1], last: xs.at(-2) };
+    return { parent, child, xs, up, down, share, first: xs[1], last: xs.at(-2) };
   });
   spreadPorts(arrows, "parent", "first", 0);
   spreadPorts(arrows, "child", "last", -1);
-  return arrows.map(({ parent, child, xs }) => {
+  return arrows.map(({ parent, child, xs, up, down, share }) => {
     const layer = network.variables[parent].layer;
-    const points = [[xs[0], boxes[parent].y + boxes[parent].height]];
+    const points = [[xs[0], boxes[parent].y + boxes[parent].height + (up ? TIP : 0)]];
     xs.slice(1, -1).forEach((x, at) => {
       points.push([x, tops[layer + 1 + at]], [x, bottoms[layer + 1 + at]]);
     });
-    points.push([xs.at(-1), boxes[child].y - 7]);
-    return { parent, child, points };
+    points.push([xs.at(-1), boxes[child].y - (down ? TIP : 0)]);
+    return { parent, child, points, up, down, share };
   });
 }
 
@@ -106,7 +107,7 @@ function spreadPorts(arrows, end, towards, position) {
   }
 }
 
-function drawArrow({ parent, child, points }, network) {
+function drawArrow({ parent, child, points, up, down, share }, network) {
   const [[x, y], ...rest] = points;
   let path = `M${x} ${y}`;
   let [px, py] = [x, y];
@@ -116,12 +117,29 @@ function drawArrow({ parent, child, points }, network) {
     [px, py] = [qx, qy];
   }
   const keys = [parent, child].map((end) => network.variables[end].key).join(" ");
+  const tips = [
+    ...(down ? [`M${px - 4.5} ${py - 3}h9l-4.5 9z`] : []),
+    ...(up ? [`M${x - 4.5} ${y + 3}h9l-4.5 -9z`] : []),
+  ].map((d) => shape("path", { d, class: "tip" }));
+  const shaft = shape("path", { d: path, class: "shaft" });
   return shape(
     "g",
     { class: "arrow", "data-key": keys },
-    shape("path", { d: path, class: "shaft" }),
-    shape("path", { d: `M${px - 4.5} ${py - 3}h9l-4.5 9z`, class: "tip" }),
+    shaft,
+    ...tips,
+    ...drawConfidence(shaft, points, share),
   );
+}
+
+/** The share of resamples that have an edge: as its width, and as a number beside it. */
+function drawConfidence(shaft, points, share) {
+  if (share === undefined) return [];
+  const [number, text] = share;
+  shaft.style.strokeWidth = `${0.6 + 2.4 * number}px`;
+  const passing = points.length > 2 ? points.slice(1, 3) : points; // layers are passed apart
+  const [[x, y], [toX, toY]] = passing;
+  const place = { x: (x + toX) / 2, y: (y + toY) / 2 + 4, class: "sure" };
+  return [shape("text", place, text)];
 }
 
 function drawCard(variable, at, box, parts, isTarget) {

@@ -8,6 +8,7 @@
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const AT_ONCE = 100;
+const FITS = 20;
 const compare = new Intl.Collator(undefined, { numeric: true }).compare;
 const VALUES = {
   target: (row) => row.target,
@@ -56,7 +57,9 @@ function element(tag, attributes = {}, ...children) {
 }
 
 function percent(share) {
-  return share === null ? "" : `${(100 * share).toFixed(1)}%`;
+  if (share === null) return "";
+  if (share > 0 && share < 0.001) return "< 0.1%";
+  return share > 0.999 && share < 1 ? "> 99.9%" : `${(100 * share).toFixed(1)}%`;
 }
 
 function effectText({ cause, effect }) {
@@ -72,7 +75,7 @@ function drawRow(row) {
   const cells = row.error !== null
     ? [element("td", { colspan: 5 }, `failed: ${row.error}`)]
     : [
-      element("td", {}, row.class ?? ""),
+      element("td", { class: (row.class ?? "").length <= FITS ? "whole" : "" }, row.class ?? ""),
       element("td", { class: "number", "data-label": "probability" }, percent(row.probability)),
       element("td", { class: "number", "data-label": data.kept }, percent(row.kept)),
       element("td", { "data-label": "strongest effect" }, ...effectText(row)),
@@ -80,7 +83,7 @@ function drawRow(row) {
     ];
   const said = row.warnings.length ? [element("span", { class: "warned", title: row.warnings.join("\n") },
     String(row.warnings.length))] : [];
-  return element("tr", {}, element("th", { scope: "row" }, name), ...cells, element("td", { class: "number", "data-label": "warnings" }, ...said));
+  return element("tr", {}, element("th", { scope: "row", class: row.target.length <= FITS ? "whole" : "" }, name), ...cells, element("td", { class: "number", "data-label": "warnings" }, ...said));
 }
 
 /** Draw the rows that match, in order. */

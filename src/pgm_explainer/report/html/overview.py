@@ -56,9 +56,10 @@ def overview_page(
     allowed = policy(style, script, *([] if inner is None else inner))
     parts = [
         f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview, pages)}\n</header>",
+        *(_listing(each) for each in listings(overview) if each.signed),
         _targets(overview, len(targets)) if targets else "",
         _section("Summary", done),
-        *map(_listing, listings(overview)),
+        *(_listing(each) for each in listings(overview) if not each.signed),
         _shared(overview),
     ]
     return (
@@ -135,6 +136,10 @@ def _payload(
     of_class = {name: at for at, name in enumerate(classes)}
     of_warning = {text: at for at, text in enumerate(warnings)}
 
+    def share(number: float | None) -> float | None:
+        """Return a share that is not rounded to 0 or 1."""
+        return short(number if number in (None, 0, 1) else min(max(number, 1e-4), 0.9999))
+
     def short(number: float | None) -> float | None:
         return None if number is None else float(f"{number:.4g}")
 
@@ -143,8 +148,8 @@ def _payload(
             [
                 row.target,
                 None if row.explained_class is None else of_class[row.explained_class],
-                short(row.probability),
-                short(row.kept),
+                share(row.probability),
+                share(row.kept),
                 row.cause,
                 short(row.effect),
                 row.significant,
@@ -185,7 +190,7 @@ def _section(title: str, content: str) -> str:
 
 
 def _listing(listing: Listing) -> str:
-    most = listing.entries[0].predictions
+    most = max(each.predictions for each in listing.entries)
     rows = (
         f"<tr><td>{escape(printable(each.what))}</td>"
         f'<td class="number">{each.predictions:,}</td>'

@@ -46,6 +46,9 @@ function drawAll(explanation) {
   $("picture-legend").replaceChildren(...pictureLegend(picture, explanation.effects, around.unnamed));
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
+  $("network-title").textContent = network ? network.title : "Network";
+  $("network-legend").textContent = network ? [network.legend, ...network.sure].join(" ") : "";
+  $("tables").firstElementChild.textContent = network ? network.tables : "Tables";
   if (network) {
     const cards = drawNetwork(network, data.kinds);
     $("network").replaceChildren(cards.svg);

@@ -80,8 +80,8 @@ def strip_part(explanation: Explanation) -> dict[str, Any]:
             "at": [row, column],
             "key": node_key(each.number),
             "name": part_label(explanation, each.number),
-            "direction": _direction(each),
-            "strength": round(abs(each.effect.effect) / largest, 3) if _direction(each) else 0.0,
+            "direction": each.direction,
+            "strength": round(abs(each.effect.effect) / largest, 3) if each.direction else 0.0,
             "text": measure.signed(each.effect.effect).replace("-", "−"),
             "about": _about(explanation, each),
             "explaining": each.number in selected,
@@ -113,12 +113,6 @@ def strip_part(explanation: Explanation) -> dict[str, Any]:
             "cells": cells,
         },
     }
-
-
-def _direction(shown: ShownEffect) -> str:
-    if not shown.effect.significant:
-        return ""
-    return "falls" if shown.effect.effect < 0 else "rises"
 
 
 def evidence_words(explanation: Explanation, name: VariableId) -> dict[str, str]:

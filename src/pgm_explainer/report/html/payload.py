@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...choices import Description
-from ...network import BayesianNetwork, ConditionalTable, NoisyOr
+from ...network import GraphicalModel
 from ...sampling import Variable
 from ..colours import ink_on
-from ..layers import layer_dag
+from ..layers import drawn_dag, layer_dag, tips_of
 from ..names import class_label, label_of, printable, value_labels, variable_label
-from ..noisy_or import NOISY_OR, noisy_or_chances
 from ..strip import is_strip
 from ..surroundings import Surroundings
 from ..terms import describe_held, describe_kept, describe_perturbed
-from ..text import describe, headline
+from ..text import describe, edge_words, headline
 from ..wording import wording_of
 from .answers import (
     dependence_part,
@@ -30,6 +29,7 @@ from .answers import (
     node_key,
     number,
 )
+from .network_tables import joint_part, tables_part
 from .part_marks import evidence_words, marked_parts, parts_legend, strip_part
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["page_payload"]
 
 _MOST_DRAWN, _MOST_NAMED = 60, 40
-_DIGITS = 12
-"""Significant digits of a probability: more than enough, and shorter than a full double."""
 
 
 def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
@@ -190,10 +188,7 @@ def _legend(view: Surroundings) -> str:
     )
     ringed = "the target" if view.explanation.part_labels and not explaining else "a node"
     discs = "Large nodes" if view.types else "Discs"
-    coloured = any(
-        each.direction in ("falls", "rises") and node in view.nodes
-        for node, each in view.effects.items()
-    )
+    coloured = any(each.direction and node in view.nodes for node, each in view.effects.items())
     filled = coloured and explaining and not view.classes
     sentences = (
         ("Squares are the ends of the pair.", ends > 1),
@@ -227,10 +222,12 @@ def _drawn(view: Surroundings, at: int, classes: Sequence[int]) -> dict[str, Any
     }
 
 
-def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared) -> dict[str, Any]:
-    """Return the variables with their tables, and the arrows with their routes."""
-    layers = layer_dag(network.dag)
+def _network(explanation: Explanation, network: GraphicalModel, shared: _Shared) -> dict[str, Any]:
+    """Return the variables with their tables, and the edges with their routes."""
+    dag = drawn_dag(network)
+    layers, tips = layer_dag(dag), tips_of(network, dag)
     target = network.nodes.index(explanation.target)
+    tables = tables_part(explanation, network)
     variables = []
     for at, variable in enumerate(network.variables):
         own = explanation.task == "node" or at != target
@@ -241,55 +238,37 @@ def _network(explanation: Explanation, network: BayesianNetwork, shared: _Shared
                 **evidence_words(explanation, variable.id),
                 **network_effect(explanation, variable.id),
                 "kind": shared.kind(variable),
-                "parents": list(network.dag.parents(at)),
-                **_table(network.cpt(variable.id), explanation),
+                **tables[at],
                 "layer": layers.layer[at],
                 "x": round(layers.x[at], 3),
             }
         )
     return {
         "target": target,
+        "title": network.title,
         "variables": variables,
         "arrows": [
-            [parent, child, [round(each, 3) for each in layers.bends[parent, child]]]
-            for parent, child in network.dag.edges
+            [
+                *edge,
+                [round(each, 3) for each in layers.bends[edge]],
+                *map(int, tips[edge]),
+                *_confidence(explanation, *edge),
+            ]
+            for edge in dag.edges
         ],
+        "sure": list(edge_words(explanation)),
         "factorisation": network.factorisation,
+        **joint_part(network),
     }
 
 
-def _table(table: ConditionalTable | NoisyOr, explanation: Explanation) -> dict[str, Any]:
-    if isinstance(table, ConditionalTable):
-        return {"rows": _rows(table)}
-    constant, product = table.sides
-
-    def short(values: Any) -> list[float]:
-        return [float(f"{each:.{_DIGITS}g}") for each in np.asarray(values).tolist()]
-
-    return {
-        "rows": [],
-        "noisyOr": {
-            "constant": short(constant),
-            "product": short(product),
-            "holds": [short(1 - chance) for chance in table.chances],
-            "about": NOISY_OR,
-            "chances": noisy_or_chances(explanation, table),
-        },
-    }
-
-
-def _rows(table: ConditionalTable) -> list[list[float]]:
-    """Return the observed rows of a table: position, number of samples, probabilities.
-
-    In all other rows, which can be many more, the states are equally likely.
-    """
-    values = table.values.reshape(-1, table.variable.cardinality)
-    seen = table.counts.sum(axis=-1).ravel()
-    stored = (seen > 0) | (values != 1 / table.variable.cardinality).any(axis=1)
-    return [
-        [int(at), int(seen[at]), *(float(f"{each:.{_DIGITS}g}") for each in values[at].tolist())]
-        for at in np.flatnonzero(stored)
-    ]
+def _confidence(explanation: Explanation, parent: int, child: int) -> list[Any]:
+    """Return the share of resamples that have an edge, as number and text, if that is known."""
+    found = explanation.edge_confidence
+    if found is None:
+        return []
+    share = found.share(parent, child)
+    return [[round(share, 4), f"{share:.0%}"]]
 
 
 _TARGET_KEY = "target"

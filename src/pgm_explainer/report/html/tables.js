@@ -40,6 +40,9 @@ function paragraph(text) {
 function tablesDetails({ network }, { kinds }) {
   if (!network) return [paragraph("There are no tables because there is no network.")];
   const parts = [element("p", { class: "formula" }, network.factorisation)];
+  if (network.cliques) {
+    return [...parts, ...network.cliques.flatMap((clique) => cliqueTable(clique, network, kinds))];
+  }
   for (const variable of network.variables) {
     const parents = variable.parents.map((at) => network.variables[at]);
     const given = parents.map(({ name }) => name).join(", ");
@@ -49,9 +52,32 @@ function tablesDetails({ network }, { kinds }) {
   return parts;
 }
 
+/** The probabilities of the joint states of a clique. */
+function cliqueTable({ scope, rows, all }, network, kinds) {
+  const variables = scope.map((at) => network.variables[at]);
+  const names = variables.map(({ name }) => name);
+  const title = `P(${names.join(", ")})`;
+  const head = [...names, "probability", "samples"];
+  const cells = rows.map(([at, seen, chance]) =>
+    [...parentStates(at, variables, kinds), percent(chance), `${seen}`]);
+  const hidden = all - rows.length;
+  const note = `${hidden} of ${all} joint states are not listed: they are impossible in the network, ` +
+    "or less likely than these.";
+  return [element("h3", {}, title), table({ title, head, rows: cells }),
+    ...(hidden ? [paragraph(note)] : [])];
+}
+
+/** The leaves of a decision tree. */
+function treeTable(title, { leaves, kind }, kinds) {
+  const head = ["if", ...kinds[kind].states, "samples"];
+  const rows = leaves.map(([words, seen, ...chances]) => [words, ...chances.map(percent), `${seen}`]);
+  return [table({ title, head, rows })];
+}
+
 /** The sampled rows of a table, and the number of other rows. */
 function conditionalTable(title, variable, parents, kinds) {
   if (variable.noisyOr) return noisyOrTable(title, variable.noisyOr);
+  if (variable.leaves) return treeTable(title, variable, kinds);
   const states = kinds[variable.kind].states;
   const head = [...parents.map(({ name }) => name), ...states, "samples"];
   const rows = variable.rows.map(([at, seen, ...chances]) => [

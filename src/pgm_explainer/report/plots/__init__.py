@@ -62,7 +62,20 @@ _SMALLEST, _LARGEST = 0.1, 1000
 
 
 def plot_explanation(explanation: Explanation, kind: str = "both", **options: Any) -> Figure:
-    """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`."""
+    """Draw an explanation; see :meth:`~pgm_explainer.Explanation.plot`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.report.plots import plot_explanation
+        >>> plot_explanation(explanation, "effects", figsize=(4, 3)).get_size_inches().tolist()
+        [4.0, 3.0]
+    """
     if not is_explanation(explanation):
         raise InputError(f"expected an explanation to plot, not {brief(explanation)}")
     draw = resolve(kind, "kind of plot", _KINDS)
@@ -75,7 +88,20 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
 def plot_features(
     features: FeatureEffects, *, explanation: Explanation | None = None, **options: Any
 ) -> Figure:
-    """Draw the effects of single features, with the options of a plot of this kind."""
+    """Draw the effects of single features, with the options of a plot of this kind.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> from pgm_explainer.report.plots import plot_features
+        >>> features = explainer.explain(1, with_features=True).features
+        >>> len(plot_features(features).axes)
+        1
+    """
     with _styled("features", options):
         return _draw_features(features, explanation=explanation, **options)
 
@@ -92,7 +118,9 @@ def _styled(kind: str, options: dict[str, Any]) -> Iterator[None]:
         )
     if "max_shown" in options:
         options["max_shown"] = check_whole_number(options["max_shown"], "max_shown", at_least=1)
-    _check_place(options.get("figsize"), options.get("ax"))
+    place = _checked_place(options.get("figsize"), options.get("ax"))
+    if place:
+        options["figsize"] = place
     size = options.pop("font_size", None)
     if size is None:
         size = _usual_size(kind, options.get("figsize"), options.get("ax"))
@@ -123,19 +151,22 @@ def _hint(unknown: list[str]) -> str:
     return "".join(f"; {name} is for {', '.join(_OPTIONS[name])}" for name in elsewhere)
 
 
-def _check_place(figsize: Any, ax: Any) -> None:
-    """Raise an InputError unless a plot can be drawn there."""
+def _checked_place(figsize: Any, ax: Any) -> tuple[float, ...]:
+    """Return the size of a new figure, if one is given.
+
+    Raises:
+        InputError: a plot cannot be drawn there.
+    """
     if ax is not None and not isinstance(ax, Axes):
         raise InputError(f"ax must be the axes of matplotlib to draw into, not {brief(ax)}")
     if figsize is None:
-        return
+        return ()
     if ax is not None:
         raise InputError("figsize is the size of a new figure; axes given as ax have their own")
     sides = as_list(figsize)
     if sides is None or len(sides) != 2:
         raise InputError(f"figsize must be width and height in inches, not {brief(figsize)}")
-    for side in sides:
-        _checked_size(side, "figsize")
+    return tuple(_checked_size(side, "figsize") for side in sides)
 
 
 def _checked_size(value: Any, name: str) -> float:

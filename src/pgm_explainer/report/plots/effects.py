@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
-from ..colours import FALLS, GREY, INK, RISES
+from ..colours import FALLS, GREY, INK, RISES, UNCLEAR
 from ..effects import ShownEffect, ShownRow, own_effects, shown_effects
 from ..features import ShownFeature, node_words, shown_features
 from ..measure import Measure, measure_of, plain_measure
@@ -43,7 +43,22 @@ def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 
 def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw the strongest effects, in the unit of the text, and always the target's own."""
+    """Draw the strongest effects, in the unit of the text, and always the target's own.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> axes = Figure().subplots()
+        >>> from pgm_explainer.report.plots import draw_effects
+        >>> draw_effects(explainer.explain(1), axes)
+        >>> len(axes.patches) > 0
+        True
+    """
     measure, words = measure_of(explanation), wording_of(explanation.settings)
     shown = _chosen(explanation, min(max_shown, rows_that_fit(axes)))
     if not shown:
@@ -74,6 +89,20 @@ def draw_features(
 
     Args:
         explanation: the explanation that they belong to, for its unit and its names.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> axes = Figure().subplots()
+        >>> from pgm_explainer.report.plots import draw_features
+        >>> draw_features(explainer.explain(1, with_features=True).features, axes)
+        >>> len(axes.patches) > 0
+        True
     """
     most = min(max_shown, rows_that_fit(axes))
     shown = shown_features(features, significant=False, most=most)
@@ -101,17 +130,17 @@ def _draw_bars(
             measure.factor * number
             for number in (each.effect.effect, each.effect.low, each.effect.high)
         )
-        bar(axes, at, effect, _fill(each))
+        bar(axes, at, effect, _FILLS[each.direction])
         whisker = [[effect - low], [high - effect]]
         axes.errorbar(effect, at, xerr=whisker, color=INK, linewidth=1.2, capsize=points(3))
     axes.axvline(0, color=INK, linewidth=0.8)
     unit = f", in {measure.unit}" if measure.unit else ""
     label_values(axes, f"effect on {measure.what}{unit}")
     name_rows(axes, names)
-    falls, rises = measure.directions.values()
-    kinds = {_FALLS: falls, _RISES: rises, _WEAK: "not significant"}
+    kinds = {_FILLS[kind]: text for kind, text in measure.directions.items()}
+    kinds[_FILLS[""]] = "not significant"
     interval = Line2D([], [], color=INK, marker="|"), "95% interval"
-    explain_bars(axes, kinds, {_fill(each) for each in shown}, interval)
+    explain_bars(axes, kinds, {_FILLS[each.direction] for each in shown}, interval)
 
 
 def _prediction(explanation: Explanation | None) -> str:
@@ -138,11 +167,10 @@ def _feature_name(shown: ShownFeature) -> str:
     return shorten(shown.feature, 28 - width(node)) + node
 
 
-_FALLS, _RISES, _WEAK = (FALLS, "////"), (RISES, ""), (GREY, "")
-"""The fills of bars; falls are hatched to differ in greyscale print too."""
-
-
-def _fill(shown: ShownRow) -> Fill:
-    if not shown.effect.significant:
-        return _WEAK
-    return _FALLS if shown.effect.effect < 0 else _RISES
+_FILLS: dict[str, Fill] = {
+    "falls": (FALLS, "////"),
+    "rises": (RISES, ""),
+    "both": (UNCLEAR, "...."),
+    "": (GREY, ""),
+}
+"""The fills of bars by direction; two are hatched to differ in greyscale print too."""

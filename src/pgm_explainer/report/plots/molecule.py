@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from ...arrays import as_list
 from ...errors import InputError, PGMExplainerWarning
 from ...limits import brief
-from ..colours import FALLS, INK, RISES
+from ..colours import BAR_COLOURS, INK
 from ..effects import ShownEffect
 from ..measure import measure_of
 from ..names import label_of
@@ -134,9 +134,8 @@ def draw_molecule(explanation: Explanation, axes: Axes, molecule: Any) -> None:
     drawing.FinishDrawing()
     axes.imshow(imread(BytesIO(drawing.GetDrawingText()), format="png"))
     directions = {each.direction for each in view.effects.values()}
-    colours = {"falls": FALLS, "rises": RISES}
     entries = [
-        (Patch(facecolor=colours[kind], edgecolor=INK), text)
+        (Patch(facecolor=BAR_COLOURS[kind], edgecolor=INK), text)
         for kind, text in measure_of(explanation).directions.items()
         if kind in directions
     ]
@@ -154,7 +153,7 @@ def _note(atom: Any, explanation: Explanation) -> str:
 
 def _colour(effect: ShownEffect) -> tuple[float, ...]:
     """Return the colour of an effect: the stronger, the further from white."""
-    full = to_rgb(FALLS if effect.effect.effect < 0 else RISES)
+    full = to_rgb(BAR_COLOURS[effect.direction])
     share = _LEAST + (1 - _LEAST) * effect.effect.strength
     return tuple(1 - share * (1 - each) for each in full)
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 
-from ..colours import FALLS, GREY, INK, RISES, ink_on
+from ..colours import FALLS, GREY, INK, RISES, UNCLEAR, ink_on
 from ..effects import ShownEffect
 from ..measure import measure_of
 from ..names import class_label, label_of, printable, shorten, width
@@ -35,7 +35,7 @@ _MARK, _STRONGEST = 20.0, 30.0
 _TOUCHED = 13.0
 """The minimum size of a node at the end of an edge with an effect."""
 _MOST_NAMED = 40
-_DIRECTIONS = {"falls": FALLS, "rises": RISES}
+_DIRECTIONS = {"falls": FALLS, "rises": RISES, "both": UNCLEAR}
 _FULL, _LEAST = 4.8, 0.45
 """Marks shrink in plots whose shorter side is less than this many inches, down to this share."""
 _OUTLINE = 3.4
@@ -68,6 +68,20 @@ def draw_neighbourhood(
 
     Edges that are parts are drawn by their effects, and groups are outlined. With ``atoms``, a
     symbol for each node of the graph, every node drawn has its symbol and number as its name.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> axes = Figure().subplots()
+        >>> from pgm_explainer.report.plots import draw_neighbourhood
+        >>> draw_neighbourhood(explainer.explain(1), axes)
+        >>> len(axes.collections) > 0
+        True
     """
     view = Surroundings(explanation, max_shown)
     if not len(view.nodes):
@@ -113,7 +127,7 @@ Found = dict[int, ShownEffect]
 
 
 def _direction(view: Surroundings, at: int, found: Found) -> str | None:
-    """Return the colour of a node's effect, if it is significant and has one direction."""
+    """Return the colour of a node's effect, if it is significant."""
     effect = found.get(int(view.nodes[at]))
     return _DIRECTIONS.get(effect.direction) if effect is not None else None
 
@@ -175,6 +189,8 @@ def _sizes(view: Surroundings, scale: float) -> Sizes:
     small = np.clip(60.0 / np.sqrt(len(view.nodes)), 3.5, 9.0)
     others = np.where(view.is_touched, max(small, _TOUCHED), small)
     marked = _MARK + (_STRONGEST - _MARK) * strength
+    if view.explanation.task == "graph":  # without an effect, a node is selected by chance
+        marked = np.where(strength > 0, marked, max(small, _TOUCHED))
     return np.asarray(np.where(view.is_marked, marked, others) * scale)
 
 
@@ -195,7 +211,7 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     elif view.is_explaining.any():
         entries.append((_mark("white", "o", 9, 2), "node of the network"))
     entries += part_entries(view, measure)
-    for colour, text in zip((FALLS, RISES), measure.directions.values(), strict=True):
+    for colour, text in ((_DIRECTIONS[kind], said) for kind, said in measure.directions.items()):
         if any(text == said for _, said in entries):
             continue
         if colour in colours and view.classes:

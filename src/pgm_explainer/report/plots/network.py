@@ -1,4 +1,4 @@
-"""The Bayesian network, with every arrow pointing down and a probability for each variable."""
+"""The network in layers, with a probability for each variable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..colours import CHANGED, INK, KEPT, VERMILLION
 from ..facts import own_chance
-from ..layers import Point, place_network
+from ..layers import Point, Route, place_network
 from ..names import shorten, variable_label
 from .style import finish, fits, inches, points, say, wrapped, write
 
@@ -34,6 +34,13 @@ _BOLD = 1.15
 _TWO_LINES, _LOW = 0.9, 0.5
 """The height, as a share of the full one, above which a box has space for two lines of the name,
 and below which it has space for the name and the bar only."""
+_STYLES = {
+    (False, True): "-|>",
+    (True, False): "<|-",
+    (True, True): "<|-|>",
+    (False, False): "-",
+}
+"""The arrowheads of an edge, by whether it has one at its upper and its lower end."""
 _LEAST = (3, 2)
 """The minimum size of the drawing, in variables and layers."""
 
@@ -52,20 +59,38 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
 
     The bar of a node shows the probability that its own prediction is kept or, if nodes have no
     predictions, that it is not perturbed; the bar of the target, that the prediction is kept.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> axes = Figure().subplots()
+        >>> from pgm_explainer.report.plots import draw_network
+        >>> draw_network(explainer.explain(1), axes)
+        >>> len(axes.texts) > 0
+        True
     """
     network = explanation.network
     if network is None:
         why = "the prediction never changed" if explanation.held == 1 else "structure is None"
         say(axes, f"There is no network:\n{why}.")
-        finish(axes, "Bayesian network")
+        finish(axes, "Network")
         return
     at, routes = place_network(network)
     low, high = _extent(at, routes)
     width, height = inches(axes)
     across, down = high - low
     scale = min(1.0, width / (_ACROSS * across)), min(1.0, height / (_DOWN * down + 0.5))
+    sure = explanation.edge_confidence
     for route in routes:
-        axes.add_patch(_arrow(route, min(scale)))
+        share = None if sure is None else sure.share(*route.ends)
+        axes.add_patch(_arrow(route, min(scale), share))
+        if share is not None:
+            _label(axes, route, f"{share:.0%}", scale)
     for node, centre in at.items():
         _draw_variable(axes, explanation, node, centre, scale)
     chance = f"{explanation.query():.1%}"
@@ -73,23 +98,37 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     axes.margins(0)
     if min(scale) == 1:
         axes.set_aspect(_DOWN / _ACROSS, adjustable="datalim")
-    finish(axes, f"Bayesian network: the prediction is kept with probability {chance}")
+    finish(axes, f"{network.title}: the prediction is kept with probability {chance}")
 
 
 def _extent(
-    at: Mapping[VariableId, Point], routes: Sequence[Sequence[Point]]
+    at: Mapping[VariableId, Point], routes: Sequence[Route]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the lower left and upper right corner of the drawing, which has a minimum size."""
-    points = np.array([*at.values(), *(point for route in routes for point in route)])
+    points = np.array([*at.values(), *(point for route in routes for point in route.points)])
     low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5
     missing = np.maximum(np.array(_LEAST) - (high - low), 0) / 2
     return low - missing, high + missing
 
 
-def _arrow(route: Sequence[Point], scale: float) -> FancyArrowPatch:
-    """Draw an arrow from the parent straight down through the layers between to the child."""
+def _label(axes: Axes, route: Route, text: str, scale: tuple[float, float]) -> None:
+    """Write the confidence of an edge where it passes a layer, or else halfway."""
+    (x, y), (to_x, to_y) = route.points[:2]
+    if len(route.points) > 2:  # many edges may leave a variable, but they pass layers apart
+        (x, y), (to_x, to_y) = route.points[1], route.points[1]
+    style: dict[str, Any] = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}}
+    size = min(points(7), 7 * scale[1])
+    write(axes, (x + to_x) / 2, (y + to_y) / 2, text, size=size, zorder=1.5, **style)
+
+
+def _arrow(route: Route, scale: float, share: float | None = None) -> FancyArrowPatch:
+    """Draw an edge straight down through the layers between, with its arrowheads if it has any.
+
+    If its confidence is known, a surer edge is thicker.
+    """
+    wide = 1.2 if share is None else 0.6 + 2.2 * share
     half = _HEIGHT / 2
-    stops = [(x, y + side) for x, y in route for side in (half, -half)][1:-1]
+    stops = [(x, y + side) for x, y in route.points for side in (half, -half)][1:-1]
     vertices, codes = [stops[0]], [Path.MOVETO]
     for at, (start, end) in enumerate(pairwise(stops)):
         middle = (start[1] + end[1]) / 2
@@ -101,10 +140,10 @@ def _arrow(route: Sequence[Point], scale: float) -> FancyArrowPatch:
             codes += [Path.CURVE4] * 3
     return FancyArrowPatch(
         path=Path(vertices, codes),
-        arrowstyle="-|>",
+        arrowstyle=_STYLES[route.tips],
         mutation_scale=max(7, 13 * scale),
         color=INK,
-        linewidth=max(0.8, 1.2 * scale),
+        linewidth=max(0.8 * wide / 1.2, wide * scale),
         zorder=1,
     )
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.transforms import ScaledTranslation
 
-from ..colours import FALLS, GREY, INK, RISES
+from ..colours import FALLS, GREY, INK, RISES, UNCLEAR
 from ..effects import ShownEffect
 from ..measure import Measure
 from ..names import shorten
@@ -32,6 +32,7 @@ _CASING = 2.4
 _BLOB = 34.0
 """The width of the area around the nodes of a group, in points."""
 _LOOP = 11.0
+_TINTS = {FALLS: "#FBF3EC", RISES: "#EDF4FA"}
 
 
 def draw_part_edges(axes: Axes, view: Surroundings, scale: float) -> None:
@@ -55,7 +56,7 @@ def _line(effect: ShownEffect | None, scale: float = 1.0) -> tuple[str, Any, flo
     """Return the colour, dashes and width of an edge."""
     if effect is None:
         return GREY, "-", _WEAK
-    colour = {"falls": FALLS, "rises": RISES}.get(effect.direction, INK)
+    colour = {"falls": FALLS, "rises": RISES}.get(effect.direction, UNCLEAR)
     dashes = (0, (1.6, 0.7)) if effect.direction == "rises" else "-"
     widest = max(2.5, _WIDEST * scale**2)
     return colour, dashes, _THINNEST + (widest - _THINNEST) * effect.effect.strength
@@ -120,7 +121,7 @@ def draw_groups(axes: Axes, view: Surroundings, scale: float) -> None:
     for group in view.groups:
         colour, _, width = _line(group.effect)
         lines = [view.at[ends] for ends in view.edges.T if np.isin(ends, group.nodes).all()]
-        tint = "#F4F4F4" if group.effect is None else "#FBF3EC" if colour == FALLS else "#EDF4FA"
+        tint = _TINTS.get(colour, "#F4F4F4")
         # A wide line below a slightly narrower one leaves an outline of their union.
         for paint, line, order in (
             (INK if group.is_explaining else colour, blob + 2 * min(width, 4) + 2, 0.1),
@@ -155,14 +156,13 @@ def part_entries(view: Surroundings, measure: Measure) -> list[tuple[Artist, str
     """Return the legend entries for the edges and groups that occur."""
     drawn = view.part_marks
     entries: list[tuple[Artist, str]] = []
-    texts = {**measure.directions, "both": "direction not clear"}
-    for direction, text in texts.items():
+    for direction, text in measure.directions.items():
         effects = [each.effect for each in drawn if each.effect is not None]
         found = [each for each in effects if each.direction == direction]
         if found:
             colour, dashes, _ = _line(found[0])
             entries.append((Line2D([], [], color=colour, linestyle=dashes, linewidth=4), text))
     if any(each.is_explaining for each in drawn):
-        mark = Line2D([], [], color=INK, linewidth=4)
+        mark = Patch(facecolor="white", edgecolor=INK, linewidth=2)
         entries.append((mark, "dark outline: in the network"))
     return entries

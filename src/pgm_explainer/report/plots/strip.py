@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from ..colours import FALLS, INK, RISES
+from ..colours import FALLS, INK, RISES, UNCLEAR
 from ..measure import Measure, measure_of
 from ..names import shorten
 from ..strip import Strip, strip_of
@@ -52,13 +52,29 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
 
     Parts of the network have a thick outline. Of many nodes, steps or features, those with the
     strongest effects are drawn, at most ``max_shown`` columns.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer import PGMExplainer
+        >>> from pgm_explainer.report.plots import draw_strip
+        >>> x = np.zeros((3, 4, 1))  # nodes, steps, features
+        >>> x[:, 2] = [[5.0], [1.0], [3.0]]
+        >>> def model(x):  # reads step 2
+        ...     return np.stack([x[:, :, 2, 0], 2 + 0 * x[:, :, 2, 0]], axis=-1)
+        >>> edges = np.array([[0, 1], [1, 2]])
+        >>> explainer = PGMExplainer(model, x, edges, num_layers=1, parts="time")
+        >>> axes = Figure().subplots()
+        >>> draw_strip(explainer.explain(0), axes)
+        >>> len(axes.images)
+        1
     """
     width, _ = inches(axes)
     columns = min(max_shown, int(_CELLS * width / (points(_CELL) / 72)))
     strip, measure = _strip(explanation, columns, rows_that_fit(axes)), measure_of(explanation)
     values = np.full((len(strip.rows), len(strip.columns)), np.nan)
     for at, each in strip.cells.items():
-        if each.effect.significant:
+        if each.direction in ("falls", "rises"):
             values[at] = measure.factor * each.effect.effect
     largest = float(np.nanmax(abs(values), initial=0.0)) or 1.0
     drawn = axes.imshow(values, cmap=_EFFECTS, vmin=-largest, vmax=largest, aspect="auto")
@@ -66,7 +82,11 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
     _name_sides(axes, strip, wording_of(explanation.settings).noun)
     bar = axes.figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, shrink=0.8)
     unit = f", in {measure.unit}" if measure.unit else ""
-    label_values(bar.ax, f"effect on {measure.what}{unit} (white: not significant)", width)
+    label_values(
+        bar.ax,
+        f"effect on {measure.what}{unit} (white: not significant; grey: not clear which way)",
+        width,
+    )
     bar.ax.tick_params(labelsize=points(9))
     title_rows(axes, strip.title, strip.hidden)
 
@@ -89,11 +109,13 @@ def _draw_cells(
             "linewidth": 2.2 if thick else 0.3,
             "zorder": 3 if thick else 2,
         }
-        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, **line))
+        unclear = each.direction == "both"
+        line |= {"facecolor": UNCLEAR, "fill": unclear}
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **line))
         if each.effect.significant:
             sign = "−" if each.effect.effect < 0 else "+"
             text = measure.signed(each.effect.effect).replace("-", "−") if numbers else sign
-            colour = "white" if abs(shades[row, column]) > 0.6 else "black"
+            colour = "white" if unclear or abs(shades[row, column]) > 0.6 else "black"
             write(axes, column, row, text, size=points(7), color=colour, zorder=4)
 
 

@@ -67,7 +67,18 @@ def plot_superpixels(image: Any, segments: Any, found: Mapping[str, Found]) -> F
 def draw_superpixels(
     axes: Axes, image: Any, segments: Any, found: Found | None = None, *, title: str = ""
 ) -> None:
-    """Draw one image; if ``found`` is given, with its superpixels and those found marked."""
+    """Draw one image; if ``found`` is given, with its superpixels and those found marked.
+
+    Examples:
+        >>> import numpy as np
+        >>> from matplotlib.figure import Figure
+        >>> from pgm_explainer.report.plots import draw_superpixels
+        >>> axes = Figure().subplots()
+        >>> segments = np.array([[0, 0, 1], [0, 1, 1]])  # the superpixel of each pixel
+        >>> draw_superpixels(axes, segments / 2.0, segments, [1], title="a digit")
+        >>> axes.get_title()
+        'a digit'
+    """
     picture, labels = _checked(image, segments)
     axes.imshow(picture, cmap="gray", interpolation="nearest")
     finish(axes, title)
