@@ -167,10 +167,10 @@ def test_no_forecast_if_nothing_changed():
 
 
 def test_the_mean_skips_unmeasured_explanations():
-    one = {"network": ForecastQuality(0.2, 0.1, 0.8)}
+    one = {"network": ForecastQuality(0.2, 0.1, 0.8, 0.05)}
     undefined = {"network": ForecastQuality(0.4, 0.3, float("nan"))}
     found = mean_quality([one, {}, undefined])["network"]
-    assert found == ForecastQuality(pytest.approx(0.3), pytest.approx(0.2), 0.8)
+    assert found == ForecastQuality(pytest.approx(0.3), pytest.approx(0.2), 0.8, 0.05)
 
 
 def test_an_explainer_of_another_seed_draws_fresh_samples(planted):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import warnings
 
-from . import graphs, growth, load, memory, structure, syn6
+from . import graphs, growth, load, memory, stock, structure, syn6
+from .measure import processor
 
 SUITES = {
+    "stock": stock.rows,
     "syn6": syn6.rows,
     "structure": structure.rows,
     "growth": growth.rows,
@@ -24,14 +27,12 @@ def main(names: list[str]) -> int:
         print(f"unknown suite: {', '.join(sorted(unknown))}; choose from {', '.join(SUITES)}")
         return 2
     warnings.simplefilter("ignore")  # warnings of other packages, and ours about small tables
-    print(f"Python {platform.python_version()}, {platform.machine()}\n")
-    print("| what | measured | required | met |\n|---|---|---|---|")
-    all_met = True
+    print(f"Python {platform.python_version()}, {processor()}, {os.cpu_count()} processors\n")
+    print("| what | measured |\n|---|---|")
     for name in names or SUITES:
         for row in SUITES[name]():
             print(row, flush=True)
-            all_met &= row.met
-    return 0 if all_met else 1
+    return 0
 
 
 if __name__ == "__main__":

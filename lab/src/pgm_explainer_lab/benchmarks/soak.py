@@ -40,12 +40,15 @@ def make_explainer() -> object:
 class Round:
     """One job, restarted until it finishes."""
 
+    num_targets, shard_size, longest_wait = _TARGETS, _SHARD, 4.0
+    engines: tuple[tuple[str, ...], ...] = (("local",), ("processes", "--workers", "2"))
+
     def __init__(self, folder: Path, targets: Path, chance: random.Random) -> None:
         self.folder, self.targets, self.chance = folder, targets, chance
         self.happened: Counter[str] = Counter()
 
     def start(self, file_limit: int | None = None) -> subprocess.Popen[bytes]:
-        engine = self.chance.choice((["local"], ["processes", "--workers", "2"]))
+        engine = self.chance.choice(self.engines)
         command = [
             "--model",
             "pgm_explainer_lab.benchmarks.soak:make_explainer",
@@ -53,7 +56,7 @@ class Round:
             str(self.folder),
         ]
         targets = ["--targets-file", str(self.targets)]
-        options = [*targets, "--shard-size", str(_SHARD), "--engine", *engine]
+        options = [*targets, "--shard-size", str(self.shard_size), "--engine", *engine]
 
         def limited() -> None:
             # Background jobs of a shell ignore interrupts, and so do all processes they start.
@@ -72,7 +75,7 @@ class Round:
     def run(self, *faults: str) -> None:
         """Cause faults, then let the job finish."""
         for name in faults:
-            _FAULTS[name](self)
+            FAULTS[name](self)
             self.happened[name] += 1
         job = self.start()
         errors = job.communicate()[1].decode()
@@ -83,7 +86,7 @@ class Round:
         """Wait until the job has locked its folder, then a little longer."""
         while job.poll() is None and str(self.folder / "lock") not in _open_files(job.pid):
             time.sleep(0.05)
-        time.sleep(self.chance.uniform(0.0, 4.0))
+        time.sleep(self.chance.uniform(0.0, self.longest_wait))
 
     def signalled(self, number: int) -> None:
         job = self.start()
@@ -131,7 +134,7 @@ def _halve(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-_FAULTS: dict[str, Callable[[Round], None]] = {
+FAULTS: dict[str, Callable[[Round], None]] = {
     "killed": lambda job: job.signalled(signal.SIGKILL),
     "terminated": lambda job: job.signalled(signal.SIGTERM),
     "interrupted": lambda job: job.signalled(signal.SIGINT),
@@ -143,6 +146,15 @@ _FAULTS: dict[str, Callable[[Round], None]] = {
 }
 
 
+def undisturbed(place: Path, kind: type[Round] = Round) -> tuple[Path, str]:
+    """Run a job without any fault; return the file of its targets, and its checksum."""
+    targets = place / "targets.txt"
+    targets.write_text("\n".join(map(str, range(kind.num_targets))))
+    whole = kind(place / "whole", targets, random.Random(0))
+    whole.run()
+    return targets, digest(whole.folder)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
@@ -150,16 +162,12 @@ def main() -> int:
     options = parser.parse_args()
     chance = random.Random(options.seed)
     place = Path(tempfile.mkdtemp())
-    targets = place / "targets.txt"
-    targets.write_text("\n".join(map(str, range(_TARGETS))))
-    whole = Round(place / "whole", targets, chance)
-    whole.run()
-    right = digest(whole.folder)
+    targets, right = undisturbed(place)
     end = time.monotonic() + 60 * options.minutes
     rounds, happened = 0, Counter[str]()
     while not rounds or time.monotonic() < end:
         job = Round(place / f"round-{rounds}", targets, chance)
-        job.run(*chance.sample(list(_FAULTS), len(_FAULTS)))
+        job.run(*chance.sample(list(FAULTS), len(FAULTS)))
         if digest(job.folder) != right:
             print(f"round {rounds} is NOT the same after {dict(job.happened)}: see {job.folder}")
             return 1

@@ -22,13 +22,14 @@ examples:
   pgm-explainer reproduce table1 table2 table3 --rival-seeds 1
   pgm-explainer reproduce faithfulness
   pgm-explainer reproduce parts --seeds 2
+  pgm-explainer reproduce models --targets 4
   pgm-explainer reproduce all --quick
 """
 _TRAINED_ON = 55_000  # the other 5,000 are used to choose the epoch
 _HOPS = {"paper": (1,), "strict": (3,), "both": (1, 3)}
 NAMES = (
     *("table1", "table2", "table3", "figures", "mnist", "beyond", "ablation"),
-    *("faithfulness", "parts"),
+    *("faithfulness", "parts", "models"),
 )
 
 
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"what to reproduce: {', '.join(NAMES)}, or all; several make one page",
     )
     parser.add_argument(
-        "--seeds", type=_count, help="how many seeds (default: 5, and 1 for faithfulness)"
+        "--seeds", type=_count, help="how many seeds (default: 5, 1 for faithfulness, 2 for models)"
     )
     parser.add_argument(
         "--quick", action="store_true", help="one seed, few targets for rivals, few digits"
@@ -72,13 +73,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--targets",
         type=_count,
         default=8,
-        help="faithfulness: targets of each model and group; parts: a fifth of them (default: 8)",
+        help="faithfulness: targets of each model and group; models: of each set; parts: a fifth "
+        "of them (default: 8)",
     )
     parser.add_argument(
         "--sets",
         nargs="+",
         metavar="SET",
-        help="faithfulness: these sets only, such as marked, infection, community, syn1 or cora",
+        help="faithfulness and models: these sets only, such as marked, community, syn1 or cora",
     )
     parser.add_argument(
         "--train", action="store_true", help="mnist: train the network again (half an hour)"
@@ -141,6 +143,7 @@ def _plan(options: argparse.Namespace) -> Plan:
             "bitcoin_ablation": False,
             "targets": min(2, options.targets),
             "faithful_seeds": 1,
+            "model_seeds": 1,
         }
         if options.quick
         else {}
@@ -150,6 +153,7 @@ def _plan(options: argparse.Namespace) -> Plan:
             "place": Place(options.output, options.data),
             "seeds": options.seeds or 5,
             "faithful_seeds": options.seeds or 1,
+            "model_seeds": options.seeds or 2,
             "faithful_sets": options.sets,
             "targets": options.targets,
             "rivals": not options.no_rivals,

@@ -3,7 +3,7 @@
 from .accuracy import top_k_accuracy
 from .agreement import jaccard, stability
 from .faithfulness import Faithfulness, faithfulness
-from .forecast import ForecastQuality, forecast_quality, mean_quality
+from .forecast import ForecastQuality, forecast_quality, mean_quality, network_quality
 from .robust_fidelity import robust_fidelity
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "forecast_quality",
     "jaccard",
     "mean_quality",
+    "network_quality",
     "robust_fidelity",
     "stability",
     "top_k_accuracy",

@@ -7,7 +7,6 @@ with the share of changes among the samples as a base rate.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
@@ -16,10 +15,12 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from pgm_explainer import Explanation, PGMExplainerWarning, QueryError
+from pgm_explainer import Explanation, QueryError
 from pgm_explainer.sampling import SampleTable, VariableId
 
-__all__ = ["ForecastQuality", "forecast_quality", "mean_quality"]
+__all__ = ["ForecastQuality", "forecast_quality", "mean_quality", "network_quality"]
+
+_GROUPS = 10
 
 Bits = NDArray[np.bool_]
 Probabilities = NDArray[np.float64]
@@ -34,11 +35,14 @@ class ForecastQuality:
         brier: mean squared error; lower is better.
         auc: probability that a sample that changed got a higher forecast than one that did not; NaN
             if only one of both occurred.
+        calibration: the expected calibration error: the mean distance between forecast and share of
+            changes, over ten groups of equal size by forecast; lower is better.
     """
 
     log_loss: float
     brier: float
     auc: float
+    calibration: float = float("nan")
 
 
 def forecast_quality(
@@ -70,12 +74,39 @@ def forecast_quality(
         "logistic (all candidates)": _by_regression(all_candidates, learnt, fresh, outcome),
         "base rate": np.full(fresh.num_samples, base_rate),
     }
-    happened = _changed(fresh, explanation.target)
-    margin = 1 / (learnt.num_samples + 2)
     return {
-        name: _quality(happened, np.clip(forecast, margin, 1 - margin))
-        for name, forecast in forecasts.items()
+        name: _tested(explanation, learnt, fresh, forecast) for name, forecast in forecasts.items()
     }
+
+
+def network_quality(
+    explanation: Explanation, learnt: SampleTable, fresh: SampleTable
+) -> tuple[ForecastQuality, ForecastQuality] | None:
+    """Return the quality of the network and of the base rate only; None if nothing changed.
+
+    Args:
+        learnt: as in :func:`forecast_quality`.
+        fresh: as in :func:`forecast_quality`.
+    """
+    outcome = _changed(learnt, explanation.target)
+    if explanation.network is None or outcome.all() or not outcome.any():
+        return None
+    base_rate = float(outcome.mean())
+    own = [each.id for each in explanation.network.variables if each.perturbable]
+    forecast = _by_network(explanation, own, _perturbed(fresh, own), base_rate)
+    flat = np.full(fresh.num_samples, base_rate)
+    return (
+        _tested(explanation, learnt, fresh, forecast),
+        _tested(explanation, learnt, fresh, flat),
+    )
+
+
+def _tested(
+    explanation: Explanation, learnt: SampleTable, fresh: SampleTable, forecast: Probabilities
+) -> ForecastQuality:
+    margin = 1 / (learnt.num_samples + 2)
+    happened = _changed(fresh, explanation.target)
+    return _quality(happened, np.clip(forecast, margin, 1 - margin))
 
 
 def mean_quality(
@@ -88,25 +119,33 @@ def mean_quality(
         for name in (measured[0] if measured else ())
     }
     return {
-        name: ForecastQuality(*(float(column[~np.isnan(column)].mean()) for column in table.T))
+        name: ForecastQuality(*(_mean_of_known(column) for column in table.T))
         for name, table in rows.items()
     }
+
+
+def _mean_of_known(column: NDArray[np.float64]) -> float:
+    known = column[~np.isnan(column)]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 def _by_network(
     explanation: Explanation, nodes: Sequence[VariableId], perturbed: Bits, base_rate: float
 ) -> Probabilities:
     """Query the network once for every pattern of perturbed nodes that occurs."""
+    network = explanation.network
+    assert network is not None
     patterns, which = np.unique(perturbed, axis=0, return_inverse=True)
     answers = np.empty(len(patterns))
-    with warnings.catch_warnings():  # rare patterns count as well
-        warnings.simplefilter("ignore", PGMExplainerWarning)
-        for at, pattern in enumerate(patterns):
-            words = ("perturbed" if bit else "original" for bit in pattern)
-            try:
-                answers[at] = 1 - explanation.query(dict(zip(nodes, words, strict=True)))
-            except QueryError:  # a pattern with probability 0 in the network
-                answers[at] = base_rate
+    kept = network.variable(explanation.target).matching("kept")
+    for at, pattern in enumerate(patterns):
+        words = ("perturbed" if bit else "original" for bit in pattern)
+        try:
+            states = network.query(explanation.target, dict(zip(nodes, words, strict=True)))
+        except QueryError:  # a pattern with probability 0 in the network
+            answers[at] = base_rate
+        else:
+            answers[at] = 1 - states[kept].sum()
     return answers[which.ravel()]
 
 
@@ -126,7 +165,15 @@ def _quality(happened: Bits, forecast: Probabilities) -> ForecastQuality:
         float(-np.log(np.where(happened, forecast, 1 - forecast)).mean()),
         float(((forecast - happened) ** 2).mean()),
         _auc(happened, forecast),
+        _calibration(happened, forecast),
     )
+
+
+def _calibration(happened: Bits, forecast: Probabilities) -> float:
+    order = np.argsort(forecast, kind="stable")
+    groups = np.array_split(order, min(_GROUPS, len(order)))
+    gaps = [abs(forecast[group].mean() - happened[group].mean()) for group in groups]
+    return float(np.average(gaps, weights=[len(group) for group in groups]))
 
 
 def _auc(happened: Bits, forecast: Probabilities) -> float:

@@ -70,7 +70,7 @@ def measure_graph_edges(place: Place, data: str, seed: int, most: int) -> dict[s
     chosen = motif_graphs(place, data, seed)
     graphs = chosen.graphs[:most]
     cases = [Case(chosen.model, each.x, each.edge_index, "graph") for each in graphs]
-    found, seconds = {}, []
+    found, seconds, of_levels = {}, [], []
     for level in LEVELS:
         options = {**_options(seed), "perturb_probability": level}
         started = time.process_time()
@@ -81,7 +81,9 @@ def measure_graph_edges(place: Place, data: str, seed: int, most: int) -> dict[s
             for case, graph, each in zip(cases, graphs, explained, strict=True)
         ]
         found[str(level)] = _scores(judged, seed, 1, level, _GRAPH_BUDGET)
+        of_levels.append(judged)
     scores = {**found[str(_DEFAULT)], "levels": found, "accuracy": chosen.accuracy}
+    scores["all levels"] = _of_all_levels(of_levels)
     return {"data": data, "seed": seed, **scores, "seconds": seconds[0]}
 
 
@@ -122,6 +124,25 @@ def _scores(
         "ceiling": _areas(true, true_motifs),
         "captured": float(np.mean(captured)),
     }
+
+
+def _of_all_levels(levels: Sequence[Sequence[_Judged]]) -> dict[str, dict[str, float]]:
+    """Return the AUC by the mean strength of each edge over explanations of the same graph."""
+    found, motifs = [], []
+    for same in zip(*levels, strict=True):
+        strengths = [
+            dict(
+                zip(each.explanation.effects.parts, each.explanation.effects.strength, strict=True)
+            )
+            for each in same
+        ]
+        edges: Any = list(strengths[0])
+        is_motif = np.array([u in same[0].motif and v in same[0].motif for u, v in edges])
+        if is_motif.any() and not is_motif.all():
+            mean = [np.mean([each[edge] for each in strengths]) for edge in edges]
+            found.append({"strength": np.array(mean)})
+            motifs.append(is_motif)
+    return _areas(found, motifs)
 
 
 def _areas(

@@ -9,7 +9,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from pgm_explainer import Explanation, PGMExplainer, QueryError
+from pgm_explainer import BayesianNetwork, Explanation, PGMExplainer, QueryError
 from pgm_explainer.report.plots import draw_neighbourhood, draw_network
 from pgm_explainer.sampling import VariableId
 
@@ -134,7 +134,7 @@ def _formula(explanation: Explanation) -> str:
 
 def _parameters(explanation: Explanation) -> str:
     network = explanation.network
-    if network is None:
+    if not isinstance(network, BayesianNetwork):
         return "0"
     sizes = [network.cpt(node).values.shape for node in network.nodes]
     return str(sum(prod(given) * (states - 1) for *given, states in sizes))

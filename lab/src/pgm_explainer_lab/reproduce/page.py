@@ -15,7 +15,11 @@ __all__ = ["write_page"]
 
 _PACKAGES = ("pgm-explainer", "numpy", "scipy", "torch", "torch_geometric", "shap", "captum")
 _FAITHFULNESS = "faithfulness"
-_ALONE = {_FAITHFULNESS: "# Faithfulness", "parts": "# Edges and molecules"}
+_ALONE = {
+    _FAITHFULNESS: "# Faithfulness",
+    "parts": "# Edges and molecules",
+    "models": "# Which graphical model",
+}
 """Titles of sections that are a page of their own."""
 
 
@@ -36,6 +40,7 @@ def write_page(sections: Mapping[str, Section], plan: Plan, command: str, name: 
     today = datetime.date.today().isoformat()
     alone = len(sections) == 1 and name in _ALONE
     count = plan.faithful_seeds if set(sections) == {_FAITHFULNESS} else plan.seeds
+    count = plan.model_seeds if set(sections) == {"models"} else count
     seeds = "one seed" if count == 1 else f"{count} seeds"
     blocks = [
         _ALONE[name] if alone else "# The paper's experiments",

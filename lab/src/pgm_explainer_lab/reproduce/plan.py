@@ -30,7 +30,9 @@ class Plan:
         bitcoin_ablation: whether the ablation includes the Bitcoin networks, which take long.
         faithful_sets: faithfulness: the sets to explain; None for all.
         faithful_seeds: faithfulness: number of seeds, each with a separate model.
-        targets: faithfulness: number of targets per model and group for all explainers.
+        targets: faithfulness: number of targets per model and group for all explainers; models:
+            number of targets of each set.
+        model_seeds: models: number of seeds; the first is for choosing.
     """
 
     place: Place
@@ -47,6 +49,7 @@ class Plan:
     faithful_sets: tuple[str, ...] | None = None
     faithful_seeds: int = 1
     targets: int = 8
+    model_seeds: int = 2
 
     @property
     def seeds_of_rivals(self) -> int:

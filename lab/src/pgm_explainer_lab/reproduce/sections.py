@@ -10,6 +10,7 @@ from .ablation import ablation_section
 from .beyond import beyond_section
 from .figures import figures_section
 from .mnist import mnist_section
+from .model_choice import models_section
 from .plan import Plan, Section
 from .tables import table1, table2, table3
 
@@ -25,5 +26,6 @@ SECTIONS: dict[str, Callable[[Plan], Section]] = {
     "ablation": ablation_section,
     "faithfulness": faithfulness_section,
     "parts": parts_section,
+    "models": models_section,
 }
 """By the names used on the command line, in the order of the page."""
