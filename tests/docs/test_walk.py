@@ -25,7 +25,12 @@ STEPS = {
 }
 VALUES = {  # what one step hands to the next
     "sampling/samples.py",
-    *("Neighbourhood", "SelectionResult", "BayesianNetwork.cpt", "BayesianNetwork.nodes"),
+    *(
+        "Neighbourhood",
+        "SelectionResult",
+        "BayesianNetwork.samples_around",
+        "BayesianNetwork.nodes",
+    ),
     "Parts.notes",
 }
 MOST_LINES = 400
