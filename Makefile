@@ -10,7 +10,10 @@ VENV_MIN ?= .venv-min
 BIN_MIN := $(VENV_MIN)/bin
 PIP_MIN := $(BIN_MIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-min format lint types tests bench dist clean
+# The tests start many processes; without stored bytecode each of them compiles the package anew.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test test-min format lint types tests docs docs-quick docs-pictures bench attack dist clean
 
 demo: $(VENV)/demo.stamp ## train a model, explain it, draw a picture
 	$(BIN)/pgm-explainer demo --output out
@@ -45,6 +48,24 @@ test-min: $(VENV_MIN)/test.stamp ## the tests with the lowest versions that are 
 bench: $(VENV)/test.stamp ## ratios against the peers, measured in one run
 	$(BIN)/pgm-explainer bench
 
+# From nothing each time, so that every example runs with the code as it is. Warnings are errors.
+SPHINX := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -n -W --keep-going -q
+docs: $(VENV)/docs.stamp ## build the site, run its examples and doctests, check links and accessibility
+	rm -rf docs/_build docs/gallery
+	$(SPHINX) docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider src
+
+docs-quick: $(VENV)/docs.stamp ## build the site without running the gallery, reusing earlier pages
+	$(SPHINX) -D plot_gallery=0 docs docs/_build/html
+
+docs-pictures: $(VENV)/docs.stamp ## draw the pictures of docs/reading.md again
+	$(BIN)/python docs/make_pictures.py
+
+SEED ?= 0
+attack: $(VENV)/test.stamp ## malformed calls, mutated files, kills and loads; SEED=7 for other ones
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pgm_explainer_lab.attack --seed $(SEED)
+
 # In an environment of its own, so that what is released depends on nothing that is installed here.
 dist: ## build the wheel and the source distribution, check both, and try the wheel
 	rm -rf dist
@@ -56,7 +77,7 @@ dist: ## build the wheel and the source distribution, check both, and try the wh
 	$(PYTHON) packaging/smoke_wheel.py dist $(if $(ONLY),--only $(ONLY))
 
 clean:
-	rm -rf $(VENV) $(VENV)-dist $(VENV_MIN) dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist $(VENV_MIN) dist out docs/_build docs/gallery docs/api/*.rst .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -75,6 +96,10 @@ $(VENV)/test.stamp: pyproject.toml lab/pyproject.toml study/pyproject.toml const
 	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab -e 'study[test]'
 	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
 	touch $@ $(VENV)/demo.stamp
+
+$(VENV)/docs.stamp: $(VENV)/test.stamp
+	$(PIP) install -q -c constraints.txt -e '.[docs]'
+	touch $@
 
 $(VENV_MIN)/test.stamp: pyproject.toml lab/pyproject.toml constraints-min.txt
 	$(PYTHON_MIN) -m venv --clear $(VENV_MIN)

@@ -95,3 +95,20 @@ def test_freed_memory_is_returned_to_the_system():
     release_free_memory()
     assert before - resident() > 50
     assert len(last) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("running", "own", "free"), [("1/300", "R", 4), ("3/300", "R", 2), ("9/300", "S", 1)]
+)
+def test_processors_of_other_programs_are_not_free(monkeypatch, tmp_path, running, own, free):
+    task = tmp_path / "self" / "task" / "7"
+    task.mkdir(parents=True)
+    (tmp_path / "loadavg").write_text(f"0.1 0.2 0.3 {running} 77\n")
+    (task / "stat").write_text(f"7 (a) b) {own} 1 2 3")
+    monkeypatch.setattr(execution, "_PROC", tmp_path)
+    monkeypatch.setattr(execution._Found, "at", float("-inf"))
+    monkeypatch.setattr(execution.os, "cpu_count", lambda: 4)
+    assert execution.free_processors() == free
+    monkeypatch.setattr(execution._Found, "at", float("-inf"))
+    monkeypatch.setattr(execution, "_PROC", tmp_path / "absent")  # another system
+    assert execution.free_processors() == 4

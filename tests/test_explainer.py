@@ -81,6 +81,14 @@ def test_any_group_of_targets_gives_the_same_as_each_alone(toy, alone, form, gro
     assert all(same(each, alone[each.target]) for each in many)
 
 
+@pytest.mark.parametrize("parts", ["edges", "features", ["nodes", "edges"]])
+def test_the_classes_of_nodes_around_do_not_depend_on_other_targets(toy, parts):
+    explainer = explainer_of(toy, "part", parts=parts, perturbation="auto")
+    for each in explainer.explain_many(range(6)):
+        alone = explainer.explain(each.target)
+        assert each.node_classes.tolist() == alone.node_classes.tolist()
+
+
 @pytest.mark.parametrize("test", ["chi_square", "g"])
 @pytest.mark.parametrize("no_child", [True, False])
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_feature_columns_are_called_by_their_names(toy, tmp_path):
     found = explainer(toy, parts="features").explain("acct_14")
     assert set(found.effects.parts) == set(FEATURES)
     assert any(
-        f"Replacing the data of feature {name} " in " ".join(str(found).split())
+        f"Replacing feature {name} of all nodes " in " ".join(str(found).split())
         for name in FEATURES
     )
     assert found.feature_names == tuple(FEATURES)
@@ -144,7 +144,7 @@ def test_each_of_many_graphs_has_names_of_its_own(tmp_path):
     assert found[2].features[0].node in ("C1", "C4")
     for named, without, names in zip(found, plain, OF_EACH, strict=True):
         assert named == without.named(names or range(3))
-    assert set(found[2].counterfactual().parts) <= {"C1", "N2", "O3", "C4"}
+    assert set(found[2].counterfactual(probability=0.4).parts) <= {"C1", "N2", "O3", "C4"}
     found[2].save(tmp_path / "why.json")
     assert Explanation.load(tmp_path / "why.json").nodes == found[2].nodes
     edges = explain_graphs(atoms, GRAPHS, names=OF_EACH, parts=["nodes", "edges"], **MANY)
@@ -171,6 +171,7 @@ def test_data_objects_of_a_list_keep_their_names_and_titles(tmp_path):
     torch = pytest.importorskip("torch")
     pytest.importorskip("pyarrow")
     from pgm_explainer.dataset import explain_dataset
+    from pgm_explainer.dataset.targets_table import target_rows
 
     objects = [
         data.Data(
@@ -188,6 +189,17 @@ def test_data_objects_of_a_list_keep_their_names_and_titles(tmp_path):
     one = PGMExplainer(model, objects, task="graph", **MANY)
     found = one.explain_many(range(3))
     assert [each.title for each in found] == ["CN", "CNO", "CNOO"]
+    assert one.explain("CNO") == found[1]
+    assert (
+        found[1]
+        .reason(templates={"graph_named": "molecule {name}"})
+        .startswith("The model predicts class 1 for molecule CNO, ")
+    )
+    for wrong, message in (("CC", "no graph is called 'CC'; give"), (9, "there are graphs 0 to 2")):
+        with pytest.raises(InputError, match=message):
+            one.explain(wrong)
+    with pytest.raises(InputError, match=r"a list of 3 mappings .* pass Groups\("):
+        PGMExplainer(model, objects, task="graph", parts=[{"a": [0]}] * 3)
     assert set(found[1].effects.parts) == {"C1", "N2", "O3"}
     said = (found[1].reason(), str(found[1]), found[1].to_html(), found[1]._repr_html_())
     assert all("graph 1 (CNO)" in text or "Graph 1 (CNO)" in text for text in said)
@@ -198,6 +210,7 @@ def test_data_objects_of_a_list_keep_their_names_and_titles(tmp_path):
     # A data set keeps both, although its columns have numbers.
     kept = explain_dataset(one, None, tmp_path / "set", progress=False)
     assert kept[1].title == "CNO"
+    assert [row.target for row in target_rows(kept)] == ["CN", "CNO", "CNOO"]
     assert set(kept[1].effects.parts) == {"C1", "N2", "O3"}
     assert all(isinstance(node, int) for row in kept.rows() for node in row["nodes"])
     assert {each.what for each in kept.overview().causes} <= set("CNO")

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.skipif(
         ("classes, GCN", 0.4),
         ("which features", 1.0),
         ("samples", 0.3),
+        ("nodes and edges of a hub", 0.5),
+        ("graphs", 0.05),
         ("samples of a hub, half perturbed", 0.2),
     ],
 )

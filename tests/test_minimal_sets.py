@@ -307,6 +307,21 @@ def test_a_loaded_explanation_needs_the_explainer(parts, tmp_path):
     assert loaded.sufficient(explainer) == explanation.sufficient()
 
 
+def test_a_loaded_explanation_of_one_of_many_graphs_knows_its_position(tmp_path):
+    graphs = [(np.eye(3)[[0, 1, at]], np.array([[0, 1], [1, 2]])) for at in range(3)]
+
+    def model(x, edge_index):
+        score = x[..., 2].sum(axis=1) - 0.5
+        return np.stack([-score, score], axis=-1)
+
+    explainer = PGMExplainer(model, graphs, task="graph", perturbation="zero", num_samples=200)
+    explanation = explainer.explain(2)
+    explanation.save(tmp_path / "why.json")
+    loaded = Explanation.load(tmp_path / "why.json")
+    assert loaded.counterfactual(explainer) == explanation.counterfactual()
+    assert loaded.counterfactual(explainer).parts == (2,)
+
+
 def test_bad_options():
     x, edges = two_triangles()
     explainer = PGMExplainer(count_model, x, edges, task="graph", perturbation="zero")

@@ -45,6 +45,18 @@ def test_what_takes_longer_shows_how_far_it_is_and_how_long_it_will_take(clock, 
         assert " 50%, 2 s left" in terminal.getvalue()
 
 
+def test_a_slow_first_step_gives_no_estimate(clock, monkeypatch, caplog):
+    terminal = watched(monkeypatch)
+    with Progress("calling", total=60) as bar, Progress("calling", total=60, show=False) as log:
+        for now in (1.2, 1.4, 2.4, 3.4):
+            clock[0] = now
+            bar.advance()
+            log.advance()
+            assert not caplog.records
+            assert ("left" in terminal.getvalue()) == (now > 2)
+    assert "  7%, 41 s left" in terminal.getvalue()  # the first step is not counted
+
+
 def test_the_line_is_cleared_at_the_end_and_on_an_interrupt(clock, monkeypatch):
     terminal = watched(monkeypatch)
 
@@ -123,9 +135,8 @@ def test_progress_is_logged_every_ten_seconds_where_no_bar_is_shown(clock, caplo
             clock[0] = now
             bar.advance()
     assert [record.message for record in caplog.records] == [
-        "calling: 2 of 100 done after 2 s, about 1 min 38 s left",
-        "calling: 5 of 100 done after 12 s, about 3 min 48 s left",
-        "calling: 7 of 100 done after 23 s, about 5 min 6 s left",
+        "calling: 3 of 100 done after 4 s, about 2 min 50 s left",
+        "calling: 6 of 100 done after 15 s, about 4 min 33 s left",
     ]
     assert {record.levelname for record in caplog.records} == {level}
 
@@ -136,7 +147,7 @@ def test_work_of_less_than_a_minute_is_logged_after_ten_seconds(clock, caplog):
             clock[0] = now
             bar.advance()
     assert [record.message for record in caplog.records] == [
-        "calling: 3 of 10 done after 11 s, about 26 s left"
+        "calling: 3 of 10 done after 11 s, about 24 s left"
     ]
 
 

@@ -12,15 +12,22 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TOOLS = {
+    "axe-playwright-python",
+    "furo",
     "hatchling",
     "import-linter",
     "ipykernel",
     "mypy",
+    "myst-nb",
     "nbclient",
     "pgmpy",
     "playwright",
     "rdkit",
     "ruff",
+    "sphinx",
+    "sphinx-copybutton",
+    "sphinx-design",
+    "sphinx-gallery",
 }  # for developers, not for users
 
 

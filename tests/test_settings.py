@@ -122,7 +122,7 @@ BAD = [
     ("test", "fisher"),
     ("test", None),
     ("score", "mdl"),
-    ("structure", "pc"),
+    ("structure", "annealing"),
     ("structure", ""),
     ("structure", 3),
     ("max_memory", "much"),
@@ -149,7 +149,7 @@ def test_a_bad_option_and_its_value_are_named(option, value):
         ("change", "auto, large_fall, large_move, fall, flip"),
         ("perturbation", "mean, zero, max, min, random, uniform, permute, substitute"),
         ("structure", "auto, hill_climb, exact"),
-        ("score", "bic, aic, bdeu, log_likelihood"),
+        ("score", "bic, aic, bdeu, bds, qnml, fnml, held_out, log_likelihood"),
         ("target_table", "auto, noisy_or, full"),
         ("test", "chi_square, g"),
     ],
@@ -194,6 +194,7 @@ def test_names_become_objects_when_a_configuration_is_made():
         for each in fields(config):
             assert not isinstance(getattr(config(), each.name), str) or each.name in (
                 "correction",
+                "family",
                 "target_table",
             )
 

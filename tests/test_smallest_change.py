@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgm_explainer import Explanation, FileError, InputError, MinimalSet, PGMExplainer
+from pgm_explainer import Explanation, Features, FileError, InputError, MinimalSet, PGMExplainer
 from pgm_explainer.io import explanation_from_dict, explanation_to_dict
 
 RARE = "fewer than half"
@@ -201,3 +201,34 @@ def test_edges_are_removed_not_replaced():
     found = PGMExplainer(model, x, edges, num_layers=1, parts="edges").explain(0)
     said = found.reason(counterfactual=True)
     assert re.search(r"The smallest change found is removing edge [12] → 0: it changes the", said)
+
+
+def test_the_values_of_features_are_told():
+    """The model checks whether the first feature of node 0 is above 5."""
+    x = np.random.default_rng(0).uniform(0, 10, size=(40, 2))
+    x[0] = 7.0, 1.0
+
+    def model(x, edge_index):
+        score = np.zeros((*x.shape[:2], 2))
+        score[:, 0, 1] = 3 * (x[:, 0, 0] > 5) - 1.5
+        return score
+
+    edges = np.array([[1], [0]])
+    options = {"num_layers": 1, "feature_names": ["pay", "age"], "perturbation": "permute"}
+    explainer = PGMExplainer(model, x, edges, parts=Features(nodes=[0]), **options)
+    change = explainer.explain(0).counterfactual(probability=0.2)
+    assert change.parts == ((0, "pay"),)
+    (value,) = change.values
+    before, after = value.removeprefix("pay ").split(" → ")
+    assert float(before) == 7
+    below = x[x[:, 0] < 5, 0]
+    assert float(after) == pytest.approx(below.max(), abs=0.01)  # the smallest change that works
+    assert f"; for example, {value}." in explainer.explain(0).reason(counterfactual=change)
+
+
+def test_a_set_that_never_works_is_not_said_to_work_rarely():
+    never = MinimalSet("counterfactual", (), 0.0, 0.0, 0.02, 900, 3)
+    assert "changes it in none of the random perturbations (95% interval 0.0% to 2.0%)" in str(
+        never
+    )
+    assert RARE not in str(never)

@@ -5,6 +5,11 @@ Import everything that a script needs from here. The single steps of the method 
 ``pgm_explainer.structure``, ``pgm_explainer.network``, ``pgm_explainer.report.plots`` and
 ``pgm_explainer.io``. Two modules need a further package: ``pgm_explainer.predictors.dgl``, the
 adapter for DGL, and ``pgm_explainer.pyg``, the algorithm for ``torch_geometric.explain``.
+
+Examples:
+    >>> import pgm_explainer
+    >>> pgm_explainer.__version__.count(".")
+    2
 """
 
 from importlib import import_module
@@ -24,7 +29,7 @@ from .errors import (
 from .explainer import PGMExplainer, explain_graphs
 from .explanation import Explanation, FeatureEffects, MinimalSet
 from .limits import brief
-from .network import BayesianNetwork
+from .network import BayesianNetwork, DependencyNetwork, GraphicalModel, MarkovNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
 from .report.html import to_html
 from .sampling import (
@@ -46,6 +51,20 @@ from .sampling import (
     TopFraction,
 )
 from .selection import ChiSquareTest, GTest
+from .structure import (
+    BDeuScore,
+    BDsScore,
+    BootstrapSearch,
+    Decomposable,
+    FNMLScore,
+    GESSearch,
+    HeldOutScore,
+    MMHCSearch,
+    Neighbourhood,
+    OrderSearch,
+    PCSearch,
+    QNMLScore,
+)
 from .versions import __version__
 
 if TYPE_CHECKING:
@@ -56,21 +75,30 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Absolute",
+    "BDeuScore",
+    "BDsScore",
     "BayesianNetwork",
+    "BootstrapSearch",
     "Change",
     "ChiSquareTest",
+    "Decomposable",
+    "DependencyNetwork",
     "Deviation",
     "Edges",
     "Engine",
     "Explanation",
     "ExplanationDataset",
+    "FNMLScore",
     "Fall",
     "FeatureEffects",
     "Features",
     "FileError",
     "Flip",
+    "GESSearch",
     "GTest",
+    "GraphicalModel",
     "Groups",
+    "HeldOutScore",
     "HttpPredictor",
     "InputError",
     "JobError",
@@ -78,10 +106,15 @@ __all__ = [
     "LargeMove",
     "Levels",
     "LocalEngine",
+    "MMHCSearch",
+    "MarkovNetwork",
     "MinimalSet",
     "ModelError",
     "ModelUnavailableError",
+    "Neighbourhood",
     "Nodes",
+    "OrderSearch",
+    "PCSearch",
     "PGMExplainer",
     "PGMExplainerError",
     "PGMExplainerWarning",
@@ -89,6 +122,7 @@ __all__ = [
     "PerturbationError",
     "Predictor",
     "ProcessEngine",
+    "QNMLScore",
     "QueryError",
     "RayEngine",
     "SubgraphFunction",

@@ -37,6 +37,7 @@ __all__ = [
     "check_node",
     "check_not_negative",
     "check_optional_flag",
+    "check_string",
     "check_whole_number",
     "described",
     "has_attributes",
@@ -215,8 +216,8 @@ def check_edge_index(edge_index: Any, num_nodes: int) -> IntArray:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def check_whole_number(value: Any, what: str, at_least: int) -> int:
-    """Return ``value`` as an int of at least ``at_least``; bools and fractions are errors."""
+def check_whole_number(value: Any, what: str, at_least: int, at_most: int | None = None) -> int:
+    """Return ``value`` as an int within these limits; bools and fractions are errors."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -225,6 +226,8 @@ def check_whole_number(value: Any, what: str, at_least: int) -> int:
         raise InputError(f"{what} must be a whole number, not {brief(value)}") from None
     if number < at_least:
         raise InputError(f"{what} must be at least {at_least}, not {number}")
+    if at_most is not None and number > at_most:
+        raise InputError(f"{what} must be at most {at_most:,}, not {brief(number)}")
     return number
 
 
@@ -275,6 +278,12 @@ def check_name(value: Any, what: str, known: Collection[str]) -> str:
     return name
 
 
+def check_string(value: Any, what: str) -> None:
+    """Raise an InputError unless a value is a string."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {brief(value)}")
+
+
 def check_flag(value: Any, what: str) -> bool:
     """Return a value that must be True or False."""
     if not isinstance(value, bool):
@@ -299,9 +308,8 @@ def check_node(node: Any, num_nodes: int, what: str = "target") -> int:
     """Return ``node`` as an index into a graph of ``num_nodes`` nodes."""
     number = check_whole_number(node, what, at_least=0)
     if number >= num_nodes:
-        raise InputError(
-            f"{what} {number} is out of range: the graph has nodes 0 to {num_nodes - 1}"
-        )
+        there = "there are graphs" if what == "graph" else "the graph has nodes"
+        raise InputError(f"{what} {number} is out of range: {there} 0 to {num_nodes - 1}")
     return number
 
 

@@ -13,7 +13,7 @@ from .arrays import IntArray
 from .effects import EFFECT_COLUMNS
 from .execution import in_blocks, readable
 from .explanation import Explanation
-from .network import BayesianNetwork, ConditionalTable
+from .network import CliqueTable, ConditionalTable
 from .querying import Query
 from .sampling import Samples, VariableId
 from .scratch import ArrayStore
@@ -113,8 +113,8 @@ def _stored(table: Table, names: Sequence[str], arrays: ArrayStore) -> Table:
 def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     """Return the same explanation, with its arrays in a file once the memory limit is reached."""
     network = explanation.network
-    full = [] if network is None else [network.cpt(node) for node in network.nodes]
-    counted = [table for table in full if isinstance(table, ConditionalTable)]
+    full = () if network is None else network.tables
+    counted = [table for table in full if isinstance(table, (ConditionalTable, CliqueTable))]
     columns = [
         *(getattr(explanation.ranking, name) for name in RANKING_COLUMNS),
         *(getattr(explanation.effects, name) for name in EFFECT_COLUMNS),
@@ -126,11 +126,11 @@ def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
     if network is not None:
         tables = [
             _stored(table, ("values", "counts"), arrays)
-            if isinstance(table, ConditionalTable)
+            if isinstance(table, (ConditionalTable, CliqueTable))
             else table
             for table in full
         ]
-        network = BayesianNetwork(network.variables, network.dag, tables, network.score)
+        network = network.with_tables(tables)
     return replace(
         explanation,
         ranking=_stored(explanation.ranking, RANKING_COLUMNS, arrays),

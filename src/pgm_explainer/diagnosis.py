@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .effects import STAGES, margin
-from .network import BayesianNetwork, ConditionalTable
+from .network import GraphicalModel
 from .querying import Query
 from .report.facts import FEW_SAMPLES
 from .sampling import Outcome, Samples, SamplingConfig, VariableId
@@ -27,7 +27,7 @@ def diagnose(
     result: SelectionResult,
     query: Query,
     samples: Samples,
-    network: BayesianNetwork | None,
+    network: GraphicalModel | None,
     settings: Settings,
 ) -> tuple[str, ...]:
     """Return a warning for each reason why an explanation may be unreliable."""
@@ -131,14 +131,14 @@ def _about_outcome(outcome: NDArray[np.uint8]) -> Iterator[str]:
         )
 
 
-def _about_tables(target: VariableId, network: BayesianNetwork | None) -> Iterator[str]:
-    table = None if network is None else network.cpt(target)
-    if not isinstance(table, ConditionalTable):
+def _about_tables(target: VariableId, network: GraphicalModel | None) -> Iterator[str]:
+    seen = None if network is None else network.samples_around(target)
+    if network is None or seen is None:
         return
-    seen = table.counts.sum(axis=-1)
     thin = float(seen[seen < FEW_SAMPLES].sum() / seen.sum())
     if thin > _RARELY:
         yield (
-            f"{thin:.0%} of the samples have combinations of the target's parents that were seen "
-            f"fewer than {FEW_SAMPLES} times; raise num_samples, lower max_nodes or add smoothing"
+            f"{thin:.0%} of the samples have combinations of the target's {network.kin} that were "
+            f"seen fewer than {FEW_SAMPLES} times; raise num_samples, lower max_nodes or add "
+            f"smoothing"
         )

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import IntArray, check_flag
+from .arrays import IntArray, check_flag, check_whole_number
 from .batching import SampleCache
 from .diagnosis import commonest
 from .effects import sample_stages
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
-from .explanation import Explanation, FeatureEffects, MinimalSet
+from .explanation import EdgeConfidence, Explanation, FeatureEffects, MinimalSet
 from .feature_names import FeatureNames
-from .limits import brief
+from .limits import REPETITIONS, brief
 from .minimal_sets import search_options
 from .model_config import model_config
 from .network import network_config
@@ -102,12 +102,12 @@ class PGMExplainer:
             an object such as ``pgm_explainer.Edges("rewire")`` or
             ``pgm_explainer.Groups(groups, of="edges")``, or a list of these.
         perturbation: ``mean``, ``zero``, ``max``, ``min``, ``random`` (0 or 1), ``uniform``
-            (noise), ``permute`` (another node's features), ``substitute`` (the same, but mostly of
-            a node whose features differ) or a function ``(x, rng) -> x``. ``auto`` is ``permute``
-            for node and edge tasks. For graph tasks it is ``mean``, or ``substitute`` if the
-            features are categories, such as one-hot encoded atoms; edges are kept, so an atom may
-            get a type that its bonds do not permit. Where all nodes have the same features,
-            ``auto`` is ``random``.
+            (noise), ``permute`` (another node's features), ``substitute`` (the same, but common
+            features are drawn less often than they occur) or a function ``(x, rng) -> x``. ``auto``
+            is ``permute`` for node and edge tasks. For graph tasks it is ``mean``, or
+            ``substitute`` if the features are categories, such as one-hot encoded atoms; edges are
+            kept, so an atom may get a type that its bonds do not permit. Where all nodes have the
+            same features, ``auto`` is ``random``.
         perturb_probability: p, the probability that a node is perturbed in a sample.
         features: the feature columns to perturb, by number or name (at all time steps); None for
             all.
@@ -141,31 +141,42 @@ class PGMExplainer:
             followed by other nodes that are statistically dependent on it.
         only_significant: if False, the network is filled up to ``max_nodes`` with nodes that are
             not significant.
-        no_child: make the target a leaf of the network, without children (the paper's Algorithm
-            2); if False, learn the network without that constraint (Algorithm 1).
+        no_child: make the target a leaf of the Bayesian network, without children (the paper's
+            Algorithm 2; also None); if False, learn the network without that constraint (Algorithm
+            1). Does not apply to other families.
         target_table: the conditional distribution of the prediction. ``noisy_or``: each cause can
             change the prediction independently of the others, which needs few samples for many
             causes. ``full``: a probability for every combination of the parents, as in the paper.
             ``auto`` is ``noisy_or`` where possible: if the target is a leaf (``no_child``) and has
             two states, kept and changed.
-        structure: how the edges of the network are learned: ``hill_climb``, ``exact`` or a
-            function ``(data, cardinalities) -> DAG``. ``auto`` is ``exact`` for a few variables,
-            where it is as fast, and ``hill_climb`` for more. None learns no network: the
+        family: the kind of network. ``bayesian``: arrows without cycles, as in the paper.
+            ``markov``: an undirected graph with a potential for each clique. ``dependency``: a
+            conditional distribution for each variable, learned by itself. See ``docs/families.md``.
+        structure: how the edges of a Bayesian network are learned: ``hill_climb``, ``exact``,
+            ``ges`` (over equivalence classes), ``pc`` (by tests), ``mmhc`` (hill climbing over the
+            edges that tests leave), ``order`` (over orders, for 30 variables and more),
+            ``bootstrap`` (edges found in most resamples), an object such as
+            ``pgm_explainer.PCSearch(significance=0.01)``, or a function
+            ``(data, cardinalities) -> DAG``. ``auto`` is ``exact`` for a few variables,
+            where it is as fast, and ``hill_climb`` for more. For a Markov network,
+            ``decomposable`` (also ``auto``) or ``neighbourhood``; for a dependency network,
+            ``table``, ``tree`` or ``auto``. None learns no network: the
             explanation has only effects and a ranking, and ``score``, ``max_parents``,
-            ``smoothing`` and ``target_table`` do not apply.
-        score: the score of a structure: ``bic`` (also None), ``aic``, ``bdeu`` or
-            ``log_likelihood``.
+            ``smoothing``, ``target_table`` and ``family`` do not apply.
+        score: the score of a structure: ``bic`` (also None), ``aic``, ``bdeu``, ``bds``, ``qnml``,
+            ``fnml``, ``held_out`` (by cross-validation), ``log_likelihood``, or an object such as
+            ``pgm_explainer.BDeuScore(equivalent_samples=5)``.
         max_parents: the maximum number of parents of any variable, including the target; None for
-            no limit.
+            no limit. For a Markov network, use ``pgm_explainer.Decomposable(max_clique=3)``.
         smoothing: the pseudocount added to every count of the conditional probability tables
-            (Laplace smoothing); None for 0.
+            (Laplace smoothing); None for 0, or 0.1 in a dependency network.
         seed: seed of all random numbers; the same seed gives the same explanation.
         max_memory: memory for samples, in bytes or as a string such as ``"2GB"``; None for a
             quarter of the free memory. It does not change the explanation.
         samples_per_call: how many samples the model is called on at once; overrides
             ``max_memory``.
         progress: whether to show a progress bar on standard error; None shows it only in a
-            terminal or notebook.
+            terminal or notebook; elsewhere, the remaining time of a long run is logged instead.
 
     Raises:
         PGMExplainerError: an argument cannot be used; a subclass says why.
@@ -213,8 +224,9 @@ class PGMExplainer:
         correction: str = "benjamini_hochberg",
         max_nodes: int | None = 5,
         only_significant: bool = True,
-        no_child: bool = True,
+        no_child: bool | None = None,
         target_table: str = "auto",
+        family: str = "bayesian",
         structure: str | Callable[..., Any] | None = "auto",
         score: str | Score | None = None,
         max_parents: int | None = None,
@@ -242,7 +254,12 @@ class PGMExplainer:
             only_significant=only_significant,
         )
         network = network_config(
-            structure, target_table, score=score, max_parents=max_parents, smoothing=smoothing
+            family,
+            structure,
+            target_table,
+            score=score,
+            max_parents=max_parents,
+            smoothing=smoothing,
         )
         self.execution = ExecutionConfig(
             max_memory=max_memory, samples_per_call=samples_per_call, progress=progress
@@ -323,9 +340,15 @@ class PGMExplainer:
             raise InputError("a graph task has one target, the graph; call explain() instead")
         chosen = listed(targets, self.graph.num_nodes, self._task.name)
         explanations = self._explain_all(chosen, with_features)
+        texts = [text for each in explanations for text in each.warnings]
         weak = sum(bool(each.warnings) for each in explanations)
-        if weak:
-            example, count = commonest([text for each in explanations for text in each.warnings])
+        if len(explanations) == 1:
+            for text in texts:
+                warnings.warn(
+                    f"{self._called(chosen[0])}: {text}", PGMExplainerWarning, stacklevel=2
+                )
+        elif weak:
+            example, count = commonest(texts)
             warnings.warn(
                 f"{weak} of {len(explanations)} explanations have warnings; the most frequent "
                 f"({count} times): {example}; see the 'warnings' of each explanation",
@@ -336,6 +359,8 @@ class PGMExplainer:
 
     def within(self, execution: ExecutionConfig) -> PGMExplainer:
         """Return a copy of this explainer with other memory, batch and progress options."""
+        if not isinstance(execution, ExecutionConfig):
+            raise InputError(f"execution must be an ExecutionConfig, not {brief(execution)}")
         other = copy.copy(self)
         other.execution = execution
         return other
@@ -415,6 +440,20 @@ class PGMExplainer:
         """
         return self._minimal_set("sufficient", explanation, target, probability, options)
 
+    def edge_confidence(
+        self, explanation: Explanation, *, target: Any = None, resamples: int = 200, seed: int = 0
+    ) -> EdgeConfidence:
+        """Return how sure the edges of an explanation's network are.
+
+        See :meth:`~pgm_explainer.Explanation.with_edge_confidence`.
+        """
+        resamples = check_whole_number(resamples, "resamples", at_least=1, at_most=REPETITIONS)
+        seed = check_whole_number(seed, "seed", at_least=0)
+        checked = self._target_of(explanation, target)
+        self._check_perturbation()
+        pipeline = self._pipeline(explanation.settings.sampling.num_samples)
+        return pipeline.edge_confidence(checked, explanation, resamples, seed)
+
     def samples(self, targets: Iterable[Any]) -> Samples:
         """Return the samples used to explain these targets; pass ``[None]`` for one graph."""
         chosen = listed(targets, self.graph.num_nodes, self._task.name)
@@ -482,12 +521,12 @@ class PGMExplainer:
             )
 
     def _target_of(self, explanation: Any, target: Any = None) -> VariableId:
-        """Return the target of an explanation; ``target`` is needed for one of many graphs."""
+        """Return the target of an explanation; ``target`` is the position of one of many graphs."""
         if not isinstance(explanation, Explanation):
             raise InputError(f"an explanation is required, not {brief(explanation)}")
         ends = explanation.ends.tolist()
-        if self._task.separate and target is None and explanation.source is not None:
-            target = explanation.source[1]
+        if self._task.separate and target is None:
+            target = explanation.position if explanation.source is None else explanation.source[1]
         elif not self._task.separate:
             target = tuple(ends) if explanation.task == "edge" else ends[0] if ends else None
         return self._graph_model.task.check(target, self.graph)
@@ -537,6 +576,11 @@ class PGMExplainer:
         if not self._perturbation_checked:
             self.parts.check()
             self._perturbation_checked = True
+
+    def _called(self, target: Any) -> str:
+        """Return what is explained, and by which parts, for a message."""
+        parts = self.settings.sampling.parts.name
+        return f"{self._task.name} {brief(target)}, by {parts}"
 
     def _checked(self, target: Any) -> VariableId:
         """Return the validated target, with nodes by their index."""

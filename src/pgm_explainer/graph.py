@@ -1,4 +1,10 @@
-"""The graph along which messages are passed, with receptive fields and exact subgraphs."""
+"""The graph along which messages are passed, with receptive fields and exact subgraphs.
+
+Examples:
+    >>> from pgm_explainer.graph import FLOWS
+    >>> FLOWS  # in which direction messages pass along an edge
+    ('source_to_target', 'target_to_source', 'both')
+"""
 
 from __future__ import annotations
 
@@ -29,6 +35,14 @@ class Subgraph:
         edge_index: ``[2, e]``, with relabelled nodes, in the original order.
         edges: the column of each edge in the ``edge_index`` of the whole graph.
         whole_nodes, whole_edges: the numbers of nodes and edges in the whole graph.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.graph import Graph
+        >>> graph = Graph(np.array([[0, 1, 2], [1, 2, 3]]), 4)
+        >>> whole = graph.whole
+        >>> whole.nodes.tolist(), whole.edge_index.tolist()
+        ([0, 1, 2, 3], [[0, 1, 2], [1, 2, 3]])
     """
 
     nodes: IntArray
@@ -56,6 +70,13 @@ class SampledEdges:
         edge_index: the ends of the edges, ``[B, 2, e]``; None for those of the subgraph.
         edges: the column of the whole graph's ``edge_index`` from which an edge takes its further
             inputs, such as a weight, ``[B, e]``; None for its own.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer.graph import SampledEdges
+        >>> batch = SampledEdges(np.array([[True, False], [True, True]]))
+        >>> batch.kept.sum(axis=1).tolist()
+        [1, 2]
     """
 
     kept: NDArray[np.bool_]

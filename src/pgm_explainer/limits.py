@@ -19,6 +19,7 @@ __all__ = [
     "NESTING",
     "NETWORK_BYTES",
     "NETWORK_VARIABLES",
+    "REPETITIONS",
     "SHARD_BYTES",
     "SHARD_ROWS",
     "SHOWN",
@@ -42,6 +43,9 @@ LISTED = 10_000_000
 
 NESTING = 8
 """Nesting depth of lists in a name or a setting, and of elements in XMLBIF."""
+
+REPETITIONS = 10_000
+"""Number of restarts, resamples or beams of a structure search."""
 
 SHARD_BYTES = 2 * _GB
 """Size of a Parquet file of a data set."""

@@ -44,6 +44,8 @@ _MOST_SAMPLES = 1_000_000
 _USUALLY = 0.5
 """A counterfactual that succeeds less often than this is replaced by a slightly larger one."""
 
+_OPTIONS = ("max_size", "num_samples", "max_queries", "change")
+
 Members = tuple[int, ...]
 """A set of parts, by their positions in the order of the search, ascending."""
 
@@ -86,7 +88,7 @@ class SearchOptions:
 def search_options(kind: str, probability: float, options: Mapping[str, Any]) -> SearchOptions:
     """Return the options of a search; raise an InputError if one is unknown."""
     for name in options:
-        check_name(name, "option", ("max_size", "num_samples", "max_queries", "change"))
+        check_name(name, "option", ("probability", *_OPTIONS))
     return SearchOptions(kind=kind, probability=probability, **options)
 
 
@@ -182,11 +184,13 @@ def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) 
     does = "changes" if options.kind == "counterfactual" else "keeps"
     others = " while all others are perturbed" if options.kind == "sufficient" else ""
     size = "" if options.max_size is None else f" of at most {options.max_size}"
+    best = f"the best one does with probability {search.best:.4g}"
+    if search.best >= options.probability:
+        best = "the best one did in the search, but not when checked on new perturbations"
     return (
         f"no set{size} of the {count} parts was found that {does} the prediction with probability "
-        f"{options.probability:g}{others}; the best one does with probability {search.best:.2f} "
-        f"({queries:,} queries); lower probability, raise max_size or max_queries, or use another "
-        f"perturbation"
+        f"{options.probability:g}{others}; {best} ({queries:,} queries); "
+        f"lower probability, raise max_size or max_queries, or use another perturbation"
     )
 
 
@@ -279,22 +283,47 @@ class _Trials:
     def values(self, members: Members) -> tuple[str, ...]:
         """Return how the parts of the last checked set were changed; see :class:`MinimalSet`.
 
-        Among equally frequent values, those of the first sample are returned.
+        These are values that changed the prediction: the most frequent ones if features are
+        one-hot, else those with the smallest change.
         """
         population, parts = self.population, self.order[list(members)]
         nodes = parts[parts < len(population.x)]
         if self.options.kind == "sufficient":
             own = dict(zip(nodes.tolist(), population.types(population.x[nodes]), strict=True))
             return tuple(own.get(part) or "" for part in parts.tolist())
+        chosen = self._example(members)
+        alone = np.zeros((len(members), len(self._every)), dtype=bool)
+        alone[np.arange(len(members)), self._at[list(members)]] = True
+        rows = self._batch(np.repeat(chosen, len(members)), alone).x
+        before = population.x[self.query.model.subgraph.nodes]
+        return tuple(
+            self._difference(before, row, part)
+            for row, part in zip(rows, parts.tolist(), strict=True)
+        )
+
+    def _example(self, members: Members) -> int:
+        """Return the sample with the most frequent values; with numbers, the smallest change."""
         perturbed = np.zeros((len(self._succeeded), len(self._every)), dtype=bool)
         perturbed[:, self._at[list(members)]] = True
-        places = self.query.model.subgraph.positions(nodes)
-        rows = self._batch(self._succeeded, perturbed).x[:, places]
-        flat = rows.reshape(len(rows), -1)
+        rows = self._batch(self._succeeded, perturbed).x
+        own = self.population.x[self.query.model.subgraph.nodes]
+        changed = (rows != own).any(axis=0)
+        flat = rows[:, changed]
+        size = (abs(flat - own[changed]) / np.maximum(np.ptp(flat, axis=0), 1e-12)).sum(axis=1)
         _, first, count = np.unique(flat, axis=0, return_index=True, return_counts=True)
-        new = dict(zip(nodes.tolist(), rows[first[np.lexsort((first, -count))[0]]], strict=True))
-        differ = population.difference
-        return tuple(differ(part, new[part]) if part in new else "" for part in parts.tolist())
+        if self.population.types(own[:1])[0] is None:
+            count = np.ones_like(count)
+        return int(self._succeeded[first[np.lexsort((first, size[first], -count))[0]]])
+
+    def _difference(self, own: FloatArray, rows: FloatArray, part: int) -> str:
+        """Return how a part changed the features of one node; empty if of none or several."""
+        nodes = self.query.model.subgraph.nodes
+        (changed,) = np.nonzero((rows != own).reshape(len(rows), -1).any(axis=1))
+        if part < len(self.population.x):
+            changed = self.query.model.subgraph.positions(np.array([part]))
+        if len(changed) != 1:
+            return ""
+        return self.population.difference(int(nodes[changed[0]]), rows[changed[0]])
 
     @staticmethod
     def _samples(first: int, count: int) -> IntArray:

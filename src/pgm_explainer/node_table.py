@@ -13,11 +13,15 @@ from .arrays import IntArray
 from .errors import InputError
 from .limits import brief
 from .node_names import NodeNames
+from .printing import aligned, printable
 from .variables import VariableId
 
 __all__ = ["NodeTable", "TestedRow"]
 
 Row = TypeVar("Row", covariant=True)
+
+_SHOWN, _LETTERS = 10, 30
+"""The most rows of a preview, and the most letters of a cell."""
 
 
 class _NoSuchRowError(InputError, IndexError):
@@ -80,10 +84,12 @@ class NodeTable(Sequence[Row]):
         return len(self.nodes)
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int | str | tuple[Any, ...]) -> Row: ...
     @overload
     def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+    def __getitem__(self, index: int | slice | str | tuple[Any, ...]) -> Row | list[Row]:
+        if isinstance(index, (str, tuple)):
+            return self._row(self._place_of(index))
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         try:
@@ -94,11 +100,34 @@ class NodeTable(Sequence[Row]):
             ) from None
         except Exception:  # TypeError, or whatever an object's own conversion raises
             raise InputError(
-                f"a row is given by its number or a slice, not {brief(index)}"
+                f"a row is given by its number, a slice or a name, not {brief(index)}"
             ) from None
         return self._row(at)
+
+    def _place_of(self, name: VariableId) -> int:
+        found = [at for at, part in enumerate(self.parts) if part == name]
+        if not found:
+            raise InputError(f"there is no row about {brief(name)}; see the names in .parts")
+        return found[0]
+
+    def _preview(self, title: str) -> str:
+        """Return a title and the first ten rows as text."""
+        columns = {name: values[:_SHOWN].tolist() for name, values in self.columns.items()}
+        cells = [[name, *map(_cell, values)] for name, values in columns.items()]
+        rows = list(zip(*cells, strict=True))
+        more = [f"… and {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
+        return "\n".join([title, *(aligned(rows) if len(self) else []), *more])
 
     def _row(self, at: int) -> Row:
         node, *values = (getattr(self, name)[at].item() for name in self.column_names)
         row: Row = self.row_type(self.names[node], *values)
         return row
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.3g}"
+    text = printable(value)
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"

@@ -16,6 +16,7 @@ from .errors import InputError
 from .execution import ExecutionConfig, in_blocks
 from .explanation import (
     FEATURE_COLUMNS,
+    EdgeConfidence,
     Explanation,
     FeatureEffects,
     MinimalSet,
@@ -26,9 +27,9 @@ from .explanation import (
 )
 from .feature_effects import explain_features
 from .graph import Graph
-from .learning import Problem, learn_networks
+from .learning import Problem, learn_networks, resampled_edges
 from .minimal_sets import SearchOptions, find_minimal_set, search_order
-from .network import BayesianNetwork
+from .network import GraphicalModel
 from .progress import Progress
 from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query
 from .sampling import (
@@ -40,7 +41,7 @@ from .sampling import (
     still_valid,
 )
 from .scratch import ArrayStore
-from .selection import Neighbourhood, SelectionResult, select_nodes
+from .selection import Neighbourhood, SelectionResult, causes, select_nodes
 from .settings import Settings
 
 __all__ = ["Pipeline"]
@@ -224,6 +225,24 @@ class Pipeline:
         named = explanation.names.of(theirs[number] for number in found.tolist())
         return replace(result, parts=tuple(named))
 
+    def edge_confidence(
+        self, target: VariableId, explanation: Explanation, resamples: int, seed: int
+    ) -> EdgeConfidence:
+        """Learn the network of an explanation again from resampled samples."""
+        network, settings = explanation.network, self.settings
+        if network is None or settings.network is None:
+            raise InputError("the explanation has no network, so its edges have no confidence")
+        numbers = self.numbers(target, explanation)
+        nodes = [numbers[explanation.names.index(each)] for each in network.nodes[:-1]]
+        strong = frozenset(numbers[each] for each in causes(explanation.effects).tolist())
+        _, samples = self.draw(self.neighbourhoods([target]))
+        how = (settings.network, settings.selection, settings.significance, resamples, seed)
+        matrix = resampled_edges(samples.table, Problem(target, nodes, strong), *how)
+        family = settings.network.family
+        leaf = family == "bayesian" and settings.selection.no_child is not False
+        about = {"resamples": resamples, "seed": seed, "learnt": family != "markov", "leaf": leaf}
+        return EdgeConfidence.of(matrix, **about)
+
     def _range(self, target: VariableId) -> tuple[int, int]:
         """Return the first node of a target's graph, and the first node of the next graph."""
         task = self.model.task
@@ -260,7 +279,7 @@ class Pipeline:
 
     def _learn(
         self, samples: Samples, results: Sequence[SelectionResult]
-    ) -> Iterator[BayesianNetwork | None]:
+    ) -> Iterator[GraphicalModel | None]:
         """Learn a network for each target whose prediction changed; None for the others."""
         settings = self.settings
         if settings.network is None:
@@ -277,12 +296,26 @@ class Pipeline:
         for each in results:
             yield next(networks) if each.changed else None
 
+    def _node_classes(self, about: Neighbourhood, around: IntArray, samples: Samples) -> IntArray:
+        """Return the predicted classes of the nodes around a target; -1 where unknown.
+
+        Other targets of the same call may be among these nodes. Their predictions must not change
+        an explanation, so they count as unknown unless they are candidates.
+        """
+        if self.settings.model.is_regression:
+            return np.full_like(around, -1)
+        classes = samples.predicted_classes(around)
+        if (about.candidates >= self.model.graph.num_nodes).any():  # parts that are not nodes
+            recorded = np.union1d(self.parts.nodes_in(about.candidates), about.ends)
+            classes[~np.isin(around, recorded)] = -1
+        return classes
+
     def _explanation(
         self,
         result: SelectionResult,
         query: Query,
         samples: Samples,
-        network: BayesianNetwork | None,
+        network: GraphicalModel | None,
     ) -> Explanation:
         neighbourhood, regression = result.neighbourhood, self.settings.model.is_regression
         target = neighbourhood.target
@@ -310,9 +343,7 @@ class Pipeline:
             class_stayed=result.outcome.class_stayed,
             sample_mean=float(result.outcome.values.mean()),
             thresholds=result.outcome.thresholds,
-            node_classes=np.full_like(around, -1)
-            if regression
-            else samples.predicted_classes(around),
+            node_classes=self._node_classes(neighbourhood, around, samples),
             **about,
         )
         task, names = self.model.task, self.population.names

@@ -17,6 +17,8 @@ _PATIENCE = 1.0
 _LONG = 60.0
 _INTERVAL = 0.1
 _LOG_INTERVAL = 10.0
+_ENOUGH, _FEW = 0.05, 3
+"""An estimate needs this share of the steps, or this many calls: the first one is often slow."""
 
 
 def is_watched(stream: TextIO) -> bool:
@@ -70,7 +72,8 @@ class Progress:
         self._stream = sys.stderr
         self._show = is_watched(self._stream) if show is None else show
         self._level = logging.WARNING if show is None else logging.INFO
-        self._done = 0
+        self._done = self._calls = 0
+        self._first = 0, 0.0
         self._started = time.monotonic()
         self._last_logged: float | None = None
         self._last_shown: float | None = None
@@ -79,6 +82,9 @@ class Progress:
         """Count finished steps."""
         self._done += steps
         now = time.monotonic()
+        self._calls += 1
+        if self._calls == 1:
+            self._first = self._done, now - self._started
         due = self._last_shown + _INTERVAL if self._last_shown else self._started + _PATIENCE
         if self._show and now >= due:
             self._last_shown = now
@@ -101,22 +107,33 @@ class Progress:
 
     def _log_if_due(self, now: float) -> None:
         elapsed = now - self._started
-        left = elapsed * (self._total / max(self._done, 1) - 1)
-        early = self._last_logged is None and left >= _LONG
+        left = self._left(elapsed)
+        early = self._last_logged is None and left is not None and left >= _LONG
         if early or now - (self._last_logged or self._started) >= _LOG_INTERVAL:
             self._last_logged = now
             _logger.log(
                 self._level,
-                "%s: %d of %d done after %s, about %s left",
-                *(self._what, self._done, self._total, duration(elapsed), duration(left)),
+                "%s: %d of %d done after %s%s",
+                *(self._what, self._done, self._total, duration(elapsed)),
+                "" if left is None else f", about {duration(left)} left",
             )
+
+    def _left(self, elapsed: float) -> float | None:
+        """Return an estimate of the remaining seconds; None if it is too early for one."""
+        done, spent = self._done, elapsed
+        if self._calls >= _FEW:  # without the first call, which often loads or compiles something
+            done, spent = done - self._first[0], spent - self._first[1]
+        elif done < _ENOUGH * self._total:
+            return None
+        return spent / max(done, 1) * max(self._total - self._done, 0)
 
     def _line(self, elapsed: float) -> str:
         share = min(self._done / max(self._total, 1), 1.0)
         bar = ("█" * round(share * _WIDTH)).ljust(_WIDTH, "·")
-        left = elapsed / share - elapsed if share > 0 else 0.0
+        left = self._left(elapsed)
+        rest = "" if left is None else f", {duration(left)} left"
         rate = f", {self._done / elapsed:.3g} {self._unit}/s" if self._unit and elapsed else ""
-        return f"{self._what} {bar} {share:4.0%}{rate}, {duration(left)} left"
+        return f"{self._what} {bar} {share:4.0%}{rate}{rest}"
 
     def _write(self, text: str) -> None:
         try:

@@ -53,11 +53,24 @@ class Settings:
             if not isinstance(value, kind) and not (name == "network" and value is None):
                 raise InputError(f"{name} must be a {kind.__name__}, not {brief(value)}")
         check_change_fits(self.sampling.change, self.model.scores)
+        self._check_family()
         noisy_or = self.network is not None and self.network.target_table == "noisy_or"
         if noisy_or and not self.selection.no_child:
             raise InputError(
                 "target_table='noisy_or' requires the target to be a leaf; set no_child=True or "
                 "target_table='full'"
+            )
+
+    def _check_family(self) -> None:
+        """Resolve ``no_child=None`` for Bayesian networks; refuse anything else for the others."""
+        family = "bayesian" if self.network is None else self.network.family
+        no_child = self.selection.no_child
+        if family == "bayesian" and no_child is None:
+            object.__setattr__(self, "selection", replace(self.selection, no_child=True))
+        elif family != "bayesian" and no_child is not None:
+            raise InputError(
+                f"no_child={no_child} applies to Bayesian networks only, not to family={family!r}, "
+                f"where the target has no children by definition; leave it out"
             )
 
     def options(self) -> dict[str, Any]:

@@ -88,6 +88,15 @@ def test_the_overview_tells_which_groups_explain_a_class(tmp_path):
     assert names
     assert names <= set(KINDS["groups"])
     assert f"Class {view.classes[0].name}, {view.classes[0].predictions} pred" in str(view)
+    for each in view.classes:
+        totals = [cause.predictions * cause.size for cause in each.causes]
+        assert totals == sorted(totals, reverse=True)
+        assert all(abs(cause.effect) <= cause.size + 1e-12 for cause in each.causes)
+    first = view.classes[0].causes[0]
+    assert f"mean effect {100 * first.effect:+.1f} points".replace("-", "−") in str(view)
+    frame = view.to_pandas()
+    found = frame[(frame["list"] == "classes") & (frame["class"] == view.classes[0].name)]
+    assert found["effect"].tolist() == [cause.effect for cause in view.classes[0].causes]
 
 
 def test_a_data_set_by_nodes_has_no_classes(tmp_path):

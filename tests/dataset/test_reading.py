@@ -62,6 +62,13 @@ def test_a_column_that_is_not_there_is_named(data, columns, said):
             read(columns)
 
 
+def test_a_class_is_a_whole_number(data):
+    assert data.class_name(np.int64(1)) == "1"
+    for wrong in ("1", (1,), -1, 0.5):
+        with pytest.raises(InputError, match="a class must be"):
+            data.class_name(wrong)
+
+
 def test_any_parquet_reader_reads_it(data):
     table = pq.read_table(data.path / "shards")
     assert len(table) == NODES

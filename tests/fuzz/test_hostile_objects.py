@@ -15,10 +15,17 @@ from pgm_explainer import (
     explain_dataset,
     save_explanations,
 )
-from pgm_explainer.sampling import LargeMove, Variable, as_change
+from pgm_explainer.predictors import as_predictor
+from pgm_explainer.sampling import (
+    CustomChange,
+    CustomPerturbation,
+    LargeMove,
+    Variable,
+    as_change,
+)
 from pgm_explainer.selection import as_test
 from pgm_explainer.storage.checked import Checked
-from pgm_explainer.structure import DAG, hill_climb
+from pgm_explainer.structure import DAG, BDeuScore, hill_climb
 
 X = np.random.default_rng(0).normal(size=(6, 3))
 EDGES = np.stack((np.arange(6), np.roll(np.arange(6), -1)))
@@ -41,6 +48,11 @@ class NoLength(list):
 
 class NoHash:
     def __hash__(self):
+        raise KeyError("own")
+
+
+class NoArray:
+    def __array__(self, *_, **__):
         raise KeyError("own")
 
 
@@ -70,6 +82,14 @@ def model(x, edge_index):
         lambda: hill_climb(np.eye(2, dtype=int), [2, 2], score=NoAttributes()),
         lambda: save_explanations("no.json", np.array(3)),
         lambda: Variable(np.timedelta64(3), True, 2),  # NumPy calls it an integer
+        lambda: CustomPerturbation(model, name=np.zeros(2)),
+        lambda: CustomChange(model, name=np.zeros(2)),
+        lambda: BDeuScore(name=np.zeros(2)),
+        lambda: as_predictor(model, inputs=np.zeros(2)),
+        lambda: as_predictor(model, inputs=3),
+        lambda: as_predictor(torch.nn.Linear(3, 2), inputs={"weight": NoArray()}),
+        lambda: PGMExplainer(model, X, EDGES).within(NoArray()),
+        lambda: hill_climb(np.eye(2, dtype=int), [2, 2**40]),
     ],
 )
 def test_an_error_of_the_value_itself_becomes_ours(call):

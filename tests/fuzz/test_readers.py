@@ -1,8 +1,9 @@
 """Mutated files of every kind: refused by a package error, or read and usable.
 
-A short run by default; ``PGM_EXPLAINER_FUZZ=30000`` sets the number of mutations of all kinds
-together, and ``PGM_EXPLAINER_FUZZ_SEED`` the seed. A file that fails is written to a path given in
-the message; it belongs in ``tests/corpus``.
+A short run by default, since the attack of the lab reads mutated files too.
+``PGM_EXPLAINER_FUZZ=30000`` sets the number of mutations of all kinds together, and
+``PGM_EXPLAINER_FUZZ_SEED`` the seed. A file that fails is written to a path given in the message;
+it belongs in ``tests/corpus``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from job_models import NODES, exact_explainer, whole_ring
-from mutations import mutated, mutated_archive, mutated_parquet
 from readers import READ, no_longer_than, use
 
 from pgm_explainer import PGMExplainerError
@@ -27,8 +27,9 @@ from pgm_explainer.dataset import ExplanationDataset, explain_dataset
 from pgm_explainer.io import explanation_to_dict
 from pgm_explainer.network.formats.bif import network_to_bif
 from pgm_explainer.network.formats.xmlbif import network_to_xmlbif
+from pgm_explainer_lab.attack.mutations import mutated, mutated_archive, mutated_parquet
 
-MUTATIONS = int(os.environ.get("PGM_EXPLAINER_FUZZ", "1100"))
+MUTATIONS = int(os.environ.get("PGM_EXPLAINER_FUZZ", "550"))
 SEED = int(os.environ.get("PGM_EXPLAINER_FUZZ_SEED", "0"))
 KINDS = ("json", "bif", "xmlbif", "npy", "npz", "pt", "csv", "job", "journal", "names", "shard")
 LONGEST = 10

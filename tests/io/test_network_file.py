@@ -172,8 +172,8 @@ def test_networks_of_another_sort_are_refused(ending, tmp_path):
 
 def test_the_extension_determines_the_format(explanations, tmp_path):
     network = explanations["node"].network
-    for name in ("network.json", "network"):
-        with pytest.raises(FileError, match=r"must be one of \.bif, \.xmlbif, \.bifxml, \.xml"):
+    for name in ("network.txt", "network"):
+        with pytest.raises(FileError, match=r"must be one of \.bif, .*\.uai, \.json"):
             network.save(tmp_path / name)
         with pytest.raises(FileError, match=r"must be one of"):
             BayesianNetwork.load(tmp_path / name)

@@ -210,7 +210,7 @@ def graph_model() -> Callable[..., nn.Module]:
 def samples() -> Callable[..., np.ndarray]:
     """Some versions of the features, none like another."""
 
-    def make(x: Tensor, count: int = 5) -> np.ndarray:
+    def make(x: Tensor, count: int = 6) -> np.ndarray:
         return np.random.default_rng(0).normal(size=(count, *x.shape)).astype(np.float32)
 
     return make

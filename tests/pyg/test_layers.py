@@ -23,14 +23,14 @@ def test_batched_answers_of_a_node_model_are_the_single_ones(
     layer, any_graph, node_model, assert_batches_exactly
 ):
     used = assert_batches_exactly(node_model(layer.make), any_graph)
-    assert used in ("sparse", layer.way)
+    assert used in ("shared", "sparse", layer.way)
 
 
 def test_batched_answers_of_a_graph_classifier_are_the_single_ones(
     pool, any_graph, graph_model, assert_batches_exactly
 ):
     used = assert_batches_exactly(graph_model(pool=pool), any_graph, "graph")
-    assert used in ("sparse", pool.ways[0])
+    assert used in ("shared", "sparse", pool.ways[0])
 
 
 def test_pooling_works_on_blocks_where_layers_do_not_stack(
@@ -38,17 +38,15 @@ def test_pooling_works_on_blocks_where_layers_do_not_stack(
 ):
     expected = layer.way if layer.way in pool.ways else "blocks"
     used = assert_batches_exactly(graph_model(layer.make, pool), a_graph, "graph")
-    assert used in ("sparse", expected)
+    assert used in ("shared", "sparse", expected)
 
 
 @pytest.mark.parametrize("kind", [GINConv, SAGEConv, GraphConv])
-def test_layers_that_support_it_are_given_a_sparse_matrix(
-    kind, a_graph, node_model, assert_batches_exactly
-):
+def test_known_layers_share_edges(kind, a_graph, node_model, assert_batches_exactly):
     def make(*sizes):
         return GINConv(torch.nn.Linear(*sizes)) if kind is GINConv else kind(*sizes)
 
-    assert assert_batches_exactly(node_model(make), a_graph) == "sparse"
+    assert assert_batches_exactly(node_model(make), a_graph) == "shared"
 
 
 @pytest.mark.parametrize("way", ["stacked", "blocks", "single"])

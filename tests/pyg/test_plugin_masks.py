@@ -164,6 +164,18 @@ def test_names_of_the_contrib_package_are_known(x):
     assert set(found.pgm_stats.topk(2, largest=False).indices.tolist()) == {1, 2}
 
 
+def test_signs_are_beside_the_masks(x):
+    """Nodes 1 and 2 support class 1 of node 0; so do their edges, in both directions."""
+    found = explainer(node="object", edge="object")(x, EDGES, index=0)
+    assert found.pgm_effects.shape == (NODES,)
+    assert found.pgm_edge_effects.shape == (EDGES.shape[1],)
+    assert (found.pgm_effects[[1, 2]] < -0.1).all()
+    assert found.pgm_edge_effects[0] < -0.1
+    assert found.pgm_edge_effects[len(ONE_WAY)] == found.pgm_edge_effects[0]
+    effects = found.pgm_edges[0].effects
+    assert found.pgm_edge_effects.abs().max() == pytest.approx(abs(effects.effect).max())
+
+
 # --- heterogeneous graphs -------------------------------------------------------------------
 
 WRITES, BY = ("author", "writes", "paper"), ("paper", "by", "author")

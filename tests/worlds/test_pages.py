@@ -41,7 +41,7 @@ def test_the_page_on_molecules(capsys, tmp_path, monkeypatch):
     said = capsys.readouterr().out
     assert "predicts class toxic for graph 0 (molecule 0)" in said
     # The first molecule is toxic for its nitro group, the last three atoms.
-    nitro = set(names["first"].node_names[-3:])
+    nitro = set(names["molecules"][0].node_names[-3:])
     assert set(names["explanation"].nodes[:2]) <= nitro
     assert set(names["change"].parts) <= nitro
     assert all(" → " in value for value in names["change"].values)

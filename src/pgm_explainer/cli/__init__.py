@@ -38,7 +38,7 @@ examples:
   pgm-explainer run --model mymodel:explainer --output explanations
 
 For the options of a command: pgm-explainer explain --help
-Exit codes: 0 success, 1 a benchmark missed its target, 2 wrong usage or input,
+Exit codes: 0 success, 1 a benchmark found wrong results, 2 wrong usage or input,
 130 interrupted, 143 terminated. Warnings and errors go to standard error.
 """
 
@@ -98,7 +98,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
     parser = _Parser(
         prog="pgm-explainer",
-        description="Explain the predictions of graph neural networks with Bayesian networks.",
+        description="Explain the predictions of graph neural networks with probabilistic graphical "
+        "models.",
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

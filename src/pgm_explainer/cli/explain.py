@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
         "Explain predictions of a model on a graph: the effect of perturbing each node, the nodes "
-        "that the prediction statistically depends on, and a Bayesian network of these. Without "
+        "that the prediction statistically depends on, and a network of these. Without "
         "--output, the explanations are printed as text."
     )
     parser.usage = "%(prog)s --model MODEL --graph PATH --target TARGET ... [options]"

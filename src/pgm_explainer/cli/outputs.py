@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import re
 import sys
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..storage.checked import parse_json
-from ..storage.files import as_text, read_file, write_figure
+from ..storage.files import as_text, read_file, write_figure, write_text
 from .names import spelled
 from .saved import called
 
@@ -38,7 +40,8 @@ def add_outputs(parser: argparse._ActionsContainer) -> None:
         default=[],
         metavar="PATH",
         help="write a file instead of printing text: .html (interactive), .json (can be loaded "
-        "again), .png, .pdf or .svg; with {target} in its name, one for each target; repeatable",
+        "again), .csv (a row for each target), .png, .pdf or .svg; with {target} in its name, one "
+        "for each target; repeatable",
     )
     parser.add_argument(
         "--report",
@@ -83,7 +86,7 @@ def check_outputs(options: argparse.Namespace, count: int) -> None:
         if path.suffix not in _WRITERS:
             raise InputError(f"{path}: the extension must be one of {', '.join(_WRITERS)}")
         one = "a plot shows" if _WRITERS[path.suffix] is _picture else ""
-        _check_path(path, count, one, ", or write .html or .json")
+        _check_path(path, count, one, ", or write .html, .json or .csv")
     for path in options.report:
         check_report(path)
         _check_path(path, count, "a report is about")
@@ -95,7 +98,7 @@ def check_outputs(options: argparse.Namespace, count: int) -> None:
 def _check_path(path: Path, count: int, one: str, instead: str = "") -> None:
     """Check the folder of a file and, unless ``one`` is empty, that it is for one explanation."""
     if not isdir(path.parent):
-        raise InputError(f"{path}: there is no folder {path.parent}")
+        raise InputError(f"{path}: there is no folder {path.parent}; create it first")
     if one and count > 1 and _EACH not in path.name:
         each = path.with_name(f"{path.stem}-{_EACH}{path.suffix}")
         raise InputError(
@@ -172,6 +175,16 @@ def _document(path: Path, explanations: Sequence[Explanation]) -> None:
         save_explanations(path, explanations)
 
 
+def _table(path: Path, explanations: Sequence[Explanation]) -> None:
+    from ..report.summary import SUMMARY_COLUMNS
+
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, SUMMARY_COLUMNS)
+    table.writeheader()
+    table.writerows(each.summary() for each in explanations)
+    write_text(path, text.getvalue())
+
+
 def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
     import matplotlib.pyplot as plt
 
@@ -183,6 +196,7 @@ def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
 _WRITERS: dict[str, Callable[[Path, Sequence[Explanation]], None]] = {
     ".html": _page,
     ".json": _document,
+    ".csv": _table,
     ".png": _picture,
     ".pdf": _picture,
     ".svg": _picture,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "configure", "run"]
 
-SUMMARY = "query the Bayesian network of a saved explanation"
+SUMMARY = "query the network of a saved explanation"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,7 @@ examples:
   pgm-explainer show many.json --report '{target}.docx'    one page for each
   pgm-explainer show why.json --json | jq .held            as JSON
   pgm-explainer show explanations                          overview of a data set
+  pgm-explainer show explanations --output reasons.csv     a table of all of them
   pgm-explainer show explanations --target 304 --output why.html
 """
     add_file(parser)

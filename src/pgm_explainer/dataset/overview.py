@@ -19,6 +19,7 @@ from .reading import ExplanationDataset
 from .types import label_from_text
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -52,11 +53,14 @@ class Influence:
         size: its mean absolute effect on these predictions; for dependent nodes, the mean of
             Cramér's V. If a feature of several nodes affects a prediction, the largest effect
             counts.
+        effect: its mean effect with its sign; negative if perturbing it lowers the prediction.
+            None for dependent nodes.
     """
 
     what: Any
     predictions: int
     size: float
+    effect: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class ClassCauses:
     Attributes:
         name: the name of the class, or its number.
         predictions: the number of explained predictions of this class.
-        causes: the parts that have a significant effect on the largest number of these.
+        causes: the parts with the largest effects on these: the sum of the absolute significant
+            effects of a part decides.
     """
 
     name: str
@@ -141,6 +146,26 @@ class Overview:
         """Targets per second and worker."""
         return (self.explained + self.failed) / self.seconds if self.seconds else 0.0
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return all lists as one data frame, with a row for each entry; needs pandas.
+
+        The columns are ``list`` (such as ``causes``), ``class``, ``what``, ``predictions``,
+        ``size`` and ``effect``.
+        """
+        import pandas as pd
+
+        every: list[tuple[str, str | None, list[Influence]]] = [
+            (name, None, getattr(self, name)) for name in ("features", "causes", "along", "kinds")
+        ]
+        every += [("classes", each.name, each.causes) for each in self.classes]
+        rows = [
+            (name, of_class, each.what, each.predictions, each.size, each.effect)
+            for name, of_class, entries in every
+            for each in entries
+        ]
+        names = ["list", "class", "what", "predictions", "size", "effect"]
+        return pd.DataFrame(rows, columns=names)
+
     def plot(self) -> Figure:
         """Draw the overview as bars; needs matplotlib."""
         from ..report.overview_plot import plot_overview
@@ -198,8 +223,9 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise FileError(f"{dataset.path}: a row is incomplete or damaged: {error}") from error
 
-    def named(tally: _Tally) -> list[Influence]:
-        return [replace(each, what=dataset.called(each.what)) for each in tally.most(top)]
+    def named(tally: _Tally, by_size: bool = False) -> list[Influence]:
+        found = tally.most(top, by_size)
+        return [replace(each, what=dataset.called(each.what)) for each in found]
 
     return Overview(
         folder=str(dataset.path),
@@ -213,12 +239,12 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
         seconds=sum(entry.seconds for entry in dataset.entries),
         in_points=counts.in_points,
         causes=named(counts.causes),
-        along=named(counts.along),
+        along=[replace(each, effect=None) for each in named(counts.along)],
         kinds=counts.kinds.most(top),
         features=counts.features.most(top),
         shared=_shared(dataset, np.array(counts.keys, dtype=np.uint64), top),
         classes=[
-            ClassCauses(dataset.class_name(number), count, named(tally))
+            ClassCauses(dataset.class_name(number), count, named(tally, by_size=True))
             for number, (count, tally) in sorted(counts.classes.items())
         ],
         noun="part" if counts.classes else "node",
@@ -228,7 +254,7 @@ def overview(dataset: ExplanationDataset, top: int = 20) -> Overview:
 
 
 def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, float]]:
-    """Return, for each row that has significant effects, the size of each by part.
+    """Return, for each row that has significant effects, each effect by part.
 
     For many graphs, parts are replaced by their types, and the strongest part of a type counts.
 
@@ -245,7 +271,7 @@ def _significant_effects(table: pa.Table, many: bool) -> dict[int, dict[Any, flo
     ):
         name = each["type"] if many else _name(each)
         if name is not None:
-            found[at][name] = max(abs(each["effect"]), found[at].get(name, 0.0))
+            found[at][name] = max(each["effect"], found[at].get(name, 0.0), key=abs)
     return found
 
 
@@ -260,23 +286,28 @@ class _Tally:
     """Counts the predictions that each node, part or feature matters to, and sums the sizes."""
 
     def __init__(self) -> None:
-        self._counted: dict[Any, tuple[int, float]] = {}
+        self._counted: dict[Any, tuple[int, float, float]] = {}
 
-    def add(self, sizes: Iterable[tuple[Any, float]]) -> None:
-        """Count what matters to one prediction; of duplicates, the largest size counts."""
+    def add(self, effects: Iterable[tuple[Any, float]]) -> None:
+        """Count what matters to one prediction; of duplicates, the largest effect counts."""
         largest: dict[Any, float] = {}
-        for what, size in sizes:
-            largest[what] = max(size, largest.get(what, 0.0))
-        for what, size in largest.items():
-            count, total = self._counted.get(what, (0, 0.0))
-            self._counted[what] = (count + 1, total + size)
+        for what, effect in effects:
+            largest[what] = max(effect, largest.get(what, 0.0), key=abs)
+        for what, effect in largest.items():
+            count, total, signed = self._counted.get(what, (0, 0.0, 0.0))
+            self._counted[what] = (count + 1, total + abs(effect), signed + effect)
 
-    def most(self, top: int) -> list[Influence]:
-        """Return those that affect the most predictions; ties are broken by size."""
-        order = sorted(
-            self._counted.items(), key=lambda item: (-item[1][0], -item[1][1], str(item[0]))
-        )
-        return [Influence(what, count, total / count) for what, (count, total) in order[:top]]
+    def most(self, top: int, by_size: bool = False) -> list[Influence]:
+        """Return those that affect the most predictions, or have the largest sum of sizes."""
+
+        def key(item: tuple[Any, tuple[int, float, float]]) -> tuple[float, float, str]:
+            what, (count, total, _) = item
+            return (-total, -count, str(what)) if by_size else (-count, -total, str(what))
+
+        return [
+            Influence(what, count, total / count, signed / count)
+            for what, (count, total, signed) in sorted(self._counted.items(), key=key)[:top]
+        ]
 
 
 class _Counts:
@@ -322,7 +353,7 @@ class _Counts:
             if name not in effects and _comparable(name, self._many)
         )
         self.features.add(
-            (_feature(each), abs(each["effect"]))
+            (_feature(each), each["effect"])
             for each in row["features"] or ()
             if each["significant"]
         )

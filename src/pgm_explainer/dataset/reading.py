@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import IntArray, as_list
+from ..arrays import IntArray, as_list, check_whole_number
 from ..errors import FileError, InputError
 from ..explanation import Explanation
 from ..limits import brief
@@ -28,7 +28,7 @@ __all__ = ["ExplanationDataset"]
 
 
 class ExplanationDataset:
-    """The explanations in a folder, made by :func:`~pgm_explainer.dataset.explain_dataset`.
+    """The explanations in a folder, made by :func:`~pgm_explainer.explain_dataset`.
 
     Only one file of the data set, a shard, is in memory at a time. A data set may be read while its
     job is running; it then contains what is finished so far.
@@ -40,6 +40,21 @@ class ExplanationDataset:
     Examples:
         ``for explanation in ExplanationDataset("why"): ...`` iterates over all explanations, and
         ``ExplanationDataset("why")[304]`` is the explanation of one target.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> import tempfile
+        >>> from pgm_explainer import ExplanationDataset, explain_dataset
+        >>> folder = tempfile.mkdtemp()
+        >>> made = explain_dataset(explainer, None, f"{folder}/why", progress=False)
+        >>> found = ExplanationDataset(f"{folder}/why")
+        >>> len(found), found[1].target
+        (3, 1)
     """
 
     def __init__(self, folder: PathLike) -> None:
@@ -183,6 +198,18 @@ class ExplanationDataset:
         frame["seconds"] = np.concatenate([np.empty(0), *shares])
         return frame
 
+    def summary(self) -> pd.DataFrame:
+        """Return a data frame with one row for each explanation, by name; needs pandas.
+
+        The columns are those of :meth:`pgm_explainer.Explanation.summary`, such as the strongest
+        part, its effect and the reason in words. Failed targets are left out.
+        """
+        import pandas as pd
+
+        from ..report.summary import SUMMARY_COLUMNS
+
+        return pd.DataFrame((each.summary() for each in self), columns=list(SUMMARY_COLUMNS))
+
     def overview(self, top: int = 20) -> Overview:
         """Return a summary of the data set: see :class:`~.overview.Overview`."""
         from .overview import overview
@@ -199,10 +226,15 @@ class ExplanationDataset:
         return self._name(target)
 
     def class_name(self, number: int) -> str:
-        """Return the name of a class, or its number if the job was given no names."""
+        """Return the name of a class, or its number if the job was given no names.
+
+        Raises:
+            InputError: not a whole number.
+        """
+        number = check_whole_number(number, "a class", at_least=0)
         settings = self._job.fingerprint.get("settings")
         names = settings.get("class_names") if isinstance(settings, dict) else None
-        known = isinstance(names, list) and 0 <= number < len(names)
+        known = isinstance(names, list) and number < len(names)
         return str(names[number]) if known and names is not None else str(number)
 
     def _name(self, number: Any) -> Any:

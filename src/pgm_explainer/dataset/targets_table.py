@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -86,13 +87,14 @@ class Pages:
 
 def target_rows(dataset: ExplanationDataset) -> Iterator[TargetRow]:
     """Yield the first targets of a data set, one shard in memory at a time."""
-    every = (row for table in dataset.tables(list(_COLUMNS)) for row in _rows(table, dataset))
+    columns = [*_COLUMNS, *(["explanation"] if dataset.task == "graph" else [])]
+    every = (row for table in dataset.tables(columns) for row in _rows(table, dataset))
     return islice(every, MOST_ROWS)
 
 
 def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
     for row in table.to_pylist():
-        name = _target_name(dataset, row["target"])
+        name = _title(row) or _target_name(dataset, row["target"])
         if row["error"] is not None:
             yield TargetRow(name, error=row["error"])
             continue
@@ -108,6 +110,12 @@ def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
             significant=len(found),
             warnings=tuple(row["warnings"]),
         )
+
+
+def _title(row: dict[str, Any]) -> str:
+    """Return the name that a graph was given; empty if it has none."""
+    stored = row.get("explanation")
+    return printable(json.loads(stored).get("title") or "") if stored else ""
 
 
 def _target_name(dataset: ExplanationDataset, target: Any) -> str:

@@ -1,4 +1,14 @@
-"""Engines that run jobs: in this process, in several processes, or on a Ray cluster."""
+"""Engines that run jobs: in this process, in several processes, or on a Ray cluster.
+
+Examples:
+    >>> from pgm_explainer.engines import ENGINES, LocalEngine, Prepare
+    >>> sorted(ENGINES)
+    ['local', 'processes', 'ray']
+    >>> def prepare():  # a Prepare: called once in each worker, returns what is called on each task
+    ...     return lambda task: task**2
+    >>> sorted(LocalEngine().map(prepare, [2, 3]))
+    [4, 9]
+"""
 
 from __future__ import annotations
 

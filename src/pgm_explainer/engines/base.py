@@ -23,6 +23,11 @@ class Lost(Generic[Task]):
 
     Attributes:
         reason: how the worker died, as text.
+
+    Examples:
+        >>> from pgm_explainer.engines import Lost
+        >>> Lost(task=7, reason="the process was killed").reason
+        'the process was killed'
     """
 
     task: Task
@@ -30,7 +35,23 @@ class Lost(Generic[Task]):
 
 
 class Engine(Protocol):
-    """Runs tasks on workers. Engines are independent of explanations."""
+    """Runs tasks on workers. Engines are independent of explanations.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> import tempfile
+        >>> from pgm_explainer import LocalEngine, explain_dataset
+        >>> folder = tempfile.mkdtemp()
+        >>> engine = LocalEngine()
+        >>> found = explain_dataset(explainer, None, f"{folder}/why", engine=engine, progress=False)
+        >>> len(found)
+        3
+    """
 
     def map(
         self, prepare: Prepare[Task, Answer], tasks: Iterable[Task]

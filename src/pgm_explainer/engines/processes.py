@@ -35,6 +35,11 @@ class ProcessEngine:
 
     Attributes:
         workers: number of processes; None for one per core.
+
+    Examples:
+        >>> from pgm_explainer import ProcessEngine
+        >>> ProcessEngine(workers=4)
+        ProcessEngine(workers=4)
     """
 
     workers: int | None = None

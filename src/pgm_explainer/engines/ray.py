@@ -33,6 +33,11 @@ class RayEngine:
             the cluster this process is connected to, or starts one on this machine.
         gpus: the number of GPUs for each actor; with a fraction such as 0.5, actors share a GPU.
             The function that creates the explainer must move the model to the GPU.
+
+    Examples:
+        >>> from pgm_explainer import RayEngine
+        >>> RayEngine(workers=64, gpus=0.5).workers
+        64
     """
 
     workers: int | None = None

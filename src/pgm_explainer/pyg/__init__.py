@@ -1,6 +1,6 @@
 """PGM-Explainer as an algorithm for ``torch_geometric.explain.Explainer``.
 
-The thresholds, subgraphs, plots and metrics of PyTorch Geometric then work for its explanations:
+The thresholds, subgraphs, plots and metrics of PyTorch Geometric then work for its explanations::
 
     from torch_geometric.explain import Explainer
     from pgm_explainer.pyg import PGMExplainerAlgorithm

@@ -21,7 +21,16 @@ from ..explanation import Explanation
 from ..limits import brief
 from ..sampling.parts import Edges
 from .call import PygCall
-from .masks import Found, attribute_mask, column_mask, edge_mask, node_mask, p_values
+from .masks import (
+    Found,
+    attribute_mask,
+    column_mask,
+    edge_effects,
+    edge_mask,
+    node_effects,
+    node_mask,
+    p_values,
+)
 
 __all__ = ["ByTarget", "PGMExplainerAlgorithm"]
 
@@ -45,6 +54,19 @@ class ByTarget:
 
     This is not a dictionary or list, because PyTorch Geometric would treat these as graph data and
     slice them.
+
+    Examples:
+        >>> import numpy as np
+        >>> from pgm_explainer import PGMExplainer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> explanation = explainer.explain(1)
+        >>> from pgm_explainer.pyg import ByTarget
+        >>> found = ByTarget({1: explanation})
+        >>> found[1].target
+        1
     """
 
     def __init__(self, explanations: dict[Any, Explanation]) -> None:
@@ -64,7 +86,7 @@ class ByTarget:
 
 
 class PGMExplainerAlgorithm(ExplainerAlgorithm):
-    """Explains predictions of nodes, edges or a graph with Bayesian networks.
+    """Explains predictions of nodes, edges or a graph with probabilistic graphical models.
 
     Graphs may be homogeneous or heterogeneous. A mask holds the strength of each significant effect
     (from 0 to 1, see :class:`~pgm_explainer.effects.Effects`), and 0 for all others. If several
@@ -83,10 +105,11 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     same as if it were requested alone.
 
     PyTorch Geometric's explanation also gets the attribute ``pgm``: the full explanations by
-    target, with their effects, rankings and Bayesian networks. Their parts are nodes or features
+    target, with their effects, rankings and networks. Their parts are nodes or features
     or, if only an edge mask is requested, edges. ``pgm_edges`` has the explanations whose parts are
-    edges. With ``node_mask_type="object"``, ``pgm_stats`` has the p-value of each node's dependence
-    with the prediction.
+    edges. Masks have no sign; the signed effects, on the target that changes most, are in
+    ``pgm_edge_effects`` ``[E]`` and, unless feature columns are explained, in ``pgm_effects``
+    ``[N]``. ``pgm_stats`` ``[N]`` has the p-value of each node's dependence with the prediction.
 
     Args:
         edges: how edges are perturbed; None to remove them.
@@ -95,6 +118,25 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
             option names of ``torch_geometric.contrib.explain.PGMExplainer`` work, too. For a
             heterogeneous graph, ``target_type`` is needed in an edge task, and in a node task
             unless exactly one node type has as many nodes as there are predictions.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.explain import Explainer
+        >>> from torch_geometric.nn import GCN
+        >>> from pgm_explainer.pyg import PGMExplainerAlgorithm
+        >>> model = GCN(2, hidden_channels=4, num_layers=1, out_channels=2)
+        >>> explainer = Explainer(
+        ...     model,
+        ...     algorithm=PGMExplainerAlgorithm(num_samples=100),
+        ...     explanation_type="model",
+        ...     node_mask_type="object",
+        ...     model_config={
+        ...         "mode": "multiclass_classification", "task_level": "node", "return_type": "raw"
+        ...     },
+        ... )
+        >>> found = explainer(torch.rand(3, 2), torch.tensor([[0, 1, 2, 1], [1, 0, 1, 2]]), index=1)
+        >>> tuple(found.node_mask.shape), found.pgm[1].target
+        ((3, 1), 1)
     """
 
     def __init__(self, *, edges: Edges | None = None, **options: Any) -> None:
@@ -186,40 +228,42 @@ class PGMExplainerAlgorithm(ExplainerAlgorithm):
     def _add_edge_mask(self, result: Any, call: PygCall) -> None:
         found = call.without("perturbation", "features").explain(self.edges)
         result.pgm = result.pgm_edges = _by_target(found)
-        mask = edge_mask(found, self.edges)
-        if isinstance(call.x, Tensor):
-            result.edge_mask = _as_mask(mask, call.x)
-            return
-        sizes = [pairs.shape[1] for pairs in call.edge_index.values()]
-        blocks = np.split(mask, np.cumsum(sizes)[:-1])
-        some = next(iter(call.x.values()))
-        tensors = [_as_mask(block, some) for block in blocks]
-        result.set_value_dict("edge_mask", dict(zip(call.edge_index, tensors, strict=True)))
+        values = {
+            "edge_mask": edge_mask(found, self.edges),
+            "pgm_edge_effects": edge_effects(found, self.edges),
+        }
+        for name, mask in values.items():
+            if isinstance(call.x, Tensor):
+                result[name] = _as_mask(mask, call.x)
+                continue
+            sizes = [pairs.shape[1] for pairs in call.edge_index.values()]
+            blocks = np.split(mask, np.cumsum(sizes)[:-1])
+            some = next(iter(call.x.values()))
+            tensors = [_as_mask(block, some) for block in blocks]
+            result.set_value_dict(name, dict(zip(call.edge_index, tensors, strict=True)))
 
     def _add_node_mask(self, result: Any, call: PygCall, kind: MaskType) -> None:
         by_column = kind is MaskType.common_attributes
         found = call.explain("features" if by_column else "nodes")
         result.pgm = _by_target(found)
         make = {MaskType.object: node_mask, MaskType.attributes: attribute_mask}
-        mask = make.get(kind, column_mask)(found)
-        stats = None if by_column else p_values(found)
-        if isinstance(call.x, Tensor):
-            result.node_mask = _as_mask(mask, call.x)
-            if stats is not None:
-                result.pgm_stats = _as_mask(stats, call.x)
-            return
-        sizes = [1 if by_column else len(x) for x in call.x.values()]
-        stops = np.cumsum(sizes)[:-1]
-        blocks = zip(call.x.items(), np.split(mask, stops), strict=True)
-        result.set_value_dict(
-            "node_mask",
-            {key: _as_mask(block[:, : x.shape[1]], x) for (key, x), block in blocks},
-        )
-        if stats is not None:
-            each = zip(call.x.items(), np.split(stats, stops), strict=True)
+        values = {"node_mask": make.get(kind, column_mask)(found)}
+        if not by_column:
+            values |= {"pgm_stats": p_values(found), "pgm_effects": node_effects(found)}
+        for name, mask in values.items():
+            if isinstance(call.x, Tensor):
+                result[name] = _as_mask(mask, call.x)
+                continue
+            sizes = [1 if by_column else len(x) for x in call.x.values()]
+            blocks = zip(call.x.items(), np.split(mask, np.cumsum(sizes)[:-1]), strict=True)
             result.set_value_dict(
-                "pgm_stats", {key: _as_mask(block, x) for (key, x), block in each}
+                name, {key: _as_mask(_own_columns(block, x), x) for (key, x), block in blocks}
             )
+
+
+def _own_columns(mask: NDArray[np.float64], x: Tensor) -> NDArray[np.float64]:
+    """Return a mask without the columns that only other node types have."""
+    return mask[:, : x.shape[1]] if mask.ndim == 2 else mask
 
 
 def _is_usable(value: Any) -> bool:

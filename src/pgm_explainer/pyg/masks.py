@@ -1,7 +1,8 @@
 """The masks of PyTorch Geometric, made from explanations.
 
 Every mask has values from 0 to 1: the strengths of significant effects, and 0 elsewhere. For
-several targets, it has the largest value over all targets.
+several targets, it has the largest value over all targets. The signs are in separate arrays, since
+thresholds and metrics of PyTorch Geometric expect masks without signs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from ..explainer import PGMExplainer
 from ..explanation import Explanation
 from ..sampling.parts.edges import Edges, number_edges
 
-__all__ = ["attribute_mask", "column_mask", "edge_mask", "node_mask", "p_values"]
+__all__ = [
+    "attribute_mask",
+    "column_mask",
+    "edge_effects",
+    "edge_mask",
+    "node_effects",
+    "node_mask",
+    "p_values",
+]
 
 Found = Sequence[tuple[PGMExplainer, Explanation]]
 Mask = NDArray[np.float64]
@@ -63,6 +72,26 @@ def edge_mask(found: Found, edges: Edges) -> Mask:
     return mask
 
 
+def node_effects(found: Found) -> Mask:
+    """Return the effect of perturbing each node ``[N]``; 0 for nodes that were not perturbed."""
+    return _largest([_effects(each, 0, explainer.graph.num_nodes) for explainer, each in found])
+
+
+def edge_effects(found: Found, edges: Edges) -> Mask:
+    """Return the effect of removing each edge ``[E]``, as in :func:`edge_mask`."""
+    part_of, _ = number_edges(found[0][0].graph, edges.undirected)
+    of_parts = [
+        _effects(each, explainer.parts.first, explainer.parts.count) for explainer, each in found
+    ]
+    return _largest(of_parts)[part_of]
+
+
+def _largest(effects: Sequence[Mask]) -> Mask:
+    """Return the effect of each part on the target that it changes most."""
+    every = np.stack(effects)
+    return np.take_along_axis(every, abs(every).argmax(axis=0)[None], axis=0)[0]
+
+
 def p_values(found: Found) -> Mask:
     """Return the smallest p-value of dependence ``[N]`` of each node; 1 if it was not tested."""
     stats = np.ones(found[0][0].graph.num_nodes)
@@ -86,4 +115,10 @@ def _strengths(explanation: Explanation, first: int, count: int) -> Mask:
     effects = explanation.effects
     values = np.zeros(count)
     values[effects.nodes - first] = np.where(effects.significant, effects.strength, 0)
+    return values
+
+
+def _effects(explanation: Explanation, first: int, count: int) -> Mask:
+    values = np.zeros(count)
+    values[explanation.effects.nodes - first] = explanation.effects.effect
     return values

@@ -151,7 +151,18 @@ class GraphSetTask:
         if isinstance(target, tuple) and len(target) == 2:
             name, position = target
             target = position if isinstance(name, str) and name == GRAPH else target
+        if isinstance(target, str):
+            target = self._position_of(target, count)
         return (GRAPH, check_node(target, count, "graph"))
+
+    def _position_of(self, title: str, count: int) -> int:
+        found = [at for at, each in enumerate(self.titles) if each == title]
+        if len(found) != 1:
+            known = f"{len(found)} graphs are" if found else "no graph is"
+            raise InputError(
+                f"{known} called {brief(title)}; give the position of one, from 0 to {count - 1}"
+            )
+        return found[0]
 
     def ends(self, target: VariableId) -> IntArray:
         return np.empty(0, dtype=np.int64)

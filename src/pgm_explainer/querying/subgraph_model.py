@@ -13,7 +13,7 @@ from ..arrays import FloatArray, as_array
 from ..errors import InputError, ModelError, PGMExplainerError
 from ..graph import SampledEdges, Subgraph
 from ..predictors import Predictor, SharedRows
-from .tasks import Outputs
+from .tasks import NodeOutputs, Outputs, RecordedNodes
 
 __all__ = [
     "SCORE_KINDS",
@@ -101,14 +101,33 @@ class SubgraphModel:
         Args:
             edges: the edges of each sample; None for those of the subgraph.
         """
-        answer = answers(self.predictor, self.subgraph, x, self.outputs, edges)
-        after = self.reader(_finite(self.outputs.take(answer)))
+        outputs = self._asked(x) if edges is None else self.outputs
+        answer = answers(self.predictor, self.subgraph, x, outputs, edges)
+        after = self.reader(_finite(outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
             raise ModelError(
                 f"the model returned {after.shape[-1]} classes, but {self.before.shape[-1]} in an "
                 f"earlier call; the number of classes must not change"
             )
         return after
+
+    def size(self, x: FloatArray) -> tuple[int, int]:
+        """Return how many nodes and messages of a sample the model holds at once.
+
+        Args:
+            x: features ``[n, F]``.
+        """
+        outputs = self._asked(np.broadcast_to(x, (2, *x.shape)))
+        rows = outputs.rows if isinstance(outputs, RecordedNodes) else None
+        return self.predictor.size(self.subgraph, rows)
+
+    def _asked(self, x: FloatArray | SharedRows) -> Outputs:
+        """Return the recorded outputs, or those alone if the model is faster then."""
+        outputs, nodes = self.outputs, len(self.subgraph.nodes)
+        if not isinstance(outputs, NodeOutputs) or len(outputs.rows) == nodes:
+            return outputs
+        saves = self.predictor.saves_on_nodes(x, self.subgraph, outputs.rows)
+        return outputs.only() if saves else outputs
 
 
 def differing(narrow: FloatArray, wide: FloatArray) -> NDArray[np.bool_]:
@@ -307,8 +326,9 @@ class ScoreReader:
         if self.kind == "log_probabilities":
             scores = np.exp(scores)
         if scores.shape[-1] == 1:
-            second = scipy.special.expit(scores) if self.kind == "logits" else scores
-            scores = np.concatenate((1 - second, second), axis=-1)
+            if self.kind == "logits":
+                return np.concatenate(scipy.special.expit((-scores, scores)), axis=-1)
+            scores = np.concatenate((1 - scores, scores), axis=-1)
         elif self.kind == "logits":
             return _softmax(scores)
         self._check(scores)

@@ -93,6 +93,32 @@ class NodeOutputs(Outputs):
             return scores  # all rows, in order: avoid a copy of a large array
         return scores[:, self.rows]
 
+    def only(self) -> RecordedNodes:
+        """Return the same outputs, for a model that is asked for them only."""
+        return RecordedNodes(self.rows)
+
+
+@dataclass(frozen=True)
+class RecordedNodes(Outputs):
+    """The predictions of some nodes, from a model that returns only these."""
+
+    rows: IntArray
+
+    def query(
+        self,
+        predictor: Predictor,
+        x: FloatArray | SharedRows,
+        subgraph: Subgraph,
+        edges: SampledEdges | None,
+    ) -> Any:
+        return predictor.of_nodes(x, subgraph, self.rows)
+
+    def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
+        return (samples, len(self.rows))
+
+    def take(self, scores: FloatArray) -> FloatArray:
+        return scores
+
 
 @dataclass(frozen=True)
 class LoneNodeOutputs(NodeOutputs):
