@@ -316,19 +316,21 @@ def pairwise_tests(counts: Counts, test: IndependenceTest) -> PairwiseTests:
     return PairwiseTests(statistic, dof, log_chi_square_tail(statistic, dof), effect)
 
 
-def conditional_tests(tables: Sequence[Counts], test: IndependenceTest) -> NDArray[np.float64]:
+def conditional_tests(
+    tables: Sequence[Counts], test: IndependenceTest, per_cell: int = MIN_PER_CELL
+) -> NDArray[np.float64]:
     """Return the log p-value of conditional independence for each stratified table.
 
     Each stratum of a table ``[strata, r, c]`` is tested separately, over the states that occur in
-    it, and statistics and degrees of freedom are summed. A stratum with fewer than
-    :data:`MIN_PER_CELL` samples per cell is left out, because its statistic is not chi-square
-    distributed. If all strata are left out, the result is 0 (p = 1).
+    it, and statistics and degrees of freedom are summed. A stratum with fewer than ``per_cell``
+    samples per cell is left out, because its statistic is not chi-square distributed. If all strata
+    are left out, the result is 0 (p = 1).
     """
     counts = np.concatenate(tables, dtype=np.float64)
     owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     rows, columns = _occupied(counts)
     dof = (rows - 1) * (columns - 1)
-    usable = (dof > 0) & (counts.sum(axis=(1, 2)) >= MIN_PER_CELL * rows * columns)
+    usable = (dof > 0) & (counts.sum(axis=(1, 2)) >= per_cell * rows * columns)
     owner, dof = owner[usable], dof[usable]
     statistic = np.bincount(owner, test.statistic(counts[usable]), minlength=len(tables))
     return log_chi_square_tail(statistic, np.bincount(owner, dof, minlength=len(tables)))

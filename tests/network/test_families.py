@@ -368,3 +368,10 @@ def test_tables_that_do_not_fit_are_refused():
     leaves = np.full((2, 2), 0.5)
     with pytest.raises(InputError, match="not a tree"):
         ConditionalTree(a, (b,), (Split(0, (1,), 0, -1),), leaves, np.zeros((2, 2), int))
+
+
+@pytest.mark.parametrize("wrong", [{"max_parents": [2]}, {"max_parents": 0}, {"form": "forest"}])
+def test_options_of_dependency_networks_are_checked(wrong):
+    variables = [Variable("a", False, 2), Variable("b", False, 2)]
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        DependencyNetwork.learn(variables, np.zeros((4, 2), dtype=int), **{"form": "tree"} | wrong)

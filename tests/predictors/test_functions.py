@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pgm_explainer import InputError
+from pgm_explainer import InputError, PGMExplainer, PGMExplainerError
 from pgm_explainer.graph import Subgraph
 from pgm_explainer.predictors import SubgraphFunction, WholeGraphFunction, as_predictor
 
@@ -168,3 +168,28 @@ def test_a_predictor_is_taken_as_it_is():
 def test_an_object_that_is_not_callable_is_named(bad, named):
     with pytest.raises(InputError, match=f"model must be callable.*{named}"):
         as_predictor(bad)
+
+
+class _Incomparable:
+    """A model that fails when it is called, and when it is inspected."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise KeyError("not comparable")
+
+    def __call__(self, *_):
+        raise KeyError("no answer")
+
+
+@pytest.mark.parametrize("parts", ["nodes", "edges"])
+def test_a_model_that_fails_when_inspected_gets_our_error(parts):
+    x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
+    with pytest.raises(PGMExplainerError):
+        PGMExplainer(_Incomparable(), x, edges, parts=parts, num_layers=1).explain(0)
+
+
+def test_names_of_inputs_are_strings():
+    x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
+    with pytest.raises(InputError, match="None is not a name"):
+        PGMExplainer(lambda x, e: x, x, edges, inputs={None: x, (0, 1): x})

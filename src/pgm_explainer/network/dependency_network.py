@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import check_not_negative
+from ..arrays import check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
@@ -39,6 +39,7 @@ __all__ = ["DependencyNetwork"]
 
 Conditional = ConditionalTable | ConditionalTree
 
+_FORMS = ("auto", "table", "tree")
 _FEW_CELLS = 1 << 16
 """Trees with smaller tables are looked up in these."""
 FEW_STATES = 1 << 16
@@ -110,6 +111,10 @@ class DependencyNetwork(GraphicalModel):
         """
         check_all(variables, Variable, "variables")
         check_not_negative(smoothing, "smoothing")
+        if not isinstance(form, str) or form not in _FORMS:
+            raise InputError(f"unknown form {brief(form)}; choose one of: {', '.join(_FORMS)}")
+        if max_parents is not None:
+            max_parents = check_whole_number(max_parents, "max_parents", at_least=1)
         codes, sizes = check_data(codes, [variable.cardinality for variable in variables])
         chosen = as_plain_score(score)
         tables: list[Conditional] = []

@@ -175,5 +175,5 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
     bound = set(function.keywords) if isinstance(function, partial) else set()
     try:
         return [name for name in inspect.signature(function).parameters if name not in bound]
-    except (TypeError, ValueError):  # built-ins and C functions may have no signature
+    except Exception:  # built-ins have no signature, and an object may fail when inspected
         return []

@@ -104,6 +104,11 @@ def read_inputs(
     """Validate the inputs and convert them to arrays."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a mapping from names to tensors, not {brief(inputs)}")
+    unnamed = [name for name in inputs or () if not isinstance(name, str)]
+    if unnamed:
+        raise InputError(
+            f"inputs must be a mapping from names to tensors; {brief(unnamed[0])} is not a name"
+        )
     if edge_index is None and is_graph_set(x):
         found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import check_whole_number, is_number
 from ..errors import InputError
 from ..independence import (
-    LEAST_PER_STRATUM,
     IndependenceTest,
     as_test,
     conditional_tests,
@@ -23,13 +22,20 @@ from ..independence import (
 from ..limits import brief
 from .scores import check_data
 
-__all__ = ["Skeleton", "TestOptions", "Tests", "parents_and_children", "pc_skeleton"]
+__all__ = ["Skeleton", "TestOptions", "Tests", "parents_and_children", "pc_skeleton", "subsets"]
 
 _MOST_STATES = 256
 _MOST_TESTS = 100_000
 """Conditioning sets of a size that would need more tests than this are not tried."""
 _MOST_SUBSETS = 300
 _AT_ONCE = 512
+_PER_CELL = 2
+"""Strata with fewer samples per cell are left out of a test.
+
+A search tests each pair given many sets, and an edge is removed by any of them. Leaving out more
+strata costs true edges: of 100 networks of 8 variables with 4 states, 35 edges are missing with 5
+samples per cell, and 8 with 2.
+"""
 
 Pair = tuple[int, int]
 
@@ -81,12 +87,13 @@ class Tests:
         new = [each for each in dict.fromkeys(ordered) if each not in self._known]
         for start in range(0, len(new), _AT_ONCE):
             some = new[start : start + _AT_ONCE]
-            found = conditional_tests([self._table(*each) for each in some], self._test)
+            tables = [self._table(*each) for each in some]
+            found = conditional_tests(tables, self._test, _PER_CELL)
             self._known.update(zip(some, found.tolist(), strict=True))
         return np.array([self._known[each] for each in ordered])
 
     def _table(self, x: int, y: int, given: tuple[int, ...]) -> NDArray[np.float64]:
-        least = LEAST_PER_STRATUM if given else 1
+        least = 4 * _PER_CELL if given else 1  # a tested stratum has at least 2 by 2 cells
         columns = self._codes[:, list(given)]
         codes = self._codes
         return stratified_counts(codes[:, x], codes[:, y], columns, self._states, least)
@@ -204,7 +211,7 @@ def _candidates(target: int, others: list[int], tests: Tests, options: TestOptio
             break
         best = min(largest, key=lambda x: (largest[x], x))
         del largest[best]
-        with_best = [(*given, best) for given in _subsets(chosen, options.max_condition - 1)]
+        with_best = [(*given, best) for given in subsets(chosen, options.max_condition - 1)]
         chosen.append(best)
         if options.max_condition:
             for x in largest:
@@ -212,13 +219,13 @@ def _candidates(target: int, others: list[int], tests: Tests, options: TestOptio
                 largest[x] = max(largest[x], values.max())
     for x in chosen.copy():
         rest = [other for other in chosen if other != x]
-        wanted = [(target, x, tuple(sorted(s))) for s in _subsets(rest, options.max_condition)]
+        wanted = [(target, x, tuple(sorted(s))) for s in subsets(rest, options.max_condition)]
         if tests.log_p(wanted).max() >= level:
             chosen.remove(x)
     return set(chosen)
 
 
-def _subsets(variables: Sequence[int], most: int) -> Iterable[tuple[int, ...]]:
+def subsets(variables: Sequence[int], most: int) -> Iterable[tuple[int, ...]]:
     """Return the subsets of up to ``most`` variables, the small ones if there are too many."""
     total, sets = 1, list[tuple[int, ...]]([()])
     for size in range(1, most + 1):

@@ -7,13 +7,14 @@ import platform
 import sys
 import warnings
 
-from . import graphs, growth, load, memory, stock, structure, syn6
+from . import graphs, growth, load, memory, recovery, stock, structure, syn6
 from .measure import processor
 
 SUITES = {
     "stock": stock.rows,
     "syn6": syn6.rows,
     "structure": structure.rows,
+    "recovery": recovery.rows,
     "growth": growth.rows,
     "graphs": graphs.rows,
     "memory": memory.rows,

@@ -29,7 +29,7 @@ from .cells import default_options, spread_out
 from .jobs import Place
 from .models import load_node_data, trained
 
-__all__ = ["DEFAULT", "WAYS", "Way", "recovery_cell", "set_cell"]
+__all__ = ["DEFAULT", "WAYS", "Way", "known_network", "recovery_cell", "set_cell"]
 
 _RUNS = 2
 """Seeds of the explanations of one model, for stability."""
@@ -224,7 +224,7 @@ def recovery_cell(
     Args:
         searches: pairs of a score and a search.
     """
-    truth, data = _known_network(seed, variables, states)
+    truth, data = known_network(seed, variables, states)
     answers = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -241,7 +241,7 @@ def recovery_cell(
     return {"seed": seed, "states": states, "edges": len(truth.edges), "found": answers}
 
 
-def _known_network(seed: int, variables: int, states: int) -> tuple[DAG, NDArray[np.int64]]:
+def known_network(seed: int, variables: int, states: int) -> tuple[DAG, NDArray[np.int64]]:
     """Return a random network with up to two parents of a variable, and samples of it."""
     rng = np.random.default_rng([seed, states])
     order = rng.permutation(variables)
