@@ -158,6 +158,16 @@ def test_pairs_are_below_the_bars(read, node_explanation):
     assert first == [*names, joint, total, excess, low, "to", high]
 
 
+@pytest.mark.parametrize("width", [390, 1000, 1280])
+def test_the_table_of_pairs_fits(read, node_explanation, width):
+    for explanation in (node_explanation, node_explanation.named(LONG)):
+        page = read(explanation, viewport={"width": width, "height": 800}).page
+        box = page.locator("#changes .scroll")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+        heads = box.get_by_role("columnheader").all_inner_texts()
+        assert heads == ["pair", "joint effect", "sum of effects", "difference", "95% interval"]
+
+
 def test_strong_causes_outside_the_network_are_named_below_it(read, toy):
     explainer = PGMExplainer(toy.graph_level, toy.x, toy.edge_index, task="graph", max_nodes=1)
     explanation = explainer.explain()

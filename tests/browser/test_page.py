@@ -333,6 +333,23 @@ def test_nothing_is_cut_off_on_a_small_screen(read, explanations):
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+_SPARE = """() => {
+    const box = (one) => one.getBoundingClientRect();
+    const cards = [...document.querySelectorAll(".panel, #hero")].filter((one) => !one.hidden);
+    const covered = cards.reduce((sum, one) => sum + box(one).width * box(one).height, 0);
+    const all = [...document.querySelectorAll(".answers, .columns")];
+    return 1 - covered / all.reduce((sum, one) => sum + box(one).width * box(one).height, 0);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_space_is_left_empty_beside_the_cards(read, explanations, node_explanation, width):
+    without = replace(node_explanation, network=None)
+    for explanation in (*explanations.values(), without):
+        page = read(explanation, viewport={"width": width, "height": 800}).page
+        assert page.evaluate(_SPARE) < 0.06  # the gaps between them
+
+
 def test_a_network_that_is_too_wide_has_a_bar_to_scroll_by(read, explanations):
     phone = {"viewport": {"width": 390, "height": 740}, "is_mobile": True, "has_touch": True}
     network = read(explanations["free"], **phone).page.locator("#network")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from copy import deepcopy
 from dataclasses import replace
@@ -112,6 +113,31 @@ def test_what_cannot_be_saved(explanations, tmp_path):
     with pytest.raises(InputError, match="only explanations"):
         save_explanations(tmp_path / "why.json", ["a text"])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("why.html", "explanation.to_html(path)"),
+        ("why.PDF", "explanation.report(path)"),
+        ("why.docx", "explanation.report(path)"),
+        ("why.md", "explanation.report(path)"),
+        ("why.svg", "explanation.plot().savefig(path)"),
+        ("why.csv", "explanation.to_pandas().to_csv(path)"),
+    ],
+)
+def test_the_extension_of_another_format_names_the_right_call(explanations, name, call, tmp_path):
+    with pytest.raises(InputError, match=re.escape(f"or call {call}")):
+        explanations["node"].save(tmp_path / name)
+    with pytest.raises(InputError, match=re.escape(f"or call {call}")):
+        save_explanations(tmp_path / name, [explanations["node"]])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_extensions_are_json(explanations, tmp_path):
+    for name in ("why", "why.json", "why.explanation"):
+        explanations["node"].save(tmp_path / name)
+        assert Explanation.load(tmp_path / name) == explanations["node"]
 
 
 @pytest.fixture

@@ -522,6 +522,8 @@ class Explanation(Shown):
 
         Raises:
             FileError: the file cannot be written.
+            InputError: the extension is that of a page, report, plot or table; the error names the
+                call that writes it.
         """
         from .formats.json_file import save_explanation
 

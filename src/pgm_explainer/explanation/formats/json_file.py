@@ -10,7 +10,7 @@ from ...arrays import as_list
 from ...errors import FileError, InputError
 from ...limits import brief
 from ...storage.checked import parse_json
-from ...storage.files import PathLike, as_text, read_file, write_text
+from ...storage.files import PathLike, as_path, as_text, read_file, write_text
 from ..explanation import Explanation
 from .schema import explanation_to_dict
 from .schema_reader import explanation_from_dict
@@ -23,9 +23,25 @@ __all__ = [
     "save_explanations",
 ]
 
+_REPORT, _PLOT = "explanation.report(path)", "explanation.plot().savefig(path)"
+_CALLS = {
+    ".htm": "explanation.to_html(path)",
+    ".html": "explanation.to_html(path)",
+    ".md": _REPORT,
+    ".pdf": _REPORT,
+    ".docx": _REPORT,
+    ".png": _PLOT,
+    ".jpg": _PLOT,
+    ".svg": _PLOT,
+    ".csv": "explanation.to_pandas().to_csv(path)",
+    ".xlsx": "explanation.to_pandas().to_excel(path)",
+}
+"""The call for each file extension that is not JSON."""
+
 
 def save_explanation(path: PathLike, explanation: Explanation) -> None:
     """Write one explanation to a file, atomically."""
+    _check_extension(path)
     write_text(path, f"{_as_json(explanation)}\n")
 
 
@@ -34,7 +50,8 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
 
     Raises:
         FileError: the file cannot be written.
-        InputError: something in an explanation cannot be saved.
+        InputError: something in an explanation cannot be saved, or the file extension is that of
+            another format.
 
     Examples:
         >>> import numpy as np
@@ -50,6 +67,7 @@ def save_explanations(path: PathLike, explanations: Iterable[Explanation]) -> No
         >>> [explanation.target for explanation in load_explanations(file)]
         [0, 1]
     """
+    _check_extension(path)
     each = as_list(explanations)
     if each is None:
         raise InputError(f"explanations must be a list of explanations, not {brief(explanations)}")
@@ -104,6 +122,16 @@ def parse_explanations(document: bytes) -> list[Explanation]:
     if not isinstance(content, list):
         return [explanation_from_dict(content, "$")]
     return [explanation_from_dict(each, f"$[{at}]") for at, each in enumerate(content)]
+
+
+def _check_extension(path: PathLike) -> None:
+    """Raise an error if the file extension is that of a page, report, plot or table."""
+    extension = as_path(path).suffix.lower()
+    if extension in _CALLS:
+        raise InputError(
+            f"explanations are saved as JSON, not as {extension}: use a path that ends in .json, "
+            f"or call {_CALLS[extension]}"
+        )
 
 
 def _as_json(explanation: Explanation) -> str:

@@ -28,7 +28,7 @@ function drawNetwork(network, kinds) {
   });
   svg.append(...cards.map((card) => card.group), ...drawApart(network, boxes[0].bands));
   const paint = (beliefs) => cards.forEach((card) => paintCard(card, beliefs));
-  return { svg, width: right - left, paint };
+  return { svg, width: right - left, height: bottom - top, paint };
 }
 
 function across(x) {

@@ -1,6 +1,7 @@
 /* User actions: pick an explanation, point at a node, set evidence. */
 
 const FITS_A_COLUMN = 700;
+const TALL = 700;
 
 /** Show an explanation, without evidence. */
 function show(at) {
@@ -49,18 +50,30 @@ function drawAll(explanation) {
   $("network-title").textContent = network ? network.title : "Network";
   $("network-legend").textContent = network ? [network.legend, ...network.sure].join(" ") : "";
   $("tables").firstElementChild.textContent = network ? network.tables : "Tables";
-  if (network) {
-    const cards = drawNetwork(network, data.kinds);
-    $("network").replaceChildren(cards.svg);
-    shown.drawings.push(cards);
-  } else {
-    $("network").replaceChildren(paragraph(explanation.noNetwork));
-  }
-  document.body.classList.toggle("no-network", !network);
-  document.body.classList.toggle("wide", shown.drawings.some(({ width }) => width > FITS_A_COLUMN));
+  const cards = network && drawNetwork(network, data.kinds);
+  if (cards) shown.drawings.push(cards);
+  $("network").replaceChildren(cards ? cards.svg : paragraph(explanation.noNetwork));
+  arrangePanels(around, cards);
   for (const { svg } of shown.drawings) {
     svg.querySelector("[data-variable]")?.setAttribute("tabindex", "0");
   }
+}
+
+/** Place the panels by the size of their content. */
+function arrangePanels(around, cards) {
+  const wide = cards !== null && cards.width > FITS_A_COLUMN;
+  const classes = {
+    "no-network": !cards,
+    "wide-picture": around.width > FITS_A_COLUMN,
+    "long-effects": heightOf("changes") > heightOf("picture", "picture-legend"),
+    wide,
+    tall: cards !== null && !wide && cards.height > TALL,
+  };
+  for (const [name, on] of Object.entries(classes)) document.body.classList.toggle(name, on);
+}
+
+function heightOf(...ids) {
+  return ids.reduce((height, id) => height + $(id).offsetHeight, 0);
 }
 
 function renewDetails(explanation) {

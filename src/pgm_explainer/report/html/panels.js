@@ -67,7 +67,7 @@ function paintKnown({ known }) {
     }),
   );
   const { noun } = shown.explanation;
-  const where = `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun} or a bar below`;
+  const where = `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun} or a bar of the network`;
   const nothing = element("li", { class: "nothing" }, `None. Click ${where} to add some.`);
   $("known").replaceChildren(...(chips.length ? chips : [nothing]));
 }

@@ -1,12 +1,19 @@
 /* The details below the drawings: each is filled when it is opened. */
 
-/** A table of strings or elements; `keys` are the nodes of its rows. */
+/**
+ * A table of strings or elements; `keys` are the nodes of its rows. It has explicit roles because
+ * narrow panels change the layout of its rows.
+ */
 function table({ title, head, rows, keys = [] }) {
   const body = rows.map(([first, ...cells], at) =>
-    element("tr", { "data-key": keys[at] },
-      element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell))));
-  const names = element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)));
-  const whole = element("table", {}, element("thead", {}, names), element("tbody", {}, ...body));
+    element("tr", { role: "row", "data-key": keys[at] },
+      element("th", { scope: "row", role: "rowheader" }, first),
+      ...cells.map((cell, column) =>
+        element("td", { role: "cell", "data-label": head[column + 1] }, cell))));
+  const names = head.map((text) => element("th", { scope: "col", role: "columnheader" }, text));
+  const whole = element("table", { role: "table" },
+    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...names)),
+    element("tbody", { role: "rowgroup" }, ...body));
   const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": title };
   return element("div", region, whole);
 }
