@@ -1,5 +1,6 @@
 """Markov and dependency networks against brute force, pgmpy and pyAgrum."""
 
+from fractions import Fraction
 from itertools import combinations, product
 from math import log, prod
 
@@ -375,3 +376,12 @@ def test_options_of_dependency_networks_are_checked(wrong):
     variables = [Variable("a", False, 2), Variable("b", False, 2)]
     with pytest.raises(InputError, match=next(iter(wrong))):
         DependencyNetwork.learn(variables, np.zeros((4, 2), dtype=int), **{"form": "tree"} | wrong)
+
+
+def test_options_of_markov_networks_are_checked():
+    variables = [Variable("a", False, 2), Variable("b", False, 2)]
+    codes, graph = np.array([[0, 0], [1, 1], [0, 1]]), UndirectedGraph(2, [(0, 1)])
+    with pytest.raises(InputError, match="pairwise must be True or False"):
+        MarkovNetwork.fit(variables, graph, codes, pairwise=np.ones(2))
+    half = MarkovNetwork.fit(variables, graph, codes, smoothing=Fraction(1, 2))
+    assert half == MarkovNetwork.fit(variables, graph, codes, smoothing=0.5)

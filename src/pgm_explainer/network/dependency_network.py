@@ -111,6 +111,7 @@ class DependencyNetwork(GraphicalModel):
         """
         check_all(variables, Variable, "variables")
         check_not_negative(smoothing, "smoothing")
+        smoothing = float(smoothing)  # fractions are numbers too, but not of NumPy
         if not isinstance(form, str) or form not in _FORMS:
             raise InputError(f"unknown form {brief(form)}; choose one of: {', '.join(_FORMS)}")
         if max_parents is not None:

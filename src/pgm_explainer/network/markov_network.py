@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import check_not_negative
+from ..arrays import check_flag, check_not_negative
 from ..errors import InputError
 from ..limits import brief
 from ..sampling import Variable, VariableId
@@ -106,7 +106,9 @@ class MarkovNetwork(GraphicalModel):
                 f"graph must be an UndirectedGraph of {len(variables)} variables, not "
                 f"{brief(graph)}"
             )
+        check_flag(pairwise, "pairwise")
         check_not_negative(smoothing, "smoothing")
+        smoothing = float(smoothing)  # fractions are numbers too, but not of NumPy
         codes, sizes = check_data(codes, [variable.cardinality for variable in variables])
         chosen = as_plain_score(score)
         if graph.is_chordal and not (pairwise and max(map(len, graph.cliques)) > 2):
