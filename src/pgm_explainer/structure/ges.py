@@ -27,12 +27,9 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
     """Return a network of the class that a greedy search over equivalence classes finds.
 
     From the empty class, the edge whose insertion improves the score most is inserted, until none
-    does; then edges are deleted in the same way. With enough samples, the class of the true network
-    is found (Chickering, *Optimal structure identification with greedy search*, 2002). With fewer,
-    an edge may have the wrong direction; so the edge whose turning improves the score most is
-    turned (Hauser and Bühlmann, *Characterization and greedy learning of interventional Markov
-    equivalence classes*, 2012). The phases are repeated while they improve the score. Ties are
-    broken by the smaller variables.
+    does; then edges are deleted in the same way. Both phases are repeated while they improve the
+    score. With enough samples, the class of the true network is found (Chickering, *Optimal
+    structure identification with greedy search*, 2002). Ties are broken by the smaller variables.
 
     A limit on the number of parents is not a property of a class, so there is none.
 
@@ -64,8 +61,7 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
     moved = True
     while moved:
         inserted = search.run(search.insertions, search.insert)
-        deleted = search.run(search.deletions, search.delete)
-        moved = (inserted and deleted) or search.turn()
+        moved = search.run(search.deletions, search.delete) and inserted
     parents = search.pattern.extension()
     assert parents is not None  # a class has a network
     return dag_of_masks(parents)
@@ -124,44 +120,16 @@ class _Search:
                         if group >> x & 1:
                             yield float(gains[x]), x, y, turned
 
-    def deletions(self, least: float = _TIE) -> Iterator[Move]:
-        """Yield the deletions of X -> Y or X - Y that gain more than this."""
+    def deletions(self) -> Iterator[Move]:
+        """Yield the deletions of X -> Y or X - Y that improve the score."""
         for y in range(self._size):
             beside, into = self.pattern.beside[y], self.pattern.into[y]
             for x in members(beside | into):
                 common = beside & self._adjacent[x]
                 for kept in self._cliques(0, common):
                     gain = -float(self._gains(y, (kept | into) & ~(1 << x))[x])
-                    if gain > least:
+                    if gain > _TIE:
                         yield gain, x, y, common & ~kept
-
-    def turn(self) -> bool:
-        """Delete an edge and insert it again, if that improves the score; return whether it does.
-
-        Every network of the class and every edge of it is considered, since each change of one edge
-        of a network is among the deletions or insertions of its class.
-        """
-        now = self.pattern
-        best, turned = _TIE, None
-        for loss, x, y, apart in list(self.deletions(-np.inf)):
-            self.delete(x, y, apart)
-            for move in (*self._insertions_of(x, y), *self._insertions_of(y, x)):
-                if loss + move[0] > best * (1 + _TIE) and self._is_valid(move):
-                    best, turned = loss + move[0], (self.pattern, move)
-            self._become(now)
-        if turned is None:
-            return False
-        pattern, move = turned
-        self._become(pattern)
-        self.insert(*move[1:])
-        return True
-
-    def _insertions_of(self, x: int, y: int) -> Iterator[Move]:
-        beside, into = self.pattern.beside[y], self.pattern.into[y]
-        common = beside & self._adjacent[x]
-        if self._is_clique(common):
-            for turned in self._cliques(common, beside & ~common):
-                yield float(self._gains(y, common | turned | into)[x]), x, y, turned
 
     def insert(self, x: int, y: int, turned: int) -> None:
         pattern = self.pattern.copy()
@@ -185,10 +153,8 @@ class _Search:
     def _complete(self, pattern: Pattern) -> None:
         parents = pattern.extension()
         assert parents is not None  # Chickering's conditions guarantee it
-        self._become(Pattern.of_parents(parents))
-
-    def _become(self, pattern: Pattern) -> None:
-        self.pattern, self._adjacent = pattern, pattern.adjacent()
+        self.pattern = Pattern.of_parents(parents)
+        self._adjacent = self.pattern.adjacent()
 
     def _is_valid(self, move: Move) -> bool:
         """Whether every semi-directed path from Y to X is blocked; deletions have none to check."""
