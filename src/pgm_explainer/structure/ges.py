@@ -27,9 +27,15 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
     """Return a network of the class that a greedy search over equivalence classes finds.
 
     From the empty class, the edge whose insertion improves the score most is inserted, until none
-    does; then edges are deleted in the same way. Both phases are repeated while they improve the
-    score. With enough samples, the class of the true network is found (Chickering, *Optimal
-    structure identification with greedy search*, 2002). Ties are broken by the smaller variables.
+    does; then edges are deleted in the same way. With enough samples, the class of the true network
+    is found (Chickering, *Optimal structure identification with greedy search*, 2002). With fewer,
+    an edge may have the wrong direction; so the edge whose turning improves the score most is
+    turned (Hauser and Bühlmann, *Characterization and greedy learning of interventional Markov
+    equivalence classes*, 2012). The phases are repeated while they improve the score. Ties are
+    broken by the smaller variables.
+
+    Some scores differ between the networks of a class. The search then compares one network of each
+    class, so that every move is an improvement and the search ends.
 
     A limit on the number of parents is not a property of a class, so there is none.
 
@@ -56,52 +62,45 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
             f"ges needs a score with a penalty, not {chosen.name!r}, which grows with every edge; "
             f"use 'bic', or structure='hill_climb' with max_parents"
         )
-    families = family_scores(data, cardinalities, chosen)
-    search = _Search(families)
+    search = _Search(family_scores(data, cardinalities, chosen))
     moved = True
     while moved:
-        inserted = search.run(search.insertions, search.insert)
-        moved = search.run(search.deletions, search.delete) and inserted
-    parents = search.pattern.extension()
-    assert parents is not None  # a class has a network
-    return dag_of_masks(parents)
+        inserted = search.run(search.insertions, search.with_edge)
+        deleted = search.run(search.deletions, search.without_edge)
+        moved = (inserted and deleted) or search.turn()
+    return dag_of_masks(search.parents)
 
 
 class _Search:
-    """The present class and its moves."""
+    """The present class, one of its networks with its score, and its moves."""
 
     def __init__(self, families: FamilyScores) -> None:
         self._families = families
         self._size = families.num_variables
         self._every = (1 << self._size) - 1
         self._known: dict[tuple[int, int], NDArray[np.float64]] = {}
-        self.pattern = Pattern([0] * self._size, [0] * self._size)
-        self._adjacent = [0] * self._size
+        self.parents = [0] * self._size
+        self._score = self._score_of(self.parents)
+        self._become(Pattern([0] * self._size, [0] * self._size))
 
-    def run(self, moves: Any, make: Any) -> bool:
+    def run(self, moves: Any, after: Any) -> bool:
         """Make the best move until none improves the score; return whether any was made."""
         moved = False
-        while True:
-            found = self._best(list(moves()))
-            if found is None:
-                return moved
-            make(*found[1:])
+        while any(self._take(after(*move[1:])) for move in self._from_best(list(moves()))):
             moved = True
+        return moved
 
-    def _best(self, moves: list[Move]) -> Move | None:
-        """Return the valid move of the largest gain; the smallest variables of ties."""
+    def _from_best(self, moves: list[Move]) -> Iterator[Move]:
+        """Yield the valid moves, the largest gain first; of ties, the smallest variables."""
         moves.sort(key=lambda move: -move[0])
         start = 0
         while start < len(moves):
             least = moves[start][0] * (1 - _TIE)
-            stop = start
+            stop = start + 1
             while stop < len(moves) and moves[stop][0] >= least:
                 stop += 1
-            for move in sorted(moves[start:stop], key=lambda move: move[1:]):
-                if self._is_valid(move):
-                    return move
+            yield from filter(self._is_valid, sorted(moves[start:stop], key=lambda move: move[1:]))
             start = stop
-        return None
 
     def insertions(self) -> Iterator[Move]:
         """Yield the insertions X -> Y that improve the score; T are neighbours that turn to Y."""
@@ -120,25 +119,52 @@ class _Search:
                         if group >> x & 1:
                             yield float(gains[x]), x, y, turned
 
-    def deletions(self) -> Iterator[Move]:
-        """Yield the deletions of X -> Y or X - Y that improve the score."""
+    def deletions(self, least: float = _TIE) -> Iterator[Move]:
+        """Yield the deletions of X -> Y or X - Y that gain more than this."""
         for y in range(self._size):
             beside, into = self.pattern.beside[y], self.pattern.into[y]
             for x in members(beside | into):
                 common = beside & self._adjacent[x]
                 for kept in self._cliques(0, common):
                     gain = -float(self._gains(y, (kept | into) & ~(1 << x))[x])
-                    if gain > _TIE:
+                    if gain > least:
                         yield gain, x, y, common & ~kept
 
-    def insert(self, x: int, y: int, turned: int) -> None:
+    def turn(self) -> bool:
+        """Delete an edge and insert it again, if that improves the score; return whether it does.
+
+        Every network of the class and every edge of it is considered, since each change of one edge
+        of a network is among the deletions or insertions of its class.
+        """
+        now, found = self.pattern, []
+        for loss, *edge, apart in list(self.deletions(-np.inf)):
+            x, y = edge
+            self._become(_completed(self.without_edge(x, y, apart))[1])
+            moves = [*self._insertions_of(x, y), *self._insertions_of(y, x)]
+            found += [
+                (loss + move[0], self.with_edge(*move[1:]))
+                for move in moves
+                if loss + move[0] > _TIE and self._is_valid(move)
+            ]
+            self._become(now)
+        found.sort(key=lambda turned: -turned[0])
+        return any(self._take(pattern) for _, pattern in found)
+
+    def _insertions_of(self, x: int, y: int) -> Iterator[Move]:
+        beside, into = self.pattern.beside[y], self.pattern.into[y]
+        common = beside & self._adjacent[x]
+        if self._is_clique(common):
+            for turned in self._cliques(common, beside & ~common):
+                yield float(self._gains(y, common | turned | into)[x]), x, y, turned
+
+    def with_edge(self, x: int, y: int, turned: int) -> Pattern:
         pattern = self.pattern.copy()
         for t in members(turned):
             pattern.orient(t, y)
         pattern.into[y] |= 1 << x
-        self._complete(pattern)
+        return pattern
 
-    def delete(self, x: int, y: int, turned: int) -> None:
+    def without_edge(self, x: int, y: int, turned: int) -> Pattern:
         pattern = self.pattern.copy()
         for masks in (pattern.into, pattern.beside):
             masks[y] &= ~(1 << x)
@@ -148,13 +174,24 @@ class _Search:
                 pattern.orient(y, h)
             if pattern.beside[h] >> x & 1:
                 pattern.orient(x, h)
-        self._complete(pattern)
+        return pattern
 
-    def _complete(self, pattern: Pattern) -> None:
-        parents = pattern.extension()
-        assert parents is not None  # Chickering's conditions guarantee it
-        self.pattern = Pattern.of_parents(parents)
-        self._adjacent = self.pattern.adjacent()
+    def _take(self, pattern: Pattern) -> bool:
+        """Make the class of this pattern the present one if its score is better."""
+        parents, completed = _completed(pattern)
+        score = self._score_of(parents)
+        if not score > self._score + _TIE * abs(self._score):
+            return False
+        self.parents, self._score = parents, score
+        self._become(completed)
+        return True
+
+    def _become(self, pattern: Pattern) -> None:
+        self.pattern, self._adjacent = pattern, pattern.adjacent()
+
+    def _score_of(self, parents: list[int]) -> float:
+        families = enumerate(parents)
+        return sum(self._families.family(v, tuple(members(its))) for v, its in families)
 
     def _is_valid(self, move: Move) -> bool:
         """Whether every semi-directed path from Y to X is blocked; deletions have none to check."""
@@ -195,3 +232,13 @@ class _Search:
             now = self._families.family(child, its)
             known = self._known[child, parents] = self._families.toggled(child, its) - now
         return known
+
+
+def _completed(pattern: Pattern) -> tuple[list[int], Pattern]:
+    """Return a network with these edges, as masks of parents, and its class."""
+    parents = pattern.extension()
+    assert parents is not None  # Chickering's conditions guarantee it
+    completed = Pattern.of_parents(parents)
+    canonical = completed.extension()
+    assert canonical is not None  # a class has a network
+    return canonical, completed
