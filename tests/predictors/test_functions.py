@@ -193,3 +193,9 @@ def test_names_of_inputs_are_strings():
     x, edges = np.eye(3), np.array([[0, 1], [1, 2]])
     with pytest.raises(InputError, match="None is not a name"):
         PGMExplainer(lambda x, e: x, x, edges, inputs={None: x, (0, 1): x})
+
+
+@pytest.mark.parametrize("options", [{"task": np.zeros(3)}, {"task": "nodes"}, {"many_graphs": 2}])
+def test_an_unknown_task_or_flag_is_an_error(options):
+    with pytest.raises(InputError, match="task|many_graphs"):
+        as_predictor(lambda x: x, **options)

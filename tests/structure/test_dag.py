@@ -134,3 +134,12 @@ def test_ordering_many_variables_is_fast():
 def test_a_long_cycle_is_abbreviated():
     with pytest.raises(InputError, match=r"variables \[0, 1, .* 19, …\]$"):
         DAG(1000, [(at, (at + 1) % 1000) for at in range(1000)])
+
+
+def test_a_variable_whose_conversion_fails_is_an_error_of_ours():
+    class Failing:
+        def __index__(self):
+            raise KeyError("of the user's own")
+
+    with pytest.raises(InputError, match="is not a variable"):
+        DAG(2, [(0, 1)]).parents(Failing())

@@ -18,6 +18,7 @@ from ..graph import FLOWS, SampledEdges, Subgraph
 from ..limits import brief
 
 __all__ = [
+    "PREDICTED",
     "AdaptedPredictor",
     "Predictor",
     "PredictorLike",
@@ -25,6 +26,9 @@ __all__ = [
     "check_capabilities",
     "is_torch_module",
 ]
+
+PREDICTED = ("node", "graph", "edge")
+"""What a model predicts: the names of tasks."""
 
 
 class Predictor(ABC):

@@ -11,11 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, as_array, has_attributes
+from ..arrays import FloatArray, IntArray, as_array, check_flag, check_name, has_attributes
 from ..errors import InputError
 from ..graph import SampledEdges, Subgraph
 from ..limits import brief
-from .base import AdaptedPredictor, Predictor, PredictorLike, check_capabilities, is_torch_module
+from .base import (
+    PREDICTED,
+    AdaptedPredictor,
+    Predictor,
+    PredictorLike,
+    check_capabilities,
+    is_torch_module,
+)
 from .wrapped import WrappedPredictor
 
 __all__ = ["OneGraphAtATime", "SubgraphFunction", "WholeGraphFunction", "as_predictor"]
@@ -112,7 +119,8 @@ def as_predictor(
     called on subgraphs, any other function on the whole graph.
 
     Raises:
-        InputError: the model is not callable, or declares an invalid capability.
+        InputError: the model is not callable, or declares an invalid capability; the task is
+            unknown.
 
     Examples:
         >>> from pgm_explainer.predictors import as_predictor
@@ -121,6 +129,8 @@ def as_predictor(
         >>> as_predictor(lambda x, edge_index: x).accepts_subgraph
         True
     """
+    check_name(task, "task", PREDICTED)
+    check_flag(many_graphs, "many_graphs")
     if inputs is not None and not isinstance(inputs, Mapping):
         raise InputError(f"inputs must be a dict of arguments by name, not {brief(inputs)}")
     if is_torch_module(model):

@@ -26,7 +26,7 @@ from ..arrays import FloatArray, IntArray, check_name
 from ..errors import InputError
 from ..graph import FLOWS, SampledEdges, Subgraph
 from ..limits import brief
-from .base import Predictor, SharedRows
+from .base import PREDICTED, Predictor, SharedRows
 from .torch_batches import CALLS, one_by_one, rows_of
 from .torch_call import ModuleCall, Request
 from .torch_layers import shared_layers
@@ -56,7 +56,6 @@ _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
 _FEW = 6
 """On a new subgraph, fewer samples than this are faster one by one than with trial calls."""
-_TASKS = ("node", "graph", "edge")
 
 
 class TorchModulePredictor(Predictor):
@@ -92,7 +91,7 @@ class TorchModulePredictor(Predictor):
         many_graphs: bool = False,
     ) -> None:
         check_name(batching, "batching", ("auto", *BATCHINGS))
-        check_name(task, "task", _TASKS)
+        check_name(task, "task", PREDICTED)
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs must be a mapping from names to tensors, not {brief(inputs)}")
         if output is not None and not callable(output):

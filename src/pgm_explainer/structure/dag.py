@@ -99,7 +99,7 @@ class DAG:
             if at < 0:  # which Python would count from the end
                 raise IndexError
             return lists[at]
-        except (IndexError, TypeError):
+        except Exception:  # IndexError, TypeError, or whatever an object's own conversion raises
             raise InputError(
                 f"{brief(variable)} is not a variable; variables are 0 to {self.num_variables - 1}"
             ) from None
