@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .dag import DAG
+from .dag import DAG, Constraints
 from .equivalence import Pattern, dag_of_masks, members
 from .families import FamilyScores, family_scores
+from .hill_climb import climb
 from .scores import PenalisedLikelihood, as_score
 
 __all__ = ["ges"]
@@ -32,7 +33,8 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
     an edge may have the wrong direction; so the edge whose turning improves the score most is
     turned (Hauser and Bühlmann, *Characterization and greedy learning of interventional Markov
     equivalence classes*, 2012). The phases are repeated while they improve the score. Ties are
-    broken by the smaller variables.
+    broken by the smaller variables. The same is done from the class of the network that hill
+    climbing finds, and the better class is returned.
 
     Some scores differ between the networks of a class. The search then compares one network of each
     class, so that every move is an improvement and the search ends.
@@ -62,28 +64,40 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
             f"ges needs a score with a penalty, not {chosen.name!r}, which grows with every edge; "
             f"use 'bic', or structure='hill_climb' with max_parents"
         )
-    search = _Search(family_scores(data, cardinalities, chosen))
-    moved = True
-    while moved:
-        inserted = search.run(search.insertions, search.with_edge)
-        deleted = search.run(search.deletions, search.without_edge)
-        moved = (inserted and deleted) or search.turn()
-    return dag_of_masks(search.parents)
+    families = family_scores(data, cardinalities, chosen)
+    size = families.num_variables
+    starts = (DAG(size), climb(families, Constraints.of(size))[0])
+    first, second = (_Search(families, start).run() for start in starts)
+    return dag_of_masks(second.parents if second.score > _beyond(first.score) else first.parents)
+
+
+def _beyond(score: float) -> float:
+    """Return what a better score must exceed, as scores of equal classes differ by rounding."""
+    return score + _TIE * abs(score)
 
 
 class _Search:
     """The present class, one of its networks with its score, and its moves."""
 
-    def __init__(self, families: FamilyScores) -> None:
+    def __init__(self, families: FamilyScores, start: DAG) -> None:
         self._families = families
         self._size = families.num_variables
         self._every = (1 << self._size) - 1
         self._known: dict[tuple[int, int], NDArray[np.float64]] = {}
-        self.parents = [0] * self._size
-        self._score = self._score_of(self.parents)
-        self._become(Pattern([0] * self._size, [0] * self._size))
+        self.parents, pattern = _completed(Pattern.of(start))
+        self.score = self._score_of(self.parents)
+        self._become(pattern)
 
-    def run(self, moves: Any, after: Any) -> bool:
+    def run(self) -> _Search:
+        """Repeat the phases while they improve the score."""
+        moved = True
+        while moved:
+            inserted = self._repeat(self._insertions, self._with_edge)
+            deleted = self._repeat(self._deletions, self._without_edge)
+            moved = (inserted and deleted) or self._turn()
+        return self
+
+    def _repeat(self, moves: Any, after: Any) -> bool:
         """Make the best move until none improves the score; return whether any was made."""
         moved = False
         while any(self._take(after(*move[1:])) for move in self._from_best(list(moves()))):
@@ -102,7 +116,7 @@ class _Search:
             yield from filter(self._is_valid, sorted(moves[start:stop], key=lambda move: move[1:]))
             start = stop
 
-    def insertions(self) -> Iterator[Move]:
+    def _insertions(self) -> Iterator[Move]:
         """Yield the insertions X -> Y that improve the score; T are neighbours that turn to Y."""
         for y in range(self._size):
             beside, into = self.pattern.beside[y], self.pattern.into[y]
@@ -119,7 +133,7 @@ class _Search:
                         if group >> x & 1:
                             yield float(gains[x]), x, y, turned
 
-    def deletions(self, least: float = _TIE) -> Iterator[Move]:
+    def _deletions(self, least: float = _TIE) -> Iterator[Move]:
         """Yield the deletions of X -> Y or X - Y that gain more than this."""
         for y in range(self._size):
             beside, into = self.pattern.beside[y], self.pattern.into[y]
@@ -130,19 +144,19 @@ class _Search:
                     if gain > least:
                         yield gain, x, y, common & ~kept
 
-    def turn(self) -> bool:
+    def _turn(self) -> bool:
         """Delete an edge and insert it again, if that improves the score; return whether it does.
 
         Every network of the class and every edge of it is considered, since each change of one edge
         of a network is among the deletions or insertions of its class.
         """
         now, found = self.pattern, []
-        for loss, *edge, apart in list(self.deletions(-np.inf)):
+        for loss, *edge, apart in list(self._deletions(-np.inf)):
             x, y = edge
-            self._become(_completed(self.without_edge(x, y, apart))[1])
+            self._become(_completed(self._without_edge(x, y, apart))[1])
             moves = [*self._insertions_of(x, y), *self._insertions_of(y, x)]
             found += [
-                (loss + move[0], self.with_edge(*move[1:]))
+                (loss + move[0], self._with_edge(*move[1:]))
                 for move in moves
                 if loss + move[0] > _TIE and self._is_valid(move)
             ]
@@ -157,14 +171,14 @@ class _Search:
             for turned in self._cliques(common, beside & ~common):
                 yield float(self._gains(y, common | turned | into)[x]), x, y, turned
 
-    def with_edge(self, x: int, y: int, turned: int) -> Pattern:
+    def _with_edge(self, x: int, y: int, turned: int) -> Pattern:
         pattern = self.pattern.copy()
         for t in members(turned):
             pattern.orient(t, y)
         pattern.into[y] |= 1 << x
         return pattern
 
-    def without_edge(self, x: int, y: int, turned: int) -> Pattern:
+    def _without_edge(self, x: int, y: int, turned: int) -> Pattern:
         pattern = self.pattern.copy()
         for masks in (pattern.into, pattern.beside):
             masks[y] &= ~(1 << x)
@@ -180,9 +194,9 @@ class _Search:
         """Make the class of this pattern the present one if its score is better."""
         parents, completed = _completed(pattern)
         score = self._score_of(parents)
-        if not score > self._score + _TIE * abs(self._score):
+        if not score > _beyond(self.score):
             return False
-        self.parents, self._score = parents, score
+        self.parents, self.score = parents, score
         self._become(completed)
         return True
 
