@@ -1,6 +1,7 @@
 """How often PC and GES find the class of a known network, beside pgmpy's and causal-learn's.
 
-Data of random networks of 8 variables with 2, 3 and 4 states, up to two parents and 1,000 rows.
+Data of random networks of 8 variables with 2, 3 and 4 states, up to two parents and 1,000 rows. For
+all packages, the states of a variable are those that occur, because pgmpy's GES counts no others.
 causal-learn is compared only if it is installed; it is no dependency of the tests.
 """
 
@@ -25,7 +26,8 @@ _LEVEL, _MOST_CONDITION = 0.05, 3
 Edges = frozenset[tuple[int, int]]
 Class = tuple[Edges, Edges]
 """The directed edges of an equivalence class, and the undirected ones, smaller variable first."""
-Search = Callable[[NDArray[np.int64], int], Class]
+Search = Callable[[NDArray[np.int64], list[int]], Class]
+"""From data and the number of states of each variable to the class found."""
 
 
 def rows() -> Iterator[Row]:
@@ -35,8 +37,9 @@ def rows() -> Iterator[Row]:
             found = dict.fromkeys(searches, 0)
             for seed in range(_FIRST_SEED, _FIRST_SEED + _NETWORKS):
                 truth, data = known_network(seed, _VARIABLES, states)
+                observed, sizes = _observed(data)
                 for name, search in searches.items():
-                    found[name] += search(data, states) == _class(cpdag(truth))
+                    found[name] += search(observed, sizes) == _class(cpdag(truth))
             yield Row(
                 f"class found of {_NETWORKS} networks, {states} states, {algorithm}",
                 ", ".join(f"{name} {number}" for name, number in found.items()),
@@ -53,6 +56,12 @@ def _searches() -> dict[str, dict[str, Search]]:
     return found
 
 
+def _observed(data: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the data with the states that occur as 0, 1, …, and how many each variable has."""
+    columns = [np.unique(column, return_inverse=True) for column in data.T]
+    return np.stack([codes for _, codes in columns], axis=1), [len(seen) for seen, _ in columns]
+
+
 def _class(found: CPDAG) -> Class:
     return frozenset(found.directed), _sorted(found.undirected)
 
@@ -61,15 +70,15 @@ def _sorted(edges: object) -> Edges:
     return frozenset((min(edge), max(edge)) for edge in edges)  # type: ignore[attr-defined]
 
 
-def _our_pc(data: NDArray[np.int64], states: int) -> Class:
-    return _class(cpdag(pc(data, [states] * _VARIABLES, significance=_LEVEL)))
+def _our_pc(data: NDArray[np.int64], sizes: list[int]) -> Class:
+    return _class(cpdag(pc(data, sizes, significance=_LEVEL)))
 
 
-def _our_ges(data: NDArray[np.int64], states: int) -> Class:
-    return _class(cpdag(ges(data, [states] * _VARIABLES)))
+def _our_ges(data: NDArray[np.int64], sizes: list[int]) -> Class:
+    return _class(cpdag(ges(data, sizes)))
 
 
-def _pgmpy_pc(data: NDArray[np.int64], _: int) -> Class:
+def _pgmpy_pc(data: NDArray[np.int64], _: list[int]) -> Class:
     import pandas as pd
     from pgmpy.estimators import PC
 
@@ -86,15 +95,14 @@ def _pgmpy_pc(data: NDArray[np.int64], _: int) -> Class:
     return _of_pgmpy(found)
 
 
-def _pgmpy_ges(data: NDArray[np.int64], states: int) -> Class:
+def _pgmpy_ges(data: NDArray[np.int64], _: list[int]) -> Class:
     import pandas as pd
     from pgmpy.estimators import GES
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = pd.DataFrame(data).astype("category").rename(columns=str)
-        names = {column: list(range(states)) for column in frame}
-        return _of_pgmpy(GES(frame, state_names=names).estimate(scoring_method="bic-d"))
+        return _of_pgmpy(GES(frame).estimate(scoring_method="bic-d"))
 
 
 def _of_pgmpy(found: object) -> Class:
@@ -102,7 +110,7 @@ def _of_pgmpy(found: object) -> Class:
     return directed, _sorted((int(u), int(v)) for u, v in found.undirected_edges)  # type: ignore[attr-defined]
 
 
-def _causal_learn_pc(data: NDArray[np.int64], _: int) -> Class:
+def _causal_learn_pc(data: NDArray[np.int64], _: list[int]) -> Class:
     from causallearn.search.ConstraintBased.PC import pc as their_pc
 
     with warnings.catch_warnings():
