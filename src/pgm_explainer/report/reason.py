@@ -332,9 +332,9 @@ def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
 
 
 def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directed]]:
-    """Return the effects that a reader should be told.
+    """Return the effects that the reason states.
 
-    Much smaller effects than the largest are left out. Effects without a clear direction are named
+    Effects much smaller than the largest are left out. Effects without a clear direction are named
     if the largest of them is larger than all others.
     """
     sizes = {
