@@ -26,7 +26,7 @@ _SEARCHED = 100_000
 
 @dataclass(frozen=True)
 class NodeNames:
-    """Names of nodes by index, and back; without names, a node is identified by its index.
+    """Maps indices of nodes to names, and back; without names, the index is the name.
 
     Attributes:
         labels: a name for every node of the graph or, in a mapping, for some of them; None if they

@@ -62,7 +62,7 @@ class Settings:
             )
 
     def _check_family(self) -> None:
-        """Resolve ``no_child=None`` for Bayesian networks; refuse anything else for the others."""
+        """Resolve ``no_child=None`` for Bayesian networks; accept only None for other families."""
         family = "bayesian" if self.network is None else self.network.family
         no_child = self.selection.no_child
         if family == "bayesian" and no_child is None:

@@ -67,8 +67,8 @@ class PerturbedSamples:
     def sums(self, values: Iterable[Vector]) -> Vector:
         """Return the sums ``[V, k]`` of ``values [k, n]`` over each column's perturbed samples.
 
-        Each sum is added up in the order of the samples. So it is exactly the same, to the last
-        bit, for any other columns and values.
+        Each sum is added up in the order of the samples. So it does not depend on the other columns
+        and values, not even by rounding.
         """
         rows = list(values)
         if not len(self):

@@ -191,7 +191,9 @@ def _pairs(
 def _coefficients(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, first: int
 ) -> Vector:
-    """Return the coefficient of every candidate: from the fit, or as if it alone were added.
+    """Return the coefficient of every candidate.
+
+    It is that of the fit or, for a candidate not in the fit, as if only this one were added.
 
     Args:
         first: the index of the fit of the first prediction.
@@ -265,7 +267,7 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
 
 
 def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95% interval) of the five strongest effects.
+    """Return the largest margin of the five strongest effects: half the width of the 95% interval.
 
     Examples:
         >>> import numpy as np

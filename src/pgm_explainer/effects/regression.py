@@ -76,8 +76,8 @@ def fit_all(
 class _Fits:
     """Fits to which columns are added if they are clearly correlated with the residual.
 
-    Fits of the same size are solved in one batch. The result of a fit is exactly the same, to the
-    last bit, for any other fits.
+    Fits of the same size are solved in one batch. The result of a fit does not depend on the other
+    fits, not even by rounding.
     """
 
     def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
@@ -234,9 +234,9 @@ def _least_squares(
 
 
 def _of_centred(terms: Integers, mean: Vector, coefficients: Vector) -> Vector:
-    """Return the coefficients of single bits if the bits in products were centred.
+    """Return the coefficients that single bits would have if the bits in products were centred.
 
-    So the coefficient of a bit is its effect averaged over random perturbations of the others.
+    The coefficient of a bit is then its effect, averaged over random perturbations of the others.
 
     Args:
         terms: the positions of the two bits of each term, ``[fits, 2, m]``.

@@ -23,7 +23,7 @@ __all__ = ["ConditionalTree", "Split"]
 
 Codes = NDArray[np.integer[Any]]
 Question = tuple[int, NDArray[np.bool_]]
-"""The position of a variable, and the states that are a yes."""
+"""The position of a variable, and the states for which the answer is yes."""
 _TIE = 1e-9
 _MOST_LEAVES = 256
 
@@ -35,7 +35,7 @@ class Split:
     Attributes:
         parent: the position of the parent among the tree's parents.
         states: the states that lead to ``yes``.
-        yes, no: the next split, or -1 - the number of a leaf.
+        yes, no: the number of the next split, or ``-1 - leaf`` for the number of a leaf.
     """
 
     parent: int
@@ -167,7 +167,8 @@ class ConditionalTree:
     ) -> list[ConditionalTree]:
         """Grow a tree for each variable given the others, while a split improves the score.
 
-        A split asks for one state, or for a word such as ``perturbed`` or ``changed``.
+        A split tests for one state, or for all states with a word such as ``perturbed`` or
+        ``changed``.
 
         Args:
             variables: the variables.

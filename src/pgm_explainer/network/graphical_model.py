@@ -40,7 +40,7 @@ class GraphicalModel(ABC):
     Attributes:
         family: ``bayesian``, ``markov`` or ``dependency``.
         title: the family in words.
-        kin: what the variables are called that a variable directly depends on.
+        kin: the word for the variables that a variable directly depends on, such as ``parents``.
         tables: the tables that the distribution is made of.
         score: the score of the network on the data it was learned from; None if unknown.
 

@@ -94,7 +94,7 @@ class NodeOutputs(Outputs):
         return scores[:, self.rows]
 
     def only(self) -> RecordedNodes:
-        """Return the same outputs, for a model that is asked for them only."""
+        """Return the same outputs, for a model that computes only these."""
         return RecordedNodes(self.rows)
 
 

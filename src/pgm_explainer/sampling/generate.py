@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
-"""Numbers per call: enough for efficient batches, few enough to stay in the cache."""
+"""Numbers in the arrays of a call: enough for efficient batches, few enough for the cache."""
 _COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
 """The same for predictions of graphs. With larger batches, allocating memory takes much time."""
 _COMFORTABLE_FLOATS_OF_NODES = 700_000
@@ -263,7 +263,7 @@ def perturbed_batch(
     every: IntArray,
     perturbed: NDArray[np.bool_],
 ) -> Batch:
-    """Return the inputs of the model in some samples, of which the perturbed parts are given.
+    """Return the inputs of the model in some samples, given which parts are perturbed.
 
     Args:
         samples: the numbers of the samples, for random numbers.

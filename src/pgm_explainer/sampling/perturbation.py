@@ -260,8 +260,8 @@ PERTURBATIONS: dict[str, Perturbation] = {
 WITH_RANDOM = {
     f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
 }
-"""The names that ``auto`` gets if some node types have constant features; the perturbation for the
-other node types by name."""
+"""What ``auto`` chooses if some node types have constant features: a mapping from its name, such as
+``"mean and random"``, to the perturbation of the other node types."""
 
 
 def as_perturbation(

@@ -33,8 +33,8 @@ def order_search(
 ) -> DAG:
     """Search for a network by its order: every variable takes its best parents among earlier ones.
 
-    For each variable, promising sets of parents are scored first: from the best ``beam`` sets of a
-    size, each with one more variable. The search then moves one variable at a time to its best
+    For each variable, promising sets of parents are scored first: the best ``beam`` sets of each
+    size are extended by one more variable. The search then moves one variable at a time to its best
     place in the order while that improves the score (Teyssier and Koller, 2005, with the moves of
     Alonso-Barba et al., 2011). It starts from the order of the network that hill climbing finds,
     and again from random orders. The best network found is improved by hill climbing.

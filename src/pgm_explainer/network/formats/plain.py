@@ -127,7 +127,7 @@ def _read_markov(network: Checked) -> MarkovNetwork:
         counts: NDArray[np.int64] = clique["counts"].array(shape, Checked.whole_number, np.int64)
         tables.append(CliqueTable(scope, values, counts))
     found = MarkovNetwork(variables, tables, fields["score"].or_none(Checked.number))
-    _ = found.partition  # raises if the potentials are no distribution
+    _ = found.partition  # raises if the potentials do not define a distribution
     return found
 
 

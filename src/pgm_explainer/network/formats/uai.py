@@ -93,7 +93,7 @@ def network_from_uai(document: bytes) -> MarkovNetwork:
 
 
 def _named(text: str, sizes: list[int]) -> list[Variable]:
-    """Return the variables, by the comment of our own files if there is one."""
+    """Return the variables, with the names in the comment of this package if there is one."""
     found = re.search(f"^{_NAMES}(.*)$", text, re.MULTILINE)
     if found is None:
         return [Variable(f"x{at}", False, size) for at, size in enumerate(sizes)]
