@@ -30,7 +30,7 @@ class MinimalSet:
         values: for each part that changes one node only (a node, or a feature of it), what it was
             changed into in one of the perturbations that changed the prediction, the most frequent
             one, ``"O → C"``, by the names of one-hot features, or the smallest change of numbers,
-            ``"age 31 → 64"``. In a sufficient set, the present value of a node: ``"O"``. Empty
+            ``"age 31 → 64"``. In a sufficient set, the current value of a node: ``"O"``. Empty
             strings where this is not known.
 
     Examples:
