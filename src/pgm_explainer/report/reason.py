@@ -34,7 +34,7 @@ _TRIVIAL = 0.02
 _PAIR = 0.01
 """Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
-"""Smaller changes of a probability do not get sentences of their own."""
+"""Smaller changes of a probability do not get their own sentences."""
 
 
 def reason_text(

@@ -22,7 +22,7 @@ __all__ = ["models_section"]
 
 _SETS = (*DATA_SETS, "digits")
 _CLOSE = 1.02
-"""A way is close to the best if its log-loss is at most this many times as large."""
+"""A method is close to the best if its log-loss is at most this many times as large."""
 _STATES = (2, 4)
 _VARIABLES = 8
 _NETWORKS = 10
@@ -135,7 +135,7 @@ def _recovery_jobs() -> list[Job]:
 
 
 def _losses(cells: Sequence[Mapping[str, Any]], sets: Sequence[str]) -> dict[str, list[float]]:
-    """Return the mean log-loss of each way on each set; NaN if it failed for a target."""
+    """Return the mean log-loss of each method on each set; NaN if it failed for a target."""
     return {way.name: [_mean(cells, way.name, data, "log_loss") for data in sets] for way in WAYS}
 
 
@@ -154,13 +154,13 @@ def _mean(cells: Sequence[Mapping[str, Any]], way: str, data: str | None, what: 
 
 
 def _ratios(losses: Mapping[str, Sequence[float]]) -> FloatArray:
-    """Return the log-loss of each way over the best of each set, ``[ways, sets]``."""
+    """Return the log-loss of each method divided by the best of each set, ``[methods, sets]``."""
     values = np.array(list(losses.values()))
     return np.asarray(values / np.nanmin(values, axis=0))
 
 
 def _worst(losses: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return the largest ratio of each way; infinite if it failed on a set."""
+    """Return the largest ratio of each method; infinite if it failed on a set."""
     ratios = _ratios(losses)
     worst = np.where(np.isnan(ratios), np.inf, ratios).max(axis=1)
     return dict(zip(losses, worst.tolist(), strict=True))
@@ -199,7 +199,7 @@ def _recommendation(
 
 
 def _what_matters(worst: Mapping[str, float]) -> str:
-    """Compare the ways with a noisy-or leaf with all others."""
+    """Compare the methods with a noisy-or leaf with all others."""
     noisy = {
         way.name
         for way in WAYS
@@ -273,7 +273,7 @@ def _recovery_table(cells: Sequence[Mapping[str, Any]]) -> str:
 
 
 def plot_losses(losses: Mapping[str, Sequence[float]], sets: Sequence[str], path: Path) -> None:
-    """Draw the log-loss of each way relative to the best of each set."""
+    """Draw the log-loss of each method relative to the best of each set."""
     percent = 100 * (_ratios(losses) - 1)
     figure, axes = plt.subplots(figsize=(8.5, 10.5), layout="constrained")
     image = axes.imshow(percent, cmap="PuBu", vmin=0, vmax=60, aspect="auto")
