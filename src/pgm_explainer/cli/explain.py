@@ -95,7 +95,7 @@ def _explain(
     if options.counterfactual and explainer.settings.model.is_regression:
         raise InputError(
             "--counterfactual searches for another predicted class, but the model predicts values: "
-            "leave it away, or call explanation.counterfactual(change=...) in Python"
+            "leave it out, or call explanation.counterfactual(change=...) in Python"
         )
     with_features = options.explain_features
     if len(targets) > 1:

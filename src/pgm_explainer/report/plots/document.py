@@ -118,11 +118,11 @@ class _Pages:
         self._at -= 0.08
 
     def height(self, texts: list[tuple[str, float]]) -> float:
-        """Return how much room paragraphs take."""
+        """Return the height of paragraphs."""
         return sum(len(_lines(text, size)) * size * _LINE / 72 + 0.04 for text, size in texts)
 
     def picture(self, report: Report, needed: float) -> None:
-        """Draw the neighbourhood, if there is enough room above what is still needed."""
+        """Draw the neighbourhood, if enough space is left for it and for the ``needed`` height."""
         height = min(self._at - _MARGIN - needed, _TALLEST)
         if height < _SMALLEST:
             return

@@ -157,7 +157,7 @@ def bar(axes: Axes, at: int, length: float, fill: Fill) -> None:
 def explain_bars(
     axes: Axes, kinds: Mapping[Fill, str], there: Collection[Fill], *more: tuple[Artist, str]
 ) -> None:
-    """Add a legend of the fills of bars that are there, and of other marks."""
+    """Add a legend of the fills of bars that occur, and of other marks."""
     entries: list[tuple[Artist, str]] = [
         (Patch(facecolor=fill[0], hatch=fill[1], edgecolor=INK), name)
         for fill, name in kinds.items()
