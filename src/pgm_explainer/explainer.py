@@ -149,13 +149,13 @@ class PGMExplainer:
             causes. ``full``: a probability for every combination of the parents, as in the paper.
             ``auto`` is ``noisy_or`` where possible: if the target is a leaf (``no_child``) and has
             two states, kept and changed.
-        family: the kind of network. ``bayesian``: arrows without cycles, as in the paper.
+        family: the kind of network. ``bayesian``: a directed acyclic graph, as in the paper.
             ``markov``: an undirected graph with a potential for each clique. ``dependency``: a
             conditional distribution for each variable, learned separately. See
             ``docs/families.md``.
         structure: how the edges of a Bayesian network are learned: ``hill_climb``, ``exact``,
-            ``ges`` (over equivalence classes), ``pc`` (by tests), ``mmhc`` (hill climbing over the
-            edges that tests leave), ``order`` (over orders of the variables, for 30 or more),
+            ``ges`` (over equivalence classes), ``pc`` (by tests), ``mmhc`` (hill climbing over
+            edges that tests keep), ``order`` (over orders of the variables, for 30 or more),
             ``bootstrap`` (edges found in most resamples), an object such as
             ``pgm_explainer.PCSearch(significance=0.01)``, or a function
             ``(data, cardinalities) -> DAG``. ``auto`` is ``exact`` for a few variables,

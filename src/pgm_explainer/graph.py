@@ -346,7 +346,7 @@ class Graph:
         return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
     def component(self, first: int, stop: int) -> Graph:
-        """Return the nodes from ``first`` to ``stop`` as a graph of their own."""
+        """Return the nodes from ``first`` to ``stop`` as a separate graph."""
         part = self.induced(np.arange(first, stop))
         return Graph(part.edge_index, stop - first, self.flow)
 

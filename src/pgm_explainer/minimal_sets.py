@@ -156,7 +156,7 @@ def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
     """Return the smallest set that also succeeds in new samples; None if there is none.
 
     Args:
-        first: the number of the first check. Each check has samples of its own.
+        first: the number of the first check. Each check has its own samples.
     """
     for attempt in range(first, first + _CHECKS):
         found = search.smallest()

@@ -70,7 +70,7 @@ class Settings:
         elif family != "bayesian" and no_child is not None:
             raise InputError(
                 f"no_child={no_child} applies to Bayesian networks only, not to family={family!r}, "
-                f"where the target has no children by definition; leave it out"
+                f"which has no such constraint; leave it out"
             )
 
     def options(self) -> dict[str, Any]:

@@ -330,9 +330,9 @@ class Explanation(Shown):
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts whose perturbation changes the prediction.
 
-        The result is the smallest set that the search finds. If it changes the prediction in fewer
-        than half of the random perturbations, which is possible if ``probability`` is below 0.5, a
-        set with at most one more part that changes it in half of them is preferred.
+        The result is the smallest set that the search finds. If ``probability`` is below 0.5, that
+        set may change the prediction in fewer than half of the random perturbations. Then a set
+        with at most one more part that changes it in half of them is preferred.
 
         Args:
             explainer: the explainer that made this explanation; needed if it was loaded from a

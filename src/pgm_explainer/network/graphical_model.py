@@ -1,7 +1,7 @@
 """What Bayesian, Markov and dependency networks have in common.
 
 Each is a joint distribution of the variables of an explanation, with a graph that says which of
-them depend on each other directly. A family is a subclass with a file of its own.
+them depend on each other directly. Each family is a subclass in a separate file.
 """
 
 from __future__ import annotations

@@ -144,8 +144,8 @@ class _Sums:
 class _Attention:
     """Sums over the neighbours of each node, weighted by attention, a softmax over the neighbours.
 
-    The attention of a neighbour grows with the part of it that the sender determines. So the
-    largest one is found from that part.
+    An attention score is an increasing function of the sum of a sender's and a receiver's part. So
+    the largest score of a receiver is that of the sender with the largest part.
     """
 
     def __init__(

@@ -122,7 +122,7 @@ class RecordedNodes(Outputs):
 
 @dataclass(frozen=True)
 class LoneNodeOutputs(NodeOutputs):
-    """The predictions of some targets, which are variables of their own."""
+    """The predictions of some targets, which are separate variables."""
 
     belong_to_nodes: ClassVar[bool] = False
 

@@ -34,7 +34,7 @@ _TRIVIAL = 0.02
 _PAIR = 0.01
 """Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
-"""Smaller changes of a probability do not get sentences of their own."""
+"""Smaller changes of a probability do not get their own sentences."""
 
 
 def reason_text(
@@ -334,9 +334,9 @@ def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
 
 
 def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directed]]:
-    """Return the effects that the sentences should state.
+    """Return the effects that the reason states.
 
-    Much smaller effects than the largest are left out. Effects without a clear direction are named
+    Effects much smaller than the largest are left out. Effects without a clear direction are named
     if the largest of them is larger than all others.
     """
     sizes = {

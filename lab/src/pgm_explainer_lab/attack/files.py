@@ -53,7 +53,7 @@ _STORING: dict[str, Any] = {"shard_size": 2, "names": _NAMES, "keep_candidates":
 
 
 def case(seed: int, number: int) -> str | None:
-    """Mutate one file and read it; a file that does harm is kept."""
+    """Mutate one file and read it; a file that causes a failure is kept."""
     chance = random.Random(f"files {seed} {number}")
     kind = chance.choice(_DRAWN)
     change, read = KINDS[kind]
@@ -75,7 +75,7 @@ def case(seed: int, number: int) -> str | None:
 
 @cache
 def documents() -> dict[str, list[bytes]]:
-    """Return sound documents of every kind."""
+    """Return valid documents of every kind."""
     found = list(explanations().values())
     dicts = [explanation_to_dict(each) for each in found]
     bifs: list[bytes] = []

@@ -1,7 +1,7 @@
-"""How often PC and GES find the class of a known network, beside pgmpy's and causal-learn's.
+"""How often PC and GES find the class of a known network, compared with other packages.
 
 Data of random networks of 8 variables with 2, 3 and 4 states, up to two parents and 1,000 rows.
-causal-learn is compared only if it is installed; it is no dependency of the tests.
+The others are pgmpy and, if it is installed, causal-learn, which the tests do not need.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
     if fields["node_types"].flag():
         names = _typed(names, nodes, fields["names"].place)
-    own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
+    own = _has_nodes(fields["effects"], ends)  # then the target has its own effect
     by_nodes = settings.sampling.parts.name == "nodes"
     about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
     effects = _read_effects(fields["effects"], np.sort(about))

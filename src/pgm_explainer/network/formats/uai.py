@@ -4,7 +4,7 @@ A file has the word ``MARKOV``, the number of variables, their numbers of states
 potentials, the variables of each potential, and then the potentials with the last variable changing
 fastest. It has no names. Files from this package keep names and states in a comment at the end,
 which other programs ignore; in others, variable 3 is called ``x3`` and has the states ``kept``,
-``changed 1`` and so on. pyAgrum writes the numbers of a potential in an order of its own; its
+``changed 1`` and so on. pyAgrum writes the numbers of a potential in a different order; its
 files are recognised by their comments and refused.
 """
 
