@@ -109,12 +109,12 @@ class _Fits:
         for at in np.flatnonzero(np.diff(ends)).tolist():
             number = int(waiting[at])
             before = self.fits[number].active
-            room = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
-            new = column[order[ends[at] : ends[at + 1]]][: max(0, room)]
+            left = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
+            new = column[order[ends[at] : ends[at + 1]]][: max(0, left)]
             if len(new):
                 self._open[number, new] = False
                 active[number] = np.append(before, new)
-        for group in self._alike(list(active), [len(its) for its in active.values()]):
+        for group in self._same_size(list(active), [len(its) for its in active.values()]):
             columns = np.stack([active[number] for number in group])
             solved = _least_squares(self._bits, columns, columns, self._outcomes[group])
             for number, its, *found in zip(group, columns, *solved, strict=True):
@@ -127,13 +127,13 @@ class _Fits:
         several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
         terms: dict[int, Integers] = {}
         in_pairs = [min(_IN_PAIRS, len(self.fits[at].active)) for at in several]
-        for group in self._alike(several, in_pairs):
+        for group in self._same_size(several, in_pairs):
             found = _useful_pairs(self._bits, [self.fits[at] for at in group])
             for at, pairs in zip(group, found, strict=True):
                 if len(pairs):
                     singles = np.arange(len(self.fits[at].active))
                     terms[at] = np.concatenate((np.stack((singles, singles)), pairs), axis=1)
-        for group in self._alike(list(terms), [its.shape[1] for its in terms.values()]):
+        for group in self._same_size(list(terms), [its.shape[1] for its in terms.values()]):
             fits = [self.fits[at] for at in group]
             columns = np.stack([fit.active[terms[at]] for at, fit in zip(group, fits, strict=True)])
             solved = _least_squares(self._bits, columns[:, 0], columns[:, 1], self._outcomes[group])
@@ -144,7 +144,7 @@ class _Fits:
                 improved[at] = Fit(fit.columns, fit.active, its[: len(fit.active)], residual)
         return improved
 
-    def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
+    def _same_size(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
         """Group fits of the same size into batches that are solved at once."""
         groups: dict[Any, list[int]] = {}
         for number, size in zip(numbers, sizes, strict=True):

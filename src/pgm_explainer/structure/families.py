@@ -273,17 +273,17 @@ class ManyFamilies(FamilyScores):
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
         new = [each for each in sets if each not in self._values]
         new.sort(key=lambda each: tuple(self.cardinalities[v] for v in each))
-        alike = groupby(new, key=lambda each: tuple(self.cardinalities[v] for v in each))
-        for sizes, group in alike:
+        groups = groupby(new, key=lambda each: tuple(self.cardinalities[v] for v in each))
+        for sizes, group in groups:
             cells = prod(sizes)
             if cells > _DENSE * self.num_samples:
                 continue  # few of the joint states occur, so counting one set at a time is faster
             members = list(group)
             at_once = max(1, _CELLS_AT_ONCE // (cells + self.num_samples))
             for start in range(0, len(members), at_once):
-                self._count_alike(members[start : start + at_once], sizes)
+                self._count_same_size(members[start : start + at_once], sizes)
 
-    def _count_alike(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
+    def _count_same_size(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
         """Compute the values of sets whose variables have the same numbers of states."""
         each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
         columns = (self._columns[variables] for variables in np.array(sets).T)

@@ -402,13 +402,13 @@ def search_many(
         [((0, 1),), ((0, 1),)]
     """
     found: dict[int, Any] = {}
-    alike: dict[tuple[int, ...], list[int]] = {}
+    by_size: dict[tuple[int, ...], list[int]] = {}
     for at, (data, cardinalities) in enumerate(problems):
         if how.name == "auto" and are_few(cardinalities):
-            alike.setdefault((len(data), *cardinalities), []).append(at)
+            by_size.setdefault((len(data), *cardinalities), []).append(at)
         else:
             found[at] = how(data, np.array(cardinalities), score, max_parents)
-    for (_, *sizes), same in alike.items():
+    for (_, *sizes), same in by_size.items():
         data_sets = [problems[at][0] for at in same]
         dags = exact_search_many(data_sets, tuple(sizes), score=score, max_parents=max_parents)
         found.update(zip(same, dags, strict=True))
