@@ -77,6 +77,13 @@ def learn_networks(
     The target is the last variable: if the data do not determine the direction of an edge, it then
     points to the target.
 
+    Args:
+        table: the samples.
+        problems: the target of each network, and its nodes.
+        config: the options of step 3.
+        selection: the options of step 2; step 3 uses its test and ``no_child``.
+        significance: significance level and correction.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.sampling import SampleTable, Variable

@@ -201,6 +201,10 @@ def still_valid(
 ) -> bool:
     """Return whether the model still returns the recorded predictions for the first samples.
 
+    Args:
+        samples: the result of :func:`draw_samples`.
+        query, population, config, execution, parts: the arguments with which they were drawn.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.execution import ExecutionConfig
@@ -303,6 +307,12 @@ def probe_features(
 
     They are those of the first samples, except that nodes for which ``always`` is True are
     perturbed in all of them.
+
+    Args:
+        population: the features of all nodes.
+        config: the options of sampling.
+        nodes: the nodes, ascending.
+        always: a mask ``[n]`` of these nodes.
 
     Examples:
         >>> import numpy as np

@@ -380,7 +380,13 @@ class ManyByConfiguration(ManyFamilies):
 def network_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]], score: Any = "bic"
 ) -> float:
-    """Return the score of the network with the given edges (pairs of column numbers).
+    """Return the score of the network with the given edges.
+
+    Args:
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        edges: pairs (parent, child) of column numbers.
+        score: a name in :data:`SCORES` or an object like those.
 
     Examples:
         >>> import numpy as np
@@ -400,6 +406,8 @@ def bic_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]] = ()
 ) -> float:
     """Return the BIC score, equation (4) of the paper, with natural logarithms.
+
+    The arguments are those of :func:`network_score`.
 
     Examples:
         >>> data = np.array([[0, 0], [1, 1], [0, 0], [1, 1]])

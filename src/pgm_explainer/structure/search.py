@@ -62,6 +62,12 @@ def search(
 ) -> DAG:
     """Search exactly for a few variables, where this is fast, and by hill climbing for more.
 
+    Args:
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        score: a name in :data:`SCORES` or an object like those.
+        max_parents: the maximum number of parents of a variable; None for no limit.
+
     Examples:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
@@ -389,6 +395,11 @@ def search_many(
     """Return the result of the search for each problem.
 
     Small problems of the search ``auto`` are solved together, which is faster.
+
+    Args:
+        how: the search.
+        problems: data and cardinalities, as in :func:`search`.
+        score, max_parents: as in :func:`search`.
 
     Examples:
         >>> import numpy as np
