@@ -392,10 +392,10 @@ class _Recorder:
             severity = np.empty((0, len(chosen)), np.float32)
             if self._change.needs_all_samples:
                 severity = self._changed.read(block)[:, chosen - block.start]
-            its = self._change.thresholds_of(severity, before[chosen])
+            thresholds = self._change.thresholds_of(severity, before[chosen])
             if not found.size:
-                found = np.empty((len(positions), its.shape[1]))
-            found[inside] = its
+                found = np.empty((len(positions), thresholds.shape[1]))
+            found[inside] = thresholds
         return found
 
     def finish(self) -> SampleTable:
