@@ -43,4 +43,4 @@ for (original, effects, dependence), graph in zip(axes, graphs, strict=True):
 # %%
 # The reason for the last digit, in words. Superpixels are identified by numbers:
 
-print(explanation.reason(templates={"part": "superpixel {name}"}))
+print(explanation.reason(templates={"noun_node": "superpixel", "nouns_node": "superpixels"}))

@@ -446,7 +446,10 @@ class PGMExplainer:
     ) -> EdgeConfidence:
         """Return the confidence of each edge of an explanation's network.
 
-        See :meth:`~pgm_explainer.Explanation.with_edge_confidence`.
+        Args:
+            explanation: an explanation made by this explainer.
+            target: as in :meth:`explain_features`.
+            resamples, seed: as in :meth:`~pgm_explainer.Explanation.with_edge_confidence`.
         """
         resamples = check_whole_number(resamples, "resamples", at_least=1, at_most=REPETITIONS)
         seed = check_whole_number(seed, "seed", at_least=0)

@@ -99,13 +99,13 @@ def strengths(
     bound = np.maximum(low, -high)
     size = np.maximum(size, bound - (high - low) / 2)
     for number, at in enumerate(ties, start=len(changes)):
-        its = cells.slices[at]
-        movement[its] += slopes[cells.column[its], number]
+        span = cells.slices[at]
+        movement[span] += slopes[cells.column[span], number]
     found = np.empty(len(cells.row))
-    for its in cells.slices:
-        largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
-        evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
-        found[its] = _relative(evidence * (_ADDED + _relative(size[its])))
+    for span in cells.slices:
+        largest = max(float(np.max((average[span], bound[span]), initial=0.0)), _SMALLEST)
+        evidence = np.maximum(_relative(movement[span]), np.maximum(bound[span], 0.0) / largest)
+        found[span] = _relative(evidence * (_ADDED + _relative(size[span])))
     return found
 
 

@@ -313,7 +313,7 @@ class Explanation(Shown):
 
         Args:
             names: a list with a name for every node of the graph, or a mapping from nodes, given by
-                index or present name, to names. With several node types, also a mapping from each
+                index or current name, to names. With several node types, also a mapping from each
                 type to a list of names; types are kept, as in ``("author", "Ada")``.
 
         Raises:

@@ -122,8 +122,12 @@ class DependencyNetwork(GraphicalModel):
         if form != "tree":
             parents = local_search(codes, sizes, score=chosen, max_parents=max_parents)
             data = [
-                (variables[at], tuple(variables[each] for each in its), codes[:, [*its, at]])
-                for at, its in enumerate(parents)
+                (
+                    variables[at],
+                    tuple(variables[each] for each in positions),
+                    codes[:, [*positions, at]],
+                )
+                for at, positions in enumerate(parents)
             ]
             tables = list(ConditionalTable.fit_many(data, smoothing))
         if form != "table":
@@ -138,7 +142,11 @@ class DependencyNetwork(GraphicalModel):
     def edges(self) -> list[tuple[VariableId, VariableId]]:
         """The edges as pairs (parent, child); two variables may have edges in both directions."""
         ids = self.nodes
-        return [(ids[parent], ids[at]) for at, its in enumerate(self._parents) for parent in its]
+        return [
+            (ids[parent], ids[at])
+            for at, positions in enumerate(self._parents)
+            for parent in positions
+        ]
 
     def parents(self, node: VariableId) -> list[VariableId]:
         """Return the variables that the conditional of a variable depends on."""
@@ -149,8 +157,8 @@ class DependencyNetwork(GraphicalModel):
         at = self._at(node)
         return [
             variable.id
-            for variable, its in zip(self.variables, self._parents, strict=True)
-            if at in its
+            for variable, positions in zip(self.variables, self._parents, strict=True)
+            if at in positions
         ]
 
     def markov_blanket(self, node: VariableId) -> list[VariableId]:
@@ -171,14 +179,14 @@ class DependencyNetwork(GraphicalModel):
             'P(a)'
         """
         terms = []
-        for variable, its in zip(self.variables, self._parents, strict=True):
-            given = ", ".join(str(each) for each in self._ids(its))
+        for variable, positions in zip(self.variables, self._parents, strict=True):
+            given = ", ".join(str(each) for each in self._ids(positions))
             terms.append(f"P({variable.id}{' | ' + given if given else ''})")
         return ", ".join(terms)
 
     @cached_property
     def _components(self) -> tuple[tuple[int, ...], ...]:
-        pairs = [(parent, at) for at, its in enumerate(self._parents) for parent in its]
+        pairs = [(parent, at) for at, positions in enumerate(self._parents) for parent in positions]
         return UndirectedGraph(len(self.variables), tuple(pairs)).components
 
     @cached_property
@@ -247,8 +255,10 @@ class DependencyNetwork(GraphicalModel):
         ).astype(np.uint8)
         tables = [_Cumulative(table) for table in self.tables]
         for _ in range(SWEEPS):
-            for at, (table, its) in enumerate(zip(tables, self._parents, strict=True)):
-                drawn = (rng.random((count, 1)) >= table.rows(codes[:, list(its)])).sum(axis=1)
+            for at, (table, positions) in enumerate(zip(tables, self._parents, strict=True)):
+                drawn = (rng.random((count, 1)) >= table.rows(codes[:, list(positions)])).sum(
+                    axis=1
+                )
                 codes[:, at] = drawn
         return codes
 
@@ -300,8 +310,8 @@ class DependencyNetwork(GraphicalModel):
         codes, _ = check_data(codes, [variable.cardinality for variable in self.variables])
         total = 0.0
         with np.errstate(divide="ignore"):
-            for at, its in enumerate(self._parents):
-                rows = self.tables[at].rows(codes[:, list(its)])
+            for at, positions in enumerate(self._parents):
+                rows = self.tables[at].rows(codes[:, list(positions)])
                 total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
 

@@ -55,7 +55,14 @@ class Outputs(ABC):
         subgraph: Subgraph,
         edges: SampledEdges | None,
     ) -> Any:
-        """Return the model's output for features ``x [B, n, F]``, with edges of each sample."""
+        """Return the model's output for features ``x [B, n, F]``.
+
+        Args:
+            predictor: the model.
+            x: the features of each sample.
+            subgraph: the subgraph that the model is called on.
+            edges: the edges of each sample; None for those of the subgraph.
+        """
         if isinstance(x, SharedRows):
             return predictor.on_rows(x, subgraph, *self.arguments)
         if edges is None:

@@ -201,6 +201,10 @@ def still_valid(
 ) -> bool:
     """Return whether the model still returns the recorded predictions for the first samples.
 
+    Args:
+        samples: the result of :func:`draw_samples`.
+        query, population, config, execution, parts: the arguments with which they were drawn.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.execution import ExecutionConfig
@@ -304,6 +308,12 @@ def probe_features(
     They are those of the first samples, except that nodes for which ``always`` is True are
     perturbed in all of them.
 
+    Args:
+        population: the features of all nodes.
+        config: the options of sampling.
+        nodes: the nodes, ascending.
+        always: a mask ``[n]`` of these nodes.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.sampling import Population, SamplingConfig, probe_features
@@ -382,10 +392,10 @@ class _Recorder:
             severity = np.empty((0, len(chosen)), np.float32)
             if self._change.needs_all_samples:
                 severity = self._changed.read(block)[:, chosen - block.start]
-            its = self._change.thresholds_of(severity, before[chosen])
+            thresholds = self._change.thresholds_of(severity, before[chosen])
             if not found.size:
-                found = np.empty((len(positions), its.shape[1]))
-            found[inside] = its
+                found = np.empty((len(positions), thresholds.shape[1]))
+            found[inside] = thresholds
         return found
 
     def finish(self) -> SampleTable:

@@ -277,6 +277,12 @@ def as_perturbation(
     of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
 
+    Args:
+        choice: the name, the instance or the function.
+        population: the features of all nodes.
+        columns: the columns that are perturbed.
+        task: ``node``, ``edge`` or ``graph``.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.sampling import Population, as_perturbation

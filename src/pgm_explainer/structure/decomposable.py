@@ -78,6 +78,12 @@ def decomposable_score(
 ) -> float:
     """Return the score of the decomposable network of a chordal graph.
 
+    Args:
+        graph: the graph.
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        score: as in :func:`~pgm_explainer.structure.hill_climb`.
+
     Raises:
         InputError: invalid data, or the graph is not chordal.
 

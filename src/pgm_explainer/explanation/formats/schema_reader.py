@@ -350,7 +350,7 @@ def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
     num_nodes = fields["num_nodes"].whole_number(at_least=int(nodes.max(initial=-1)) + 1)
     num_edges = fields["num_edges"].whole_number(at_least=int(columns.max(initial=-1)) + 1)
     if not np.isin(edges, nodes).all():
-        raise FileError(f"{fields['edges'].place} leave the nodes of the ranking and the target")
+        raise FileError(f"{fields['edges'].place} must connect nodes of the ranking and the target")
     return Subgraph(nodes, np.searchsorted(nodes, edges.T), columns, num_nodes, num_edges)
 
 
