@@ -162,4 +162,4 @@ class _Numbers:
 
     def end(self) -> None:
         if next(self._words, None) is not None:
-            raise FileError("the file goes on after the last potential")
+            raise FileError("the file continues after the last potential")
