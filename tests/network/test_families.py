@@ -337,7 +337,7 @@ UAI = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n0.5 0.5\n6\n1 2 3 4 5 6\n"
         ("1 2 3", "1 x 3", "finite numbers"),
         ("0.5 0.5", "0 0", "cannot be normalised"),
         ("5 6", "5", "truncated"),
-        ("5 6", "5 6 7", "goes on after the last"),
+        ("5 6", "5 6 7", "continues after the last"),
         ("5 6\n", "5 6\n# pgm_explainer [[1, true]]\n", "2 items"),
         ("5 6\n", "5 6\n# pgm_explainer [[1, true, 1], [2, true, 2]]\n", "other numbers of states"),
     ],
