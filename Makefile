@@ -20,7 +20,7 @@ demo: $(VENV)/demo.stamp ## train a model, explain it, draw a picture
 
 test: lint types tests ## everything CI checks
 
-format: $(VENV)/test.stamp ## rewrite the sources in the house style
+format: $(VENV)/test.stamp ## format the sources
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -33,19 +33,19 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 # One thread each: those of two test processes on two cores would mostly wait for each other.
-# The study runs apart: both parts keep a browser open, and one process can keep only one.
+# The tests of the study run separately: both parts keep a browser open, and one process can keep only one.
 tests: $(VENV)/test.stamp
 	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile tests src lab
 	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile study
 
-# The package is installed, not linked (-e), so that what is tested is what a user gets. Older
-# versions of Ray leave files open, which is no matter of ours.
+# The package is installed, not linked (-e), so that what is tested is what a user gets. Warnings
+# about files that older versions of Ray leave open are ignored.
 test-min: $(VENV_MIN)/test.stamp ## the tests with the lowest versions that are promised
 	$(PIP_MIN) install -q --no-deps --force-reinstall . ./lab
 	$(BIN_MIN)/python -m pytest -n 2 --dist loadfile tests lab/tests --ignore=tests/browser \
 		-W ignore::pytest.PytestUnraisableExceptionWarning
 
-bench: $(VENV)/test.stamp ## ratios against the peers, measured in one run
+bench: $(VENV)/test.stamp ## compare speed and memory with other packages
 	$(BIN)/pgm-explainer bench
 
 # From nothing each time, so that every example runs with the code as it is. Warnings are errors.
@@ -63,10 +63,10 @@ docs-pictures: $(VENV)/docs.stamp ## draw the pictures of docs/reading.md again
 	$(BIN)/python docs/make_pictures.py
 
 SEED ?= 0
-attack: $(VENV)/test.stamp ## malformed calls, mutated files, kills and loads; SEED=7 for other ones
+attack: $(VENV)/test.stamp ## malformed calls, mutated files, kills and loads; SEED=7 for other cases
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pgm_explainer_lab.attack --seed $(SEED)
 
-# In an environment of its own, so that what is released depends on nothing that is installed here.
+# In a separate environment, so that what is released does not depend on what is installed here.
 dist: ## build the wheel and the source distribution, check both, and try the wheel
 	rm -rf dist
 	$(PYTHON) -m venv --clear $(VENV)-dist
@@ -82,8 +82,8 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# DGL comes without its dependencies, and where there is none for this Python its tests skip.
-# Torch goes in first and alone: so that nothing else decides which build of it is taken.
+# DGL is installed without its dependencies. If there is no DGL for this Python, its tests are skipped.
+# Torch is installed first and alone, so that no other package determines which build is used.
 $(VENV)/torch.stamp: constraints.txt | $(BIN)/python
 	$(PIP) install -q $$(grep '^torch==' constraints.txt)
 	touch $@

@@ -1,4 +1,4 @@
-"""The commands of the Makefile as nox sessions, each in an environment of its own.
+"""The commands of the Makefile as nox sessions, each in a separate environment.
 
 ``nox -l`` lists them. ``nox -s wheel`` tests the wheel on every installed version of Python.
 """

@@ -127,7 +127,7 @@ def say_what_was_not_run(_: Sphinx, name: str, content: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register what has no extension of its own."""
+    """Register what has no separate extension."""
     app.connect("source-read", leave_out_absent_pages)
     app.connect("source-read", say_what_was_not_run)
     app.add_lexer("csv", TextLexer)

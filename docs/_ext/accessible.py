@@ -64,7 +64,7 @@ def short_types(*given: Any) -> tuple[str | None, str | None]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Listen to signatures, and to the end of a build."""
+    """Connect to the events for signatures and for the end of a build."""
     app.connect("build-finished", mend_pages)
     app.connect("autodoc-process-signature", short_types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -38,7 +38,7 @@ GROUPS = {
 """The sections of the page of ``pgm_explainer``; names that are in none of them come last."""
 
 APART = ("Networks", "How networks are learned")
-"""The sections with a page of their own."""
+"""The sections with a separate page."""
 
 STOP = (
     "Exception, tuple, dict, Protocol, ABC, Module, ExplainerAlgorithm, GraphicalModel, Described, "
@@ -94,7 +94,7 @@ def section(module: str, title: str, group: str) -> list[str]:
 
 
 def page_of_networks() -> str:
-    """The sections of the package that have a page of their own, so that no page is too large."""
+    """The sections of the package that have a separate page, so that no page is too large."""
     parts = [heading("pgm_explainer: networks", "=")]
     parts.append("These names are imported from ``pgm_explainer`` too.\n")
     for title in APART:

@@ -16,7 +16,7 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 
 def block(writer: Any, node: nodes.math_block) -> None:
-    """Write a formula on a line of its own, which scrolls where the screen is narrow."""
+    """Write a formula on a separate line, which scrolls on a narrow screen."""
     formula = tex2mathml(node.astext(), as_block=True)
     writer.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n')
     raise nodes.SkipNode

@@ -37,6 +37,6 @@ def read(app: Sphinx, name: str, content: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Listen to pages that are read."""
+    """Connect to the event for a page that was read."""
     app.connect("source-read", read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -34,7 +34,7 @@ print(f"accuracy on accounts that were not trained on: {right[~train].float().me
 # One account
 # -----------
 # ``own_predictions=False`` leaves out the predictions of the candidates themselves. Effects stay the same, and the
-# model is called on far fewer accounts, because those of this network have many neighbours.
+# model is called on far fewer accounts, because accounts in this network have many neighbours.
 
 degree = torch.bincount(edge_index[1], minlength=len(x))
 with torch.no_grad():
@@ -51,7 +51,7 @@ print(explanation.reason())
 explanation.plot("neighbourhood")
 
 # %%
-# What the account itself and its raters do, feature by feature:
+# The effects of single features of the account and of its raters:
 
 FEATURES = ["praise", "blame", "share positive", "mean", "praise·received", "blame·received"]
 FEATURES += ["praise·given", "blame·given"]

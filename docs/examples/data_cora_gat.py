@@ -68,8 +68,8 @@ explanation.plot()
 explanation.plot("features", max_shown=8)
 
 # %%
-# Is it true?
-# -----------
+# Check it
+# --------
 # Compare with the model itself: replace the features of the strongest paper by those of other papers, one at a
 # time, and look at the probability.
 

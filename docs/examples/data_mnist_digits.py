@@ -3,7 +3,7 @@ MNIST: which superpixels make this a 3?
 =======================================
 
 The paper explains digits as graphs: an image is divided into superpixels, which are the nodes, and each has edges to
-its nearest ones. The network is the one of the paper, with the weights that ``pgm-explainer reproduce mnist --train``
+the nearest ones. The network is the one of the paper, with the weights that ``pgm-explainer reproduce mnist --train``
 produced.
 
 The data are read from the folder that the variable ``PGM_EXPLAINER_DATA`` names.
@@ -41,6 +41,6 @@ for (original, effects, dependence), graph in zip(axes, graphs, strict=True):
     draw_superpixels(dependence, graph.image, graph.segments, ranked, title="dependence")
 
 # %%
-# In words, for the last digit. Superpixels have numbers:
+# The reason for the last digit, in words. Superpixels are identified by numbers:
 
-print(explanation.reason(templates={"part": "superpixel {name}"}))
+print(explanation.reason(templates={"noun_node": "superpixel", "nouns_node": "superpixels"}))

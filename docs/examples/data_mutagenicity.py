@@ -74,7 +74,7 @@ explainer = PGMExplainer(
     model, graphs, task="graph", feature_names=ATOMS, class_names=["harmless", "mutagenic"]
 )
 explanation = explainer.explain(chosen)
-print(explanation.reason(templates={"part": "atom {name}"}))
+print(explanation.reason(templates={"noun_node": "atom", "nouns_node": "atoms"}))
 
 # %%
 # The atoms of its NO₂ and NH₂ groups, according to the data set, and the atoms with the strongest effects:

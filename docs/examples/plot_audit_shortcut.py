@@ -3,7 +3,7 @@ Audit: finding a shortcut that a model has learned
 ==================================================
 
 A model decides about loans. It is accurate on test data, but did it learn the right thing? In this example we *plant*
-a shortcut: in the training data, a code of the branch happens to agree with the outcome. A model that uses it will
+a shortcut: in the training data, the code of the branch happens to agree with the outcome. A model that uses it will
 fail when branches change. The audit explains many decisions at once and shows what they rest on.
 """
 
@@ -29,7 +29,7 @@ honest[:, 3] = rng.normal(size=n)  # the same people with a code that means noth
 
 
 # %%
-# Two models, the same data but for that column. Both look fine on the data they were trained on.
+# We train two models on data that differ only in that column. Both look accurate on their training data.
 
 
 def train(features):

@@ -80,9 +80,9 @@ shell(
 print((folder / "why.md").read_text())
 
 # %%
-# Ask
-# ---
-# What if account A03 is known to be in order?
+# Query
+# -----
+# How likely is the prediction to be kept if the features of account A03 are not perturbed?
 
 shell("pgm-explainer query why.json --given A03=original")
 

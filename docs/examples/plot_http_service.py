@@ -2,8 +2,8 @@
 A model behind HTTP
 ===================
 
-The model runs in another process, on another machine, in another language: only its scores are needed. This example
-starts a small server with the standard library, explains a prediction of it, and shows how many requests that takes.
+The model may run in another process, on another machine or in another language: only its scores are needed. This
+example starts a small server with the standard library, explains one prediction, and shows how many requests that takes.
 """
 
 import threading

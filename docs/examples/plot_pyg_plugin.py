@@ -27,7 +27,7 @@ for _ in range(60):
     optimizer.step()
 
 # %%
-# The explainer is PyTorch Geometric's. Only the algorithm is ours.
+# The explainer is PyTorch Geometric's. Only the algorithm comes from this package.
 
 explainer = Explainer(
     model,

@@ -31,8 +31,8 @@ def model(x, edge_index):
 # %%
 # The job
 # -------
-# All engines give the same bytes, so a job can be tried with ``engine="local"`` first. If it is interrupted, the same
-# call goes on where it stopped.
+# All engines give the same bytes, so a job can be tried with ``engine="local"`` first. If it is interrupted, repeat
+# the call to resume it.
 
 folder = Path(tempfile.mkdtemp()) / "why"
 explainer = PGMExplainer(model, x, edge_index, num_layers=1, num_samples=300)

@@ -29,7 +29,7 @@ def test_searches_find_known_networks():
 def test_the_default_is_recommended_among_equals():
     text = _recommendation(losses(), losses(), ["syn1"], alone=True)
     assert f"**{DEFAULT.name}**" in text
-    assert "1.000 times the best of a set, within 2%" in text
+    assert "its worst ratio is 1.000, within 2% of the best" in text
 
 
 def test_a_better_way_is_recommended_and_a_miss_is_said():

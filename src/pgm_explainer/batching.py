@@ -24,11 +24,11 @@ __all__ = ["Neighbourhoods", "SampleCache", "memory_blocks", "offload", "offload
 _logger = logging.getLogger(__name__)
 
 _INDEX_BYTES = 8
-"""Memory of a candidate's index."""
+"""Bytes for a candidate's index."""
 _RANKING_BYTES = 150
-"""Memory of a candidate in a ranking and its intermediate results."""
+"""Bytes for a candidate in a ranking and its intermediate results."""
 _OUTCOME_BYTES = 9
-"""Memory of a target's prediction and its level of change in a sample."""
+"""Bytes for a target's prediction and its level of change in a sample."""
 _LARGE = 1 << 30
 """Explanations that are larger than this, in bytes, are logged as a warning."""
 _BLOCK_TARGETS = 512
@@ -89,8 +89,8 @@ def memory_blocks(
     """Group the results of targets into blocks that fit into an eighth of the memory.
 
     Args:
-        results: the length of each is its number of candidates; consumed lazily.
-        num_samples: the number of samples of each.
+        results: one for each target; its length is the number of candidates. Consumed lazily.
+        num_samples: the number of samples of each target.
         max_memory: in bytes.
     """
     outcome = num_samples * _OUTCOME_BYTES
@@ -143,9 +143,10 @@ def offload(explanation: Explanation, arrays: ArrayStore) -> Explanation:
 class SampleCache:
     """Keeps the samples that one explainer drew last.
 
-    The model may have changed since then, for example because it was trained further. So its scores
-    on the unperturbed features, and on a few perturbed ones, must still be the same. The caller
-    also compares some of the samples (``still_valid``), because edges may be perturbed too.
+    The model may have changed since then, for example because it was trained further. So samples
+    are reused only if its scores on the unperturbed features, and on a few perturbed ones, are
+    unchanged. The caller also compares some of the samples (``still_valid``), because edges may be
+    perturbed too.
     """
 
     def __init__(self) -> None:

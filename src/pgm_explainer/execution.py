@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _PROC = Path("/proc")
 _MEMINFO = _PROC / "meminfo"
 _PROCESSORS_VALID = 0.25
-"""The number of free processors is used for this many seconds."""
+"""The number of free processors is counted again after this many seconds."""
 Item = TypeVar("Item")
 
 
@@ -100,9 +100,9 @@ def free_processors() -> int:
 
     The threads of an operation wait for each other. If one of them shares its processor with
     another program, all of them wait for it in every operation, and a model may take several times
-    as long. One thread less then takes less time.
+    as long. Using one thread fewer is then faster.
 
-    Where the system does not say which programs are running (it does on Linux), all are free.
+    On systems other than Linux, running threads cannot be counted, so all processors are returned.
     """
     now = time.monotonic()
     if now - _Found.at > _PROCESSORS_VALID:
@@ -157,8 +157,8 @@ def check_memory(limit: int | str | None) -> int:
 def release_free_memory() -> None:
     """Return freed memory to the system, where the C library can (glibc).
 
-    It keeps freed arrays of up to 32 MB for later ones. If these do not fit into the gaps, the
-    process can grow to several times the memory in use.
+    The C library keeps freed arrays of up to 32 MB for reuse. If later arrays do not fit into the
+    gaps, the process can grow to several times the memory in use.
     """
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

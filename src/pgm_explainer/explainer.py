@@ -149,16 +149,17 @@ class PGMExplainer:
             causes. ``full``: a probability for every combination of the parents, as in the paper.
             ``auto`` is ``noisy_or`` where possible: if the target is a leaf (``no_child``) and has
             two states, kept and changed.
-        family: the kind of network. ``bayesian``: arrows without cycles, as in the paper.
+        family: the kind of network. ``bayesian``: a directed acyclic graph, as in the paper.
             ``markov``: an undirected graph with a potential for each clique. ``dependency``: a
-            conditional distribution for each variable, learned by itself. See ``docs/families.md``.
+            conditional distribution for each variable, learned separately. See
+            ``docs/families.md``.
         structure: how the edges of a Bayesian network are learned: ``hill_climb``, ``exact``,
-            ``ges`` (over equivalence classes), ``pc`` (by tests), ``mmhc`` (hill climbing over the
-            edges that tests leave), ``order`` (over orders, for 30 variables and more),
+            ``ges`` (over equivalence classes), ``pc`` (by tests), ``mmhc`` (hill climbing over
+            edges that tests keep), ``order`` (over orders of the variables, for 30 or more),
             ``bootstrap`` (edges found in most resamples), an object such as
             ``pgm_explainer.PCSearch(significance=0.01)``, or a function
             ``(data, cardinalities) -> DAG``. ``auto`` is ``exact`` for a few variables,
-            where it is as fast, and ``hill_climb`` for more. For a Markov network,
+            where it is just as fast, and ``hill_climb`` for more. For a Markov network,
             ``decomposable`` (also ``auto``) or ``neighbourhood``; for a dependency network,
             ``table``, ``tree`` or ``auto``. None learns no network: the
             explanation has only effects and a ranking, and ``score``, ``max_parents``,
@@ -418,9 +419,9 @@ class PGMExplainer:
         probability: float = 0.5,
         **options: Any,
     ) -> MinimalSet:
-        """Find a small set of parts that changes the prediction if it is perturbed.
+        """Find a small set of parts whose perturbation changes the prediction.
 
-        It is the smallest set that the search finds. See the method of
+        The result is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
         return self._minimal_set("counterfactual", explanation, target, probability, options)
@@ -435,7 +436,7 @@ class PGMExplainer:
     ) -> MinimalSet:
         """Find a small set of parts that keeps the prediction if all other parts are perturbed.
 
-        It is the smallest set that the search finds. See the method of
+        The result is the smallest set that the search finds. See the method of
         :class:`~pgm_explainer.Explanation` for the options.
         """
         return self._minimal_set("sufficient", explanation, target, probability, options)
@@ -443,9 +444,12 @@ class PGMExplainer:
     def edge_confidence(
         self, explanation: Explanation, *, target: Any = None, resamples: int = 200, seed: int = 0
     ) -> EdgeConfidence:
-        """Return how sure the edges of an explanation's network are.
+        """Return the confidence of each edge of an explanation's network.
 
-        See :meth:`~pgm_explainer.Explanation.with_edge_confidence`.
+        Args:
+            explanation: an explanation made by this explainer.
+            target: as in :meth:`explain_features`.
+            resamples, seed: as in :meth:`~pgm_explainer.Explanation.with_edge_confidence`.
         """
         resamples = check_whole_number(resamples, "resamples", at_least=1, at_most=REPETITIONS)
         seed = check_whole_number(seed, "seed", at_least=0)
@@ -479,7 +483,7 @@ class PGMExplainer:
 
     @property
     def feature_names(self) -> FeatureNames:
-        """The names of the feature columns; empty if they have none. By node type if several."""
+        """The names of the feature columns, or a mapping from node types to these; may be empty."""
         return self.population.feature_names
 
     @property

@@ -1,4 +1,4 @@
-"""The effects of single features of chosen nodes, from samples of their own."""
+"""The effects of single features of chosen nodes, from separate samples."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class SampledEdges:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """What can differ between samples, as arrays ``[B, e]``; the first is of removed edges."""
+        """What can differ between samples, as arrays ``[B, e]``; the first marks removed edges."""
         ends = [] if self.edge_index is None else [*self.edge_index.transpose(1, 0, 2)]
         return [~self.kept, *ends, *([] if self.edges is None else [self.edges])]
 
@@ -292,7 +292,8 @@ class Graph:
 
         Args:
             start: the first nodes of the walks.
-            nodes: ascending; with ``start``, all nodes within ``steps`` of it.
+            nodes: the nodes whose visits are counted, ascending. Together with ``start``, these
+                must be all nodes within ``steps`` hops.
             steps: the length of walks.
 
         Examples:
@@ -345,7 +346,7 @@ class Graph:
         return self._part(nodes, np.searchsorted(nodes, ends[:, inside]), edges[inside])
 
     def component(self, first: int, stop: int) -> Graph:
-        """Return the nodes from ``first`` to ``stop`` as a graph of their own."""
+        """Return the nodes from ``first`` to ``stop`` as a separate graph."""
         part = self.induced(np.arange(first, stop))
         return Graph(part.edge_index, stop - first, self.flow)
 

@@ -77,6 +77,13 @@ def learn_networks(
     The target is the last variable: if the data do not determine the direction of an edge, it then
     points to the target.
 
+    Args:
+        table: the samples.
+        problems: the target of each network, and its nodes.
+        config: the options of step 3.
+        selection: the options of step 2; step 3 uses its test and ``no_child``.
+        significance: significance level and correction.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.sampling import SampleTable, Variable
@@ -222,8 +229,8 @@ class _Learning:
         """Determine the parents of each target, and its distribution if that is a noisy-or."""
         noisy = [self._takes_noisy_or(variables[-1]) for variables, _ in data]
         leaves = [
-            _Leaf(problem, *its)
-            for problem, its, yes in zip(problems, data, noisy, strict=True)
+            _Leaf(problem, *own_data)
+            for problem, own_data, yes in zip(problems, data, noisy, strict=True)
             if yes
         ]
         fitted = iter(self._fit_leaves(leaves))
@@ -257,13 +264,13 @@ class _Learning:
             ]
             larger = [sorted([*parents[at], leaves[at].others[turn]]) for at in trying]
             trials = self._fit_noisy_ors([leaves[at] for at in trying], larger)
-            for at, trial, its in zip(trying, trials, larger, strict=True):
+            for at, trial, tried in zip(trying, trials, larger, strict=True):
                 # A node that changes along with the target would often replace its cause.
-                keeps_causes = causes[at].issubset(_effective(trial, its))
+                keeps_causes = causes[at].issubset(_effective(trial, tried))
                 if keeps_causes and trial.score(score) > best[at].score(score):
-                    best[at], parents[at] = trial, its
+                    best[at], parents[at] = trial, tried
         effective = [_effective(*each) for each in zip(best, parents, strict=True)]
-        fewer = [at for at, its in enumerate(effective) if its != parents[at]]
+        fewer = [at for at, kept in enumerate(effective) if kept != parents[at]]
         again = self._fit_noisy_ors([leaves[at] for at in fewer], [effective[at] for at in fewer])
         for at, table in zip(fewer, again, strict=True):
             best[at] = table
@@ -272,7 +279,7 @@ class _Learning:
     def _fit_noisy_ors(
         self, leaves: Sequence[_Leaf], parents: Sequence[list[int]]
     ) -> list[NoisyOr]:
-        data = [leaf.data(its) for leaf, its in zip(leaves, parents, strict=True)]
+        data = [leaf.data(chosen) for leaf, chosen in zip(leaves, parents, strict=True)]
         return NoisyOr.fit_many(data, self.config.smoothing or 0.0)
 
     def _tested_parents(self, codes: Sequence[Codes]) -> Sequence[list[int] | None]:

@@ -42,7 +42,7 @@ _EXAMPLES = 200
 """The number of successful samples among which the most frequent values are found."""
 _MOST_SAMPLES = 1_000_000
 _USUALLY = 0.5
-"""A counterfactual that succeeds less often than this is replaced by a slightly larger one."""
+"""If a counterfactual succeeds less often than this, a slightly larger one is preferred."""
 
 _OPTIONS = ("max_size", "num_samples", "max_queries", "change")
 
@@ -156,7 +156,7 @@ def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
     """Return the smallest set that also succeeds in new samples; None if there is none.
 
     Args:
-        first: the number of the first check. Each check has samples of its own.
+        first: the number of the first check. Each check has its own samples.
     """
     for attempt in range(first, first + _CHECKS):
         found = search.smallest()
@@ -172,7 +172,7 @@ def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
 def _usual(search: _Search, rare: _Checked) -> _Checked | None:
     """Return a set of at most one more part that succeeds in half of the samples, if there is one.
 
-    A set that rarely changes the prediction is hardly an answer to what would change it.
+    A set that rarely changes the prediction does not tell users what would change it.
     """
     options = replace(search.options, probability=_USUALLY, max_size=len(rare[0]) + 1)
     if search.options.max_size is not None:
@@ -190,7 +190,7 @@ def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) 
     return (
         f"no set{size} of the {count} parts was found that {does} the prediction with probability "
         f"{options.probability:g}{others}; {best} ({queries:,} queries); "
-        f"lower probability, raise max_size or max_queries, or use another perturbation"
+        f"set a lower probability, a larger max_size or max_queries, or another perturbation"
     )
 
 

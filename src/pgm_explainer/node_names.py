@@ -26,7 +26,7 @@ _SEARCHED = 100_000
 
 @dataclass(frozen=True)
 class NodeNames:
-    """Names of nodes by index, and back; without names, a node is identified by its index.
+    """Maps indices of nodes to names, and back; without names, the index is the name.
 
     Attributes:
         labels: a name for every node of the graph or, in a mapping, for some of them; None if they
@@ -79,9 +79,9 @@ class NodeNames:
         """Return the names that a user gives to some nodes, by index; node types are kept.
 
         Args:
-            given: a list with a name for every node of the graph; a mapping from indices or present
-                names to new names; or, with node types, a mapping from each type to a list of
-                names or to a mapping from indices within the type to names.
+            given: a list with a name for every node of the graph; a mapping from indices or current
+                names to new names; or, with node types, a mapping from each type to a list of names
+                or to a mapping from indices within the type to names.
 
         Raises:
             InputError: no key of a mapping is a node, or a type would be lost.

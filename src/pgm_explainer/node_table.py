@@ -21,7 +21,7 @@ __all__ = ["NodeTable", "TestedRow"]
 Row = TypeVar("Row", covariant=True)
 
 _SHOWN, _LETTERS = 10, 30
-"""The most rows of a preview, and the most letters of a cell."""
+"""The maximum numbers of rows in a preview and of characters in a cell."""
 
 
 class _NoSuchRowError(InputError, IndexError):

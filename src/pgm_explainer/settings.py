@@ -62,7 +62,7 @@ class Settings:
             )
 
     def _check_family(self) -> None:
-        """Resolve ``no_child=None`` for Bayesian networks; refuse anything else for the others."""
+        """Resolve ``no_child=None`` for Bayesian networks; accept only None for other families."""
         family = "bayesian" if self.network is None else self.network.family
         no_child = self.selection.no_child
         if family == "bayesian" and no_child is None:
@@ -70,7 +70,7 @@ class Settings:
         elif family != "bayesian" and no_child is not None:
             raise InputError(
                 f"no_child={no_child} applies to Bayesian networks only, not to family={family!r}, "
-                f"where the target has no children by definition; leave it out"
+                f"which has no such constraint; leave it out"
             )
 
     def options(self) -> dict[str, Any]:

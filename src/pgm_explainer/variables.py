@@ -67,7 +67,7 @@ class Variable:
 
     Attributes:
         id: the node, or ``"graph"``.
-        perturbable: whether the variable includes if the node was perturbed.
+        perturbable: whether the states of the variable tell if the node was perturbed.
         levels: the number of levels of change of the prediction; 1 if the variable does not
             include a prediction.
 
@@ -105,7 +105,7 @@ class Variable:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The values of evidence about this variable."""
+        """The words that evidence about this variable may consist of."""
         bits = tuple(_PERTURBATION_BITS) if self.perturbable else ()
         outcomes = ("kept", "changed") if self.levels > 1 else ()
         graded = self._level_names[1:] if self.levels > 2 else ()

@@ -267,7 +267,7 @@ WRONG = [
     (("settings", "features"), 3, r"\.settings\.features should be a list"),
     (("settings", "features"), {}, r"\.settings\.features should be a "),
     (("warnings",), "none", r"\.warnings should be a list"),
-    (("neighbourhood", "edges", 0), [0, 999], r"\.edges leave the nodes of the ranking"),
+    (("neighbourhood", "edges", 0), [0, 999], r"\.edges must connect nodes of the ranking"),
     (("neighbourhood", "num_nodes"), 2, r"\.num_nodes should be a whole number of at least"),
     (("neighbourhood", "columns"), [], r"\.columns should have \d+ items, not 0"),
 ]

@@ -332,12 +332,12 @@ UAI = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n0.5 0.5\n6\n1 2 3 4 5 6\n"
         ("2 0 1", "2 0 7", "a variable from 0 to 1"),
         ("2 0 1", "2 0 0", "has a variable twice|entries of the potential"),
         ("6\n1", "5\n1", "6 entries"),
-        ("1 2 3", "1 -2 3", "finite numbers from 0"),
+        ("1 2 3", "1 -2 3", "finite numbers of at least 0"),
         ("1 2 3", "1 nan 3", "finite numbers"),
         ("1 2 3", "1 x 3", "finite numbers"),
         ("0.5 0.5", "0 0", "cannot be normalised"),
         ("5 6", "5", "truncated"),
-        ("5 6", "5 6 7", "goes on after the last"),
+        ("5 6", "5 6 7", "continues after the last"),
         ("5 6\n", "5 6\n# pgm_explainer [[1, true]]\n", "2 items"),
         ("5 6\n", "5 6\n# pgm_explainer [[1, true, 1], [2, true, 2]]\n", "other numbers of states"),
     ],
@@ -357,7 +357,7 @@ def test_tables_that_do_not_fit_are_refused():
         MarkovNetwork([a, b, Variable("c", False, 2)], [pair])
     with pytest.raises(InputError, match="does not have"):
         MarkovNetwork([a], [pair])
-    with pytest.raises(InputError, match="finite numbers from 0"):
+    with pytest.raises(InputError, match="finite numbers of at least 0"):
         CliqueTable.of([a], np.array([1.0, -1]))
     with pytest.raises(InputError, match="must have shape"):
         CliqueTable.of([a], np.ones(3))

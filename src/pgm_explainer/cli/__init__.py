@@ -38,8 +38,8 @@ examples:
   pgm-explainer run --model mymodel:explainer --output explanations
 
 For the options of a command: pgm-explainer explain --help
-Exit codes: 0 success, 1 a benchmark found wrong results, 2 wrong usage or input,
-130 interrupted, 143 terminated. Warnings and errors go to standard error.
+Exit codes: 0 success, 2 wrong usage or input, 130 interrupted, 143 terminated.
+Warnings and errors go to standard error.
 """
 
 

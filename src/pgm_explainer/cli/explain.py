@@ -60,8 +60,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--counterfactual",
         action="store_true",
-        help="also search for a smallest set of parts that changes the prediction, and say so in "
-        "every output",
+        help="also search for a smallest set of parts that changes the prediction, and include it "
+        "in every output",
     )
     output = parser.add_argument_group("output")
     add_outputs(output)
@@ -95,7 +95,7 @@ def _explain(
     if options.counterfactual and explainer.settings.model.is_regression:
         raise InputError(
             "--counterfactual searches for another predicted class, but the model predicts values: "
-            "leave it away, or call explanation.counterfactual(change=...) in Python"
+            "omit it, or call explanation.counterfactual(change=...) in Python"
         )
     with_features = options.explain_features
     if len(targets) > 1:

@@ -235,7 +235,7 @@ def _without_names(
     """Return an explainer by numbers, the names of its nodes if they have any, and node types."""
     if explainer.types is not None:  # its names keep their types
         return explainer, names, explainer.types
-    if explainer.offsets is not None:  # each graph has names of its own
+    if explainer.offsets is not None:  # each graph has its own names
         return explainer, None, None
     if names is None and explainer.names:
         names = explainer.names.of(range(explainer.graph.num_nodes))

@@ -105,7 +105,7 @@ def _differences(what: str, before: Any, now: Any) -> list[str]:
         return [
             f"the {what.removeprefix('own ')} that you passed has other code, arguments or state"
         ]
-    if before == now or (what == "model answers" and _alike(before, now)):
+    if before == now or (what == "model answers" and _agree(before, now)):
         return []
     if what in ("settings explained_class", "model answers") or _is_digest(now):
         return [f"the {what.removesuffix(' weights').removesuffix(' answers')} changed"]
@@ -116,7 +116,7 @@ def _is_digest(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 64
 
 
-def _alike(before: Any, now: Any) -> bool:
+def _agree(before: Any, now: Any) -> bool:
     """Return whether the model outputs agree; failed calls are not compared."""
     try:
         return all(

@@ -36,12 +36,12 @@ def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> list[list[int]]:
     found: list[_Group] = []
     for place, target in enumerate(targets):
         candidates = _candidates(explainer, target)
-        roomy = [each for each in found[-_OPEN:] if each.has_room_for(candidates)]
-        group = next((each for each in roomy if each.is_nearly_all), None)
+        with_space = [each for each in found[-_OPEN:] if each.has_space_for(candidates)]
+        group = next((each for each in with_space if each.is_nearly_all), None)
         reached = candidates[:0]
         if group is None:  # only these checks need the receptive field, which takes time to compute
             reached = _reached(explainer, target, candidates)
-            group = next((each for each in roomy if each.welcomes(reached)), None)
+            group = next((each for each in with_space if each.accepts(reached)), None)
         if group is None:
             group = _Group.empty(explainer)
             found.append(group)
@@ -92,10 +92,10 @@ class _Group:
         """Return whether the subgraph is close to the whole graph."""
         return self.size > _NEARLY_ALL * len(self.seen)
 
-    def has_room_for(self, candidates: IntArray) -> bool:
+    def has_space_for(self, candidates: IntArray) -> bool:
         return self.needed + len(candidates) <= _CANDIDATES_AT_ONCE
 
-    def welcomes(self, reached: IntArray) -> bool:
+    def accepts(self, reached: IntArray) -> bool:
         """Return whether a target shares enough of its subgraph, or has a small one."""
         new = np.count_nonzero(~self.seen[reached])
         return bool(self.size + new <= _SMALL or new <= (1 - _SHARED) * len(reached))

@@ -78,8 +78,8 @@ class ClassCauses:
     Attributes:
         name: the name of the class, or its number.
         predictions: the number of explained predictions of this class.
-        causes: the parts with the largest effects on these: the sum of the absolute significant
-            effects of a part decides.
+        causes: the parts with the largest effects on these, by the sum of the absolute significant
+            effects of a part.
     """
 
     name: str

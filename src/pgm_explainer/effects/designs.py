@@ -67,8 +67,8 @@ class PerturbedSamples:
     def sums(self, values: Iterable[Vector]) -> Vector:
         """Return the sums ``[V, k]`` of ``values [k, n]`` over each column's perturbed samples.
 
-        Each sum is added up in the order of the samples. So it is exactly the same, to the last
-        bit, for any other columns and values.
+        Each sum is added up in the order of the samples. So it does not depend on the other columns
+        and values, not even by rounding.
         """
         rows = list(values)
         if not len(self):
@@ -169,8 +169,8 @@ def joint_sums(
         pair, sample = np.divmod(np.flatnonzero(both), both.shape[2])
         fit = pair // len(first)
         weights = [None, *(each[fit, samples.start + sample] for each in values)]
-        for total, its in zip(found, weights, strict=True):
-            total += np.bincount(pair, its, len(total))
+        for total, weight in zip(found, weights, strict=True):
+            total += np.bincount(pair, weight, len(total))
     sums = np.empty((len(found), fits, size, size))
     sums[..., first, second] = sums[..., second, first] = found.reshape(-1, fits, len(first))
     return tuple(sums)

@@ -122,14 +122,15 @@ def estimate_effects(
     for each in (effect, low, high):
         each *= scales[cells.row]
     found = []
-    for problem, its in zip(problems, cells.slices, strict=True):
-        passed = significance.passed(log_p[its])
-        columns = (effect[its], low[its], high[its], strength[its], log_p[its], passed)
+    for problem, span in zip(problems, cells.slices, strict=True):
+        passed = significance.passed(log_p[span])
+        columns = (effect[span], low[span], high[span], strength[span], log_p[span], passed)
         found.append(_table(problem.nodes, *columns))
     outcomes = [each.outcome for each in problems]
     pairs = _pairs(bits, alone, union, found, outcomes, scales, probability, significance)
     return [
-        replace(each, pairs=its) if its else each for each, its in zip(found, pairs, strict=True)
+        replace(each, pairs=own_pairs) if own_pairs else each
+        for each, own_pairs in zip(found, pairs, strict=True)
     ]
 
 
@@ -176,14 +177,14 @@ def _pairs(
     every = zip(found, strongest, alone.residual, scales, outcomes, strict=True)
     candidates = [
         Candidates(
-            each.nodes[its],
-            np.searchsorted(union, each.nodes[its]),
-            each.effect[its],
+            each.nodes[top],
+            np.searchsorted(union, each.nodes[top]),
+            each.effect[top],
             residual,
             float(scale),
             outcome.values if outcome.class_stayed is not None else None,
         )
-        for each, its, residual, scale, outcome in every
+        for each, top, residual, scale, outcome in every
     ]
     return pair_effects(bits, candidates, probability, significance.significance)
 
@@ -191,7 +192,9 @@ def _pairs(
 def _coefficients(
     bits: PerturbedSamples, cells: Cells, fits: StackedFits, sums: Vector, first: int
 ) -> Vector:
-    """Return the coefficient of every candidate: from the fit, or as if it alone were added.
+    """Return the coefficient of every candidate.
+
+    It is that of the fit or, for a candidate not in the fit, as if only this one were added.
 
     Args:
         first: the index of the fit of the first prediction.
@@ -240,10 +243,10 @@ def _log_p_values(
     step = max(1, _CELLS_AT_ONCE // bits.num_samples)
     for start in range(0, len(own), step):
         some = own[start : start + step]
-        column, its = cells.column[some], coefficient[some]
-        outcomes = its[:, None] * bits.rows(column)
+        column, slope = cells.column[some], coefficient[some]
+        outcomes = slope[:, None] * bits.rows(column)
         outcomes += residual[row[some]]
-        outcomes -= (its * bits.mean[column])[:, None]
+        outcomes -= (slope * bits.mean[column])[:, None]
         log_p[some] = log_tails(total[some], *atoms(outcomes), probability)
     return np.minimum(log_p + np.log(2.0), 0.0)
 
@@ -265,7 +268,7 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
 
 
 def margin(effects: Effects) -> float:
-    """Return the largest margin (half of the 95% interval) of the five strongest effects.
+    """Return the largest margin of the five strongest effects: half the width of the 95% interval.
 
     Examples:
         >>> import numpy as np

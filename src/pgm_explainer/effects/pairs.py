@@ -100,10 +100,10 @@ def _strongest(
 
 
 def _possible(joint: Vector, without: Vector) -> Vector:
-    """Return joint effects on a probability, limited to those that are possible.
+    """Return joint effects on a probability, clipped to the range of possible values.
 
-    A joint effect is the difference of two mean probabilities. As a sum of estimates it may be
-    larger than the mean ``without`` perturbing the pair allows.
+    A joint effect is the difference of two mean probabilities. A sum of estimates may be larger
+    than is possible, given the mean ``without`` perturbing the pair.
     """
     return np.clip(joint, -without.mean(), 1 - without.mean())
 

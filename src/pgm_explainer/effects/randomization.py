@@ -44,7 +44,7 @@ more or less likely to be 1; at the largest, the result of every coin is practic
 _CLOSE = 1e-9
 _TAIL = 0.025
 _EVIDENT = 2.0
-"""The z-score above which the variance of a node's perturbed samples counts as larger."""
+"""The z-score above which the variance of a node's perturbed samples is larger than by chance."""
 
 
 def normal_log_p(z: FloatVector) -> FloatVector:

@@ -76,8 +76,8 @@ def fit_all(
 class _Fits:
     """Fits to which columns are added if they are clearly correlated with the residual.
 
-    Fits of the same size are solved in one batch. The result of a fit is exactly the same, to the
-    last bit, for any other fits.
+    Fits of the same size are solved in one batch. The result of a fit does not depend on the other
+    fits, not even by rounding.
     """
 
     def __init__(self, bits: PerturbedSamples, outcomes: Sequence[tuple[Integers, Vector]]) -> None:
@@ -109,16 +109,16 @@ class _Fits:
         for at in np.flatnonzero(np.diff(ends)).tolist():
             number = int(waiting[at])
             before = self.fits[number].active
-            room = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
-            new = column[order[ends[at] : ends[at + 1]]][: max(0, room)]
+            left = max(1, int(_SHARE_OF_SAMPLES * self._bits.num_samples)) - len(before)
+            new = column[order[ends[at] : ends[at + 1]]][: max(0, left)]
             if len(new):
                 self._open[number, new] = False
                 active[number] = np.append(before, new)
-        for group in self._alike(list(active), [len(its) for its in active.values()]):
+        for group in self._same_size(list(active), [len(each) for each in active.values()]):
             columns = np.stack([active[number] for number in group])
             solved = _least_squares(self._bits, columns, columns, self._outcomes[group])
-            for number, its, *found in zip(group, columns, *solved, strict=True):
-                self.fits[number] = Fit(self.fits[number].columns, its, *found)
+            for number, chosen, *found in zip(group, columns, *solved, strict=True):
+                self.fits[number] = Fit(self.fits[number].columns, chosen, *found)
         return np.array(list(active), dtype=np.int64)
 
     def with_pairs(self) -> list[Fit]:
@@ -127,24 +127,24 @@ class _Fits:
         several = [at for at, fit in enumerate(self.fits) if len(fit.active) > 1]
         terms: dict[int, Integers] = {}
         in_pairs = [min(_IN_PAIRS, len(self.fits[at].active)) for at in several]
-        for group in self._alike(several, in_pairs):
+        for group in self._same_size(several, in_pairs):
             found = _useful_pairs(self._bits, [self.fits[at] for at in group])
             for at, pairs in zip(group, found, strict=True):
                 if len(pairs):
                     singles = np.arange(len(self.fits[at].active))
                     terms[at] = np.concatenate((np.stack((singles, singles)), pairs), axis=1)
-        for group in self._alike(list(terms), [its.shape[1] for its in terms.values()]):
+        for group in self._same_size(list(terms), [each.shape[1] for each in terms.values()]):
             fits = [self.fits[at] for at in group]
             columns = np.stack([fit.active[terms[at]] for at, fit in zip(group, fits, strict=True)])
             solved = _least_squares(self._bits, columns[:, 0], columns[:, 1], self._outcomes[group])
             coefficients = _of_centred(
                 np.stack([terms[at] for at in group]), self._bits.mean[columns], solved[0]
             )
-            for at, fit, its, residual in zip(group, fits, coefficients, solved[1], strict=True):
-                improved[at] = Fit(fit.columns, fit.active, its[: len(fit.active)], residual)
+            for at, fit, slopes, residual in zip(group, fits, coefficients, solved[1], strict=True):
+                improved[at] = Fit(fit.columns, fit.active, slopes[: len(fit.active)], residual)
         return improved
 
-    def _alike(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
+    def _same_size(self, numbers: Sequence[int], sizes: Sequence[Any]) -> Iterator[list[int]]:
         """Group fits of the same size into batches that are solved at once."""
         groups: dict[Any, list[int]] = {}
         for number, size in zip(numbers, sizes, strict=True):
@@ -176,7 +176,7 @@ def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]
     strongest = np.stack(
         [np.argsort(-abs(fit.coefficients), kind="stable")[:_IN_PAIRS] for fit in fits]
     )
-    columns = np.stack([fit.active[its] for fit, its in zip(fits, strongest, strict=True)])
+    columns = np.stack([fit.active[top] for fit, top in zip(fits, strongest, strict=True)])
     residual = np.stack([fit.residual for fit in fits])
     counts, sums = joint_sums(bits, columns, [residual])
     left, right = np.triu_indices(columns.shape[1], 1)
@@ -193,8 +193,8 @@ def _useful_pairs(bits: PerturbedSamples, fits: Sequence[Fit]) -> list[Integers]
     # The residual is uncorrelated with single bits, so only the product of both bits matters.
     useful = sums[:, left, right] ** 2 > _STANDS_OUT**2 * np.maximum(size * noise, 1e-300)
     return [
-        np.stack((its[left[some]], its[right[some]]))
-        for its, some in zip(strongest, useful, strict=True)
+        np.stack((top[left[some]], top[right[some]]))
+        for top, some in zip(strongest, useful, strict=True)
     ]
 
 
@@ -234,9 +234,9 @@ def _least_squares(
 
 
 def _of_centred(terms: Integers, mean: Vector, coefficients: Vector) -> Vector:
-    """Return the coefficients of single bits if the bits in products were centred.
+    """Return the coefficients that single bits would have if the bits in products were centred.
 
-    So the coefficient of a bit is its effect averaged over random perturbations of the others.
+    The coefficient of a bit is then its effect, averaged over random perturbations of the others.
 
     Args:
         terms: the positions of the two bits of each term, ``[fits, 2, m]``.

@@ -7,16 +7,17 @@ bound of the absolute effect if that is relatively larger. Ranks use all samples
 changes do not dominate them. But they say little about how large changes are: a change of 0.00001
 has a high rank if most samples change nothing.
 
-A probability close to 0 or 1 hardly changes in most samples, so they all have the same rank. They
-are told apart by their log-odds: the ranks are the mean of those with these ties and of those with
-the ties broken by the changes of the log-odds.
+A probability close to 0 or 1 hardly changes in most samples, so these samples are tied. Each rank
+is then the mean of two ranks: one with these ties, and one with the ties broken by the changes of
+the log-odds.
 
 *Size* is the mean absolute change if the part is perturbed minus that if it is not, over samples in
-which no other strong part is perturbed. In the others most of the change is due to strong parts.
-Sizes within three standard errors of 0 are not distinguishable, so each is at least that large.
-It is also at least the absolute effect minus twice its margin, because some parts change the
-prediction only together with a strong one. For the same reason a hundredth of the largest size is
-added to each: of two groups of atoms, either of which suffices, neither changes anything alone.
+which no other strong part is perturbed. In the other samples, most of the change is due to strong
+parts. A size below three standard errors cannot be distinguished from 0, so every size is at least
+three standard errors. A size is also at least the absolute effect minus twice its margin, because
+some parts change the prediction only together with a strong one. For the same reason a hundredth of
+the largest size is added to each: if either of two groups of atoms suffices for a prediction,
+perturbing only one of them changes nothing.
 """
 
 from __future__ import annotations
@@ -98,13 +99,13 @@ def strengths(
     bound = np.maximum(low, -high)
     size = np.maximum(size, bound - (high - low) / 2)
     for number, at in enumerate(ties, start=len(changes)):
-        its = cells.slices[at]
-        movement[its] += slopes[cells.column[its], number]
+        span = cells.slices[at]
+        movement[span] += slopes[cells.column[span], number]
     found = np.empty(len(cells.row))
-    for its in cells.slices:
-        largest = max(float(np.max((average[its], bound[its]), initial=0.0)), _SMALLEST)
-        evidence = np.maximum(_relative(movement[its]), np.maximum(bound[its], 0.0) / largest)
-        found[its] = _relative(evidence * (_ADDED + _relative(size[its])))
+    for span in cells.slices:
+        largest = max(float(np.max((average[span], bound[span]), initial=0.0)), _SMALLEST)
+        evidence = np.maximum(_relative(movement[span]), np.maximum(bound[span], 0.0) / largest)
+        found[span] = _relative(evidence * (_ADDED + _relative(size[span])))
     return found
 
 

@@ -102,8 +102,8 @@ class RayEngine:
         if self.workers is not None:
             return self.workers
         has = ray.cluster_resources()
-        room = has.get("CPU", 1)
-        return max(1, int(min(room, has.get("GPU", 0) / self.gpus) if self.gpus else room))
+        cores = has.get("CPU", 1)
+        return max(1, int(min(cores, has.get("GPU", 0) / self.gpus) if self.gpus else cores))
 
 
 class _Worker:
@@ -129,18 +129,18 @@ def _put(ray: Any, prepare: Callable[[], Any]) -> Any:
 def _run(
     ray: Any, hire: Callable[[], Any], tasks: Iterator[Any], workers: int
 ) -> Iterator[Any | Lost[Any]]:
-    asked: dict[Any, tuple[Any, Any]] = {}
+    pending: dict[Any, tuple[Any, Any]] = {}
 
     def ask(actor: Any, task: Any) -> None:
         actor = actor or hire()
-        asked[actor.work.remote(task)] = (actor, task)
+        pending[actor.work.remote(task)] = (actor, task)
 
     for _, task in zip(range(workers), tasks, strict=False):
         ask(None, task)
     head = Head.of(ray)
-    while asked:
-        answered = _first(ray, list(asked), head)
-        actor, task = asked.pop(answered)
+    while pending:
+        answered = _first(ray, list(pending), head)
+        actor, task = pending.pop(answered)
         answer = _answer(ray, answered, task)
         yield answer
         if isinstance(answer, Lost):
@@ -150,10 +150,10 @@ def _run(
             break
 
 
-def _first(ray: Any, asked: list[Any], head: Head) -> Any:
+def _first(ray: Any, pending: list[Any], head: Head) -> Any:
     """Return the first result, checking meanwhile that the cluster is alive."""
     while True:
-        answered, _ = ray.wait(asked, num_returns=1, timeout=_GLANCE)
+        answered, _ = ray.wait(pending, num_returns=1, timeout=_GLANCE)
         if answered:
             return answered[0]
         head.check()

@@ -1,4 +1,4 @@
-"""How sure the edges of a network are: how often resampled data have them."""
+"""The confidence of the edges of a network: how often they are learned from resampled data."""
 
 from __future__ import annotations
 

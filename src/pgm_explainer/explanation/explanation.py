@@ -93,7 +93,7 @@ class Explanation(Shown):
             pairs of nodes for edges.
         features: the effects of single features of the target and of the nodes of the network; None
             unless they were explained too (``with_features=True``).
-        smallest_change: a small set of parts that changes the prediction if it is perturbed; None
+        smallest_change: a small set of parts whose perturbation changes the prediction; None
             unless it was searched for (:meth:`with_counterfactual`).
         edge_confidence: how often each edge of the network is learned from resampled data; None
             unless it was computed (:meth:`with_edge_confidence`).
@@ -313,7 +313,7 @@ class Explanation(Shown):
 
         Args:
             names: a list with a name for every node of the graph, or a mapping from nodes, given by
-                index or present name, to names. With several node types, also a mapping from each
+                index or current name, to names. With several node types, also a mapping from each
                 type to a list of names; types are kept, as in ``("author", "Ada")``.
 
         Raises:
@@ -328,11 +328,11 @@ class Explanation(Shown):
         return renamed(self, labels, self.names.typed)
 
     def counterfactual(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
-        """Find a small set of parts that changes the prediction if it is perturbed.
+        """Find a small set of parts whose perturbation changes the prediction.
 
-        It is the smallest set that the search finds. If that set changes the prediction in fewer
-        than half of the random perturbations, which is possible if ``probability`` is below 0.5, a
-        set with at most one more part that changes it in half of them is preferred.
+        The result is the smallest set that the search finds. If ``probability`` is below 0.5, that
+        set may change the prediction in fewer than half of the random perturbations. Then a set
+        with at most one more part that changes it in half of them is preferred.
 
         Args:
             explainer: the explainer that made this explanation; needed if it was loaded from a
@@ -354,7 +354,7 @@ class Explanation(Shown):
     def sufficient(self, explainer: Searcher | None = None, **options: Any) -> MinimalSet:
         """Find a small set of parts that keeps the prediction if all other parts are perturbed.
 
-        It is the smallest set that the search finds. All other parts of :attr:`effects` are
+        The result is the smallest set that the search finds. All other parts of :attr:`effects` are
         perturbed at once.
 
         Args:
@@ -392,7 +392,7 @@ class Explanation(Shown):
     def with_edge_confidence(
         self, resamples: int = 200, *, seed: int = 0, explainer: Searcher | None = None
     ) -> Explanation:
-        """Return the same explanation with how sure each edge of the network and its direction are.
+        """Return the same explanation with the confidence of each edge and of its direction.
 
         The samples of the explanation are resampled with replacement, and the structure of the
         network is learned again from each resample, with the same nodes. Printed text, plots of the

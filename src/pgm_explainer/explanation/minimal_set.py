@@ -27,11 +27,11 @@ class MinimalSet:
         queries: the number of perturbed graphs that the model was called on, for the search and for
             the final check.
         num_parts: the number of parts that the set was chosen from.
-        values: for each part that changes one node only (a node, or a feature of it), what it was
-            changed into in one of the perturbations that changed the prediction, the most frequent
-            one, ``"O → C"``, by the names of one-hot features, or the smallest change of numbers,
-            ``"age 31 → 64"``. In a sufficient set, the present value of a node: ``"O"``. Empty
-            strings where this is not known.
+        values: for each part within a single node (the node, or a feature of it), an example of how
+            it was changed in a perturbation that changed the prediction. For one-hot features this
+            is the most frequent change, such as ``"O → C"``; for numbers it is the smallest change,
+            such as ``"age 31 → 64"``. In a sufficient set, the current value of a node: ``"O"``.
+            Empty strings where this is not known.
 
     Examples:
         >>> import numpy as np
@@ -130,7 +130,7 @@ class NoSetError(QueryError):
 
 
 class Searcher(Protocol):
-    """An explainer: an object that finds what an explanation alone cannot, with the model."""
+    """An object that can call the model that was explained: the explainer."""
 
     def counterfactual(self, explanation: Any, **options: Any) -> MinimalSet: ...
 

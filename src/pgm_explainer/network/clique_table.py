@@ -22,10 +22,10 @@ class CliqueTable:
     """The potential of a clique, with an axis for each of its variables.
 
     The distribution of a Markov network is proportional to the product of its potentials. A
-    potential alone is not a probability; ``network.query(clique)`` returns these.
+    potential alone is not a probability; use ``network.query(clique)`` for probabilities.
 
     Attributes:
-        values: numbers from 0.
+        values: the potential of each joint state, at least 0.
         counts: the number of samples of each joint state; all 0 if they are unknown.
 
     Raises:
@@ -52,7 +52,9 @@ class CliqueTable:
                 f"not {self.values.shape}"
             )
         if not (np.isfinite(self.values).all() and (self.values >= 0).all()):
-            raise InputError(f"potentials must be finite numbers from 0, not {brief(self.values)}")
+            raise InputError(
+                f"potentials must be finite numbers of at least 0, not {brief(self.values)}"
+            )
 
     @classmethod
     def of(cls, variables: Sequence[Variable], values: NDArray[np.float64]) -> CliqueTable:

@@ -23,7 +23,7 @@ __all__ = ["ConditionalTree", "Split"]
 
 Codes = NDArray[np.integer[Any]]
 Question = tuple[int, NDArray[np.bool_]]
-"""The position of a variable, and the states that are a yes."""
+"""The position of a variable, and the states for which the answer is yes."""
 _TIE = 1e-9
 _MOST_LEAVES = 256
 
@@ -35,7 +35,7 @@ class Split:
     Attributes:
         parent: the position of the parent among the tree's parents.
         states: the states that lead to ``yes``.
-        yes, no: the next split, or -1 - the number of a leaf.
+        yes, no: the number of the next split, or ``-1 - leaf`` for the number of a leaf.
     """
 
     parent: int
@@ -81,12 +81,12 @@ class ConditionalTree:
             for at, split in enumerate(self.splits)
             for end in (split.yes, split.no)
         )
-        asked = {split.parent for split in self.splits}
+        used = {split.parent for split in self.splits}
         shape = (len(self.splits) + 1, self.variable.cardinality)
         if (
             (self.splits and sorted(ends) != expected)
             or not later
-            or asked != set(range(len(self.parents)))
+            or used != set(range(len(self.parents)))
             or self.leaves.shape != shape
             or self.leaf_counts.shape != shape
             or not all(self._is_question(split) for split in self.splits)
@@ -95,8 +95,8 @@ class ConditionalTree:
 
     def _is_question(self, split: Split) -> bool:
         states = self.parents[split.parent].cardinality
-        asked = set(split.states)
-        return 0 < len(asked) < states and all(0 <= state < states for state in asked)
+        chosen = set(split.states)
+        return 0 < len(chosen) < states and all(0 <= state < states for state in chosen)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -128,9 +128,9 @@ class ConditionalTree:
         at = np.full(len(codes), 0 if self.splits else -1)
         for number, split in enumerate(self.splits):
             here = at == number
-            asked = np.zeros(self.parents[split.parent].cardinality, dtype=bool)
-            asked[list(split.states)] = True
-            at[here] = np.where(asked[codes[here, split.parent]], split.yes, split.no)
+            matches = np.zeros(self.parents[split.parent].cardinality, dtype=bool)
+            matches[list(split.states)] = True
+            at[here] = np.where(matches[codes[here, split.parent]], split.yes, split.no)
         return np.asarray(self.leaves[-1 - at])
 
     def score(self, score: Score) -> float:
@@ -167,7 +167,8 @@ class ConditionalTree:
     ) -> list[ConditionalTree]:
         """Grow a tree for each variable given the others, while a split improves the score.
 
-        A split asks for one state, or for a word such as ``perturbed`` or ``changed``.
+        A split tests for one state, or for all states with a word such as ``perturbed`` or
+        ``changed``.
 
         Args:
             variables: the variables.

@@ -28,7 +28,7 @@ FAMILIES: dict[str, Callable[[Any], Any]] = {
     "markov": as_markov_search,
     "dependency": as_dependency_search,
 }
-"""The families of networks, and what resolves the option ``structure`` of each."""
+"""The families of networks, and the function that resolves the option ``structure`` of each."""
 
 _SMOOTHING = {"dependency": 0.1}
 """Default pseudocounts, if not 0: a dependency network needs positive probabilities."""
@@ -117,7 +117,7 @@ def network_config(
         family: as in :class:`NetworkConfig`.
         structure: a search, its name or a function; None for no network.
         target_table: as in :class:`NetworkConfig`.
-        given: its other options by name, None for defaults.
+        given: the other options of :class:`NetworkConfig` by name; None for a default.
 
     Raises:
         InputError: as :class:`NetworkConfig`; also for options without a network.

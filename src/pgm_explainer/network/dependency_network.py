@@ -1,7 +1,7 @@
 """A dependency network over the variables of an explanation.
 
-A dependency network has a conditional distribution for each variable, each learned by itself, so
-its arrows may form cycles. Its joint distribution is the stationary one of an ordered Gibbs sampler
+A dependency network has a conditional distribution for each variable. These are learned separately,
+so arrows may form cycles. Its joint distribution is the stationary one of an ordered Gibbs sampler
 (Heckerman et al., 2000), which redraws each variable in turn given its parents. Conditionals that
 were estimated from data do not fit together exactly, so the distribution depends a little on that
 order. The last variable of an explanation is the target: it is redrawn last, so that its
@@ -41,11 +41,11 @@ Conditional = ConditionalTable | ConditionalTree
 
 _FORMS = ("auto", "table", "tree")
 _FEW_CELLS = 1 << 16
-"""Trees with smaller tables are looked up in these."""
+"""A tree whose full table has at most this many entries is replaced by the table."""
 FEW_STATES = 1 << 16
-"""The largest joint state space, of variables that are connected, that is solved exactly."""
+"""The maximum number of joint states of connected variables for an exact solution."""
 DRAWS, SWEEPS = 10_000, 100
-"""The number of Gibbs chains for larger ones, and the length of each."""
+"""The number and the length of Gibbs chains, if there is no exact solution."""
 _SEED, _TIE = 0, 1e-6
 
 
@@ -111,7 +111,7 @@ class DependencyNetwork(GraphicalModel):
         """
         check_all(variables, Variable, "variables")
         check_not_negative(smoothing, "smoothing")
-        smoothing = float(smoothing)  # fractions are numbers too, but not of NumPy
+        smoothing = float(smoothing)  # a Fraction is a number, but not for NumPy
         if not isinstance(form, str) or form not in _FORMS:
             raise InputError(f"unknown form {brief(form)}; choose one of: {', '.join(_FORMS)}")
         if max_parents is not None:
@@ -122,8 +122,12 @@ class DependencyNetwork(GraphicalModel):
         if form != "tree":
             parents = local_search(codes, sizes, score=chosen, max_parents=max_parents)
             data = [
-                (variables[at], tuple(variables[each] for each in its), codes[:, [*its, at]])
-                for at, its in enumerate(parents)
+                (
+                    variables[at],
+                    tuple(variables[each] for each in positions),
+                    codes[:, [*positions, at]],
+                )
+                for at, positions in enumerate(parents)
             ]
             tables = list(ConditionalTable.fit_many(data, smoothing))
         if form != "table":
@@ -136,9 +140,13 @@ class DependencyNetwork(GraphicalModel):
 
     @property
     def edges(self) -> list[tuple[VariableId, VariableId]]:
-        """The edges as pairs (parent, child); a pair may have both."""
+        """The edges as pairs (parent, child); two variables may have edges in both directions."""
         ids = self.nodes
-        return [(ids[parent], ids[at]) for at, its in enumerate(self._parents) for parent in its]
+        return [
+            (ids[parent], ids[at])
+            for at, positions in enumerate(self._parents)
+            for parent in positions
+        ]
 
     def parents(self, node: VariableId) -> list[VariableId]:
         """Return the variables that the conditional of a variable depends on."""
@@ -149,8 +157,8 @@ class DependencyNetwork(GraphicalModel):
         at = self._at(node)
         return [
             variable.id
-            for variable, its in zip(self.variables, self._parents, strict=True)
-            if at in its
+            for variable, positions in zip(self.variables, self._parents, strict=True)
+            if at in positions
         ]
 
     def markov_blanket(self, node: VariableId) -> list[VariableId]:
@@ -171,14 +179,14 @@ class DependencyNetwork(GraphicalModel):
             'P(a)'
         """
         terms = []
-        for variable, its in zip(self.variables, self._parents, strict=True):
-            given = ", ".join(str(each) for each in self._ids(its))
+        for variable, positions in zip(self.variables, self._parents, strict=True):
+            given = ", ".join(str(each) for each in self._ids(positions))
             terms.append(f"P({variable.id}{' | ' + given if given else ''})")
         return ", ".join(terms)
 
     @cached_property
     def _components(self) -> tuple[tuple[int, ...], ...]:
-        pairs = [(parent, at) for at, its in enumerate(self._parents) for parent in its]
+        pairs = [(parent, at) for at, positions in enumerate(self._parents) for parent in positions]
         return UndirectedGraph(len(self.variables), tuple(pairs)).components
 
     @cached_property
@@ -207,7 +215,7 @@ class DependencyNetwork(GraphicalModel):
         if not self.is_exact:
             raise QueryError(
                 f"a connected part of the network has more than {FEW_STATES:,} joint states, so "
-                f"there is no exact joint distribution; lower max_nodes, or use the draws"
+                f"there is no exact joint distribution; lower max_nodes, or use network.draws"
             )
         return [self._stationary(component) for component in self._components]
 
@@ -247,8 +255,10 @@ class DependencyNetwork(GraphicalModel):
         ).astype(np.uint8)
         tables = [_Cumulative(table) for table in self.tables]
         for _ in range(SWEEPS):
-            for at, (table, its) in enumerate(zip(tables, self._parents, strict=True)):
-                drawn = (rng.random((count, 1)) >= table.rows(codes[:, list(its)])).sum(axis=1)
+            for at, (table, positions) in enumerate(zip(tables, self._parents, strict=True)):
+                drawn = (rng.random((count, 1)) >= table.rows(codes[:, list(positions)])).sum(
+                    axis=1
+                )
                 codes[:, at] = drawn
         return codes
 
@@ -300,8 +310,8 @@ class DependencyNetwork(GraphicalModel):
         codes, _ = check_data(codes, [variable.cardinality for variable in self.variables])
         total = 0.0
         with np.errstate(divide="ignore"):
-            for at, its in enumerate(self._parents):
-                rows = self.tables[at].rows(codes[:, list(its)])
+            for at, positions in enumerate(self._parents):
+                rows = self.tables[at].rows(codes[:, list(positions)])
                 total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
 

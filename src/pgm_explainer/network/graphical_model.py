@@ -1,7 +1,7 @@
 """What Bayesian, Markov and dependency networks have in common.
 
 Each is a joint distribution of the variables of an explanation, with a graph that says which of
-them depend on each other directly. A family is a subclass with a file of its own.
+them depend on each other directly. Each family is a subclass in a separate file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GraphicalModel(ABC):
     Attributes:
         family: ``bayesian``, ``markov`` or ``dependency``.
         title: the family in words.
-        kin: what the variables are called that a variable directly depends on.
+        kin: the word for the variables that a variable directly depends on, such as ``parents``.
         tables: the tables that the distribution is made of.
         score: the score of the network on the data it was learned from; None if unknown.
 

@@ -108,7 +108,7 @@ class MarkovNetwork(GraphicalModel):
             )
         check_flag(pairwise, "pairwise")
         check_not_negative(smoothing, "smoothing")
-        smoothing = float(smoothing)  # fractions are numbers too, but not of NumPy
+        smoothing = float(smoothing)  # a Fraction is a number, but not for NumPy
         codes, sizes = check_data(codes, [variable.cardinality for variable in variables])
         chosen = as_plain_score(score)
         if graph.is_chordal and not (pairwise and max(map(len, graph.cliques)) > 2):
@@ -232,7 +232,7 @@ class MarkovNetwork(GraphicalModel):
         """The sum of the product of all potentials over all joint states.
 
         Raises:
-            InputError: it is 0 or not finite, so the potentials are no distribution.
+            InputError: it is 0 or not finite, so the potentials do not define a distribution.
         """
         total = float(eliminate(self._factors, [], {}))
         if not 0 < total < np.inf:
@@ -292,9 +292,9 @@ class MarkovNetwork(GraphicalModel):
         return type(self)(self.variables, tables, self.score)
 
     def samples_around(self, node: VariableId) -> NDArray[np.int64] | None:
-        """Return how many samples each combination has of the others in a variable's cliques.
+        """Return how many samples each combination of the other variables of a clique has.
 
-        With several cliques, it is the one with the most joint states.
+        If a variable is in several cliques, the one with the most joint states is used.
         """
         at = self._at(node)
         own = [pair for pair in zip(self._scopes, self.tables, strict=True) if at in pair[0]]

@@ -101,7 +101,7 @@ def maximise(problems: Sequence[Patterns], smoothing: float) -> list[Vector]:
         smoothing: added to the counts of *kept* and *changed* of every pattern.
     """
     found: list[Vector] = [np.empty(0)] * len(problems)
-    for rows, members in _alike(problems):
+    for rows, members in _by_size(problems):
         some = [problems[at] for at in members]
         design = np.stack([_padded(each.design, rows) for each in some])
         kept = np.stack([_padded(each.kept + smoothing, rows) for each in some])
@@ -111,7 +111,7 @@ def maximise(problems: Sequence[Patterns], smoothing: float) -> list[Vector]:
     return found
 
 
-def _alike(problems: Sequence[Patterns]) -> Iterator[tuple[int, list[int]]]:
+def _by_size(problems: Sequence[Patterns]) -> Iterator[tuple[int, list[int]]]:
     """Group problems of the same size, with the number of patterns to pad them to.
 
     The padded size of a problem does not depend on the others, so that its result is bitwise

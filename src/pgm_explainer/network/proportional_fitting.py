@@ -23,7 +23,7 @@ Values = NDArray[np.float64]
 _CONVERGED = 1e-10
 _MOST_TOURS, _FEWEST_TOURS = 2000, 20
 _MOST_WORK = 1 << 28
-"""The number of table entries that all tours together may visit, beyond the fewest tours."""
+"""The number of table entries that all tours together may visit, after the minimum of tours."""
 
 
 def fit_proportionally(
@@ -113,7 +113,7 @@ class _Fit:
         self._products[clique] = Factor(members, values)
 
     def _known(self, clique: int, but: int = -1) -> list[Factor]:
-        """Return what a clique knows: its own product, and messages from all but one neighbour."""
+        """Return the product of a clique and of the messages from all neighbours but one."""
         others = [each for each in self._near[clique] if each != but]
         return [self._products[clique], *(self._messages[each, clique] for each in others)]
 

@@ -60,7 +60,7 @@ def _iterate(joint: Values, conditionals: Sequence[Values], most: int) -> tuple[
         joint = after
         if change <= _PRECISION:
             break
-    if change > _PRECISION:  # half of a sweep has the same fixed points, and never alternates
+    if change > _PRECISION:  # averaged, as a slow sweep may oscillate
         joint = (joint + sweep(joint, conditionals)) / 2
     return joint / joint.sum(), change
 

@@ -88,7 +88,8 @@ class Predictor(ABC):
     ) -> Any:
         """Return scores as :meth:`__call__` does, for samples that have different edges.
 
-        By default the model is called on one sample at a time.
+        By default the model is called on one sample at a time. ``edges`` holds the edges of each
+        sample.
         """
         if not self.accepts_subgraph:
             raise InputError(

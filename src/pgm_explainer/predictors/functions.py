@@ -118,6 +118,12 @@ def as_predictor(
     The model may be a predictor or a PyTorch module. A function with an argument ``edge_index`` is
     called on subgraphs, any other function on the whole graph.
 
+    Args:
+        model: the model.
+        task: ``node``, ``edge`` or ``graph``.
+        inputs: further inputs of a PyTorch module, by name.
+        many_graphs: whether several graphs are predicted, each with its own prediction.
+
     Raises:
         InputError: the model is not callable, or declares an invalid capability; the task is
             unknown.

@@ -88,7 +88,14 @@ class LayerEdges:
 
 @dataclass(frozen=True)
 class Turn:
-    """One call of the module: its edges, its samples, and whose turn it is."""
+    """One call of the module, and the order in which layers must be called.
+
+    Attributes:
+        edge_index: the edges.
+        samples: the number of samples.
+        at: the index of a layer.
+        turns: the indices of the layers in order; None if they may be called in any order.
+    """
 
     edge_index: Tensor
     samples: int
@@ -137,8 +144,8 @@ class _Sums:
 class _Attention:
     """Sums over the neighbours of each node, weighted by attention, a softmax over the neighbours.
 
-    The attention of a neighbour grows with the part of it that the sender determines. So the
-    largest one is found from that part.
+    An attention score is an increasing function of the sum of a sender's and a receiver's part. So
+    the largest score of a receiver is that of the sender with the largest part.
     """
 
     def __init__(
@@ -231,7 +238,7 @@ def _gcn(layer: Any, edges: LayerEdges, precision: torch.dtype) -> _Sums:
     if not layer.normalize:
         return _plain(layer, edges, precision)
     if type(layer.aggr_module).__name__ != "SumAggregation":
-        raise ModelError("normalised edges are only added here")
+        raise ModelError("only the sum of normalised messages is supported here")
     how = (layer.improved, layer.add_self_loops, layer.flow, precision)
     edge_index, weights = gcn_norm(edges.edge_index, None, edges.nodes, *how)
     return _Sums(edges, edge_index, weights, normalize=False)
@@ -241,7 +248,7 @@ def _gat(layer: Any, edges: LayerEdges, precision: torch.dtype) -> _Attention:
     from torch_geometric.utils import add_self_loops, remove_self_loops
 
     if type(layer.aggr_module).__name__ != "SumAggregation":
-        raise ModelError("attention is only added here")
+        raise ModelError("only the sum of messages weighted by attention is supported here")
     edge_index = edges.edge_index
     if layer.add_self_loops:
         edge_index, _ = remove_self_loops(edge_index)

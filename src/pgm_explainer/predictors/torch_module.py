@@ -3,8 +3,9 @@
 A batch of samples is passed to the module in one call, if possible. Trial calls find the first of
 these ways that gives the same scores as one sample at a time:
 
-- ``shared``: one graph of disconnected copies, with message passing that uses that all samples have
-  the same edges. Only for some layers of PyTorch Geometric, on a CPU; see :mod:`.torch_shared`.
+- ``shared``: one graph of disconnected copies, with message passing that exploits that all samples
+  have the same edges. Only for some layers of PyTorch Geometric, on a CPU; see
+  :mod:`.torch_shared`.
 - ``sparse``: one graph of disconnected copies, with a sparse matrix of edges. Only for layers of
   PyTorch Geometric that support it.
 - ``stacked``: features stacked as ``[B, n, F]``.
@@ -71,9 +72,8 @@ class TorchModulePredictor(Predictor):
             first tensor.
         batching: how samples are batched: ``shared``, ``sparse`` or ``blocks`` (one graph of
             disconnected copies, with shared edges, a sparse matrix or an ``edge_index``),
-            ``stacked`` (features
-            ``[B, n, F]``), ``single`` (one sample at a time), or ``auto`` to find it by trial
-            calls.
+            ``stacked`` (features ``[B, n, F]``), ``single`` (one sample at a time), or ``auto`` to
+            find it by trial calls.
         many_graphs: whether there are several graphs, given by the input ``batch``; the scores are
             then ``[B, graphs, C]``.
 
@@ -140,7 +140,7 @@ class TorchModulePredictor(Predictor):
         if self.saves_on_rows(x, part, pairs):
             try:
                 return self._on_rows(x, part, pairs)[0]
-            except UNSUPPORTED:  # a model may do in one sample what it did not do in the trial
+            except UNSUPPORTED:  # samples may differ from those of the trial
                 self._saving.remember(part, False)
         return self(x.dense(), part, pairs)
 
@@ -197,7 +197,7 @@ class TorchModulePredictor(Predictor):
                     return self._on_rows(x, part, shared=shared)[0]
             elif not isinstance(x, SharedRows) and shared is not None:
                 return evaluated(self.module, partial(shared, as_features(x, self.module)))
-        except UNSUPPORTED:  # a model may do in one sample what it did not do in the trial
+        except UNSUPPORTED:  # samples may differ from those of the trial
             self._some_nodes.remember(part, (nodes, None))
         return super().of_nodes(x, part, nodes)
 

@@ -85,7 +85,7 @@ def read_node_names(given: Any, count: int, of: str = "") -> NodeNames:
 
 
 def read_graph_names(given: Any, graphs: Any, sizes: Sequence[int]) -> NodeNames:
-    """Return the names of the nodes of many graphs, each of which has names of its own.
+    """Return the names of the nodes of many graphs, each of which has its own names.
 
     Nodes of different graphs may have the same name, so nodes cannot be looked up by name.
 

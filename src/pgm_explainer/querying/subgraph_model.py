@@ -101,7 +101,7 @@ class SubgraphModel:
         Args:
             edges: the edges of each sample; None for those of the subgraph.
         """
-        outputs = self._asked(x) if edges is None else self.outputs
+        outputs = self._queried(x) if edges is None else self.outputs
         answer = answers(self.predictor, self.subgraph, x, outputs, edges)
         after = self.reader(_finite(outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
@@ -117,12 +117,12 @@ class SubgraphModel:
         Args:
             x: features ``[n, F]``.
         """
-        outputs = self._asked(np.broadcast_to(x, (2, *x.shape)))
+        outputs = self._queried(np.broadcast_to(x, (2, *x.shape)))
         rows = outputs.rows if isinstance(outputs, RecordedNodes) else None
         return self.predictor.size(self.subgraph, rows)
 
-    def _asked(self, x: FloatArray | SharedRows) -> Outputs:
-        """Return the recorded outputs, or those alone if the model is faster then."""
+    def _queried(self, x: FloatArray | SharedRows) -> Outputs:
+        """Return the outputs to query: of all nodes, or of the recorded ones if that is faster."""
         outputs, nodes = self.outputs, len(self.subgraph.nodes)
         if not isinstance(outputs, NodeOutputs) or len(outputs.rows) == nodes:
             return outputs

@@ -55,7 +55,14 @@ class Outputs(ABC):
         subgraph: Subgraph,
         edges: SampledEdges | None,
     ) -> Any:
-        """Return the model's output for features ``x [B, n, F]``, with edges of each sample."""
+        """Return the model's output for features ``x [B, n, F]``.
+
+        Args:
+            predictor: the model.
+            x: the features of each sample.
+            subgraph: the subgraph that the model is called on.
+            edges: the edges of each sample; None for those of the subgraph.
+        """
         if isinstance(x, SharedRows):
             return predictor.on_rows(x, subgraph, *self.arguments)
         if edges is None:
@@ -94,7 +101,7 @@ class NodeOutputs(Outputs):
         return scores[:, self.rows]
 
     def only(self) -> RecordedNodes:
-        """Return the same outputs, for a model that is asked for them only."""
+        """Return the same outputs, for a model that computes only these."""
         return RecordedNodes(self.rows)
 
 
@@ -122,7 +129,7 @@ class RecordedNodes(Outputs):
 
 @dataclass(frozen=True)
 class LoneNodeOutputs(NodeOutputs):
-    """The predictions of some targets, which are variables of their own."""
+    """The predictions of some targets, which are separate variables."""
 
     belong_to_nodes: ClassVar[bool] = False
 

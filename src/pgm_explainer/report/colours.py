@@ -48,8 +48,8 @@ _DARK = 100
 def class_colours(classes: Iterable[int], first: int | None) -> dict[int, str]:
     """Assign a colour to each class, the same in every picture if possible.
 
-    If there are more classes than colours, the class ``first`` gets one in any case, and classes
-    without a colour are left out.
+    If there are more classes than colours, the class ``first`` always gets one, and classes without
+    a colour are left out.
     """
     present = sorted(set(classes))
     if not present or present[-1] < len(CLASSES):

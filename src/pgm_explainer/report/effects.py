@@ -147,12 +147,12 @@ def count_unclear(effects: Effects | FeatureEffects) -> int:
 
 
 def unclear_words(effects: Effects | FeatureEffects) -> str:
-    """Define a direction that is not clear; empty if every significant effect has one."""
+    """Define a direction that is not clear; empty if all significant effects have a clear one."""
     if not count_unclear(effects):
         return ""
     return (
         f"Direction not clear: the 95% interval contains 0 if it is widened by a factor of "
-        f"{widening_of(effects):.2f}, because the significant effects were picked out of many."
+        f"{widening_of(effects):.2f}, because the significant effects were selected from many."
     )
 
 
@@ -255,7 +255,7 @@ def effects_caption(explanation: Explanation) -> str:
 def counted_caption(
     effects: Effects | FeatureEffects, words: Wording, whose: str, what: str
 ) -> str:
-    """Return how many of the tested parts, or features, have an effect on what."""
+    """Return how many of the tested parts, or features, have an effect on ``what``."""
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     have = "has" if found <= 1 else "have"
     said = f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}"

@@ -99,7 +99,7 @@ def feature_words(explanation: Explanation, features: FeatureEffects) -> tuple[s
 
 
 def _caption(features: FeatureEffects, what: str) -> str:
-    """Return how many features have an effect on what, and how they were perturbed."""
+    """Return how many features have an effect on ``what``, and how they were perturbed."""
     found = int(features.significant.sum())
     said = [
         counted_caption(features, _FEATURE, f" of {_whose(features)}", what),

@@ -80,7 +80,7 @@ def place_network(network: GraphicalModel) -> tuple[dict[VariableId, Point], lis
 
 
 def drawn_dag(network: GraphicalModel) -> DAG:
-    """Return the edges of a network, directed to where they lead down.
+    """Return the edges of a network, directed so that they lead down.
 
     In a network other than a Bayesian one, that is towards the last variable, the target.
     """

@@ -22,7 +22,7 @@ _STEPS = 80
 """Steps of stress majorisation; layouts of up to a hundred nodes converge much earlier."""
 _APART = 0.1
 """Initial distance of nodes that have the same distances to all others."""
-_ROOM = 2.0
+_LONG = 2.0
 """The length of an edge between nodes that need space; other edges have length 1."""
 _CLEAR = 0.14
 """Minimum distance of nodes that need space, as a share of the longer side of the picture."""
@@ -130,7 +130,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
         return circle
-    lengths = np.where(np.isin(edges, roomy).all(axis=0), _ROOM, 1.0)
+    lengths = np.where(np.isin(edges, roomy).all(axis=0), _LONG, 1.0)
     wanted = scipy.sparse.csgraph.shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # separate components do not overlap
@@ -164,14 +164,14 @@ def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
         return at
     is_roomy = np.isin(np.arange(len(at)), roomy)
     # Full space between two that need it, half if only one does, otherwise none.
-    room = min(_CLEAR, _CROWD / np.sqrt(len(roomy))) * (is_roomy[:, None] + is_roomy * 1.0) / 2
-    np.fill_diagonal(room, 0.0)
+    gap = min(_CLEAR, _CROWD / np.sqrt(len(roomy))) * (is_roomy[:, None] + is_roomy * 1.0) / 2
+    np.fill_diagonal(gap, 0.0)
     # The share of a push that each of a pair takes: a node that needs space yields only to another.
     share = np.where(is_roomy[:, None], 0.5 * is_roomy, 1.0)
     for _ in range(_PUSHES):
         apart = scipy.spatial.distance.cdist(at, at)
         side = np.ptp(at, axis=0).max()
-        lacking = np.maximum(room * side - apart, 0.0)
+        lacking = np.maximum(gap * side - apart, 0.0)
         if lacking.max() <= _TOLERANCE * side:
             break
         push = np.divide(share * lacking, apart, where=apart > 0, out=np.zeros_like(apart))

@@ -73,7 +73,7 @@ def variable_label(explanation: Explanation, node: VariableId) -> str:
 
 
 def graph_label(explanation: Explanation) -> str:
-    """Return which of many graphs it is, as it follows ``graph``: ``3``, or ``3 (aspirin)``."""
+    """Return the label of one of many graphs, to follow ``graph``: ``3``, or ``3 (aspirin)``."""
     title = f" ({printable(explanation.title)})" if explanation.title else ""
     return f"{explanation.position}{title}"
 

@@ -34,7 +34,7 @@ _TRIVIAL = 0.02
 _PAIR = 0.01
 """Smaller differences from the sum of two effects on a probability are not stated."""
 _NEGLIGIBLE = 0.001
-"""Smaller changes of a probability do not get sentences of their own."""
+"""Smaller changes of a probability do not get their own sentences."""
 
 
 def reason_text(
@@ -63,7 +63,7 @@ def reason_sentences(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _StatedEffect:
     """An effect to be stated.
 
     Attributes:
@@ -88,7 +88,7 @@ class _Told:
         return _clause_of(direction_of(self.effect, self.widening))
 
 
-_Directed = TypeVar("_Directed", _Told, ShownEffect)
+_Directed = TypeVar("_Directed", _StatedEffect, ShownEffect)
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Writer(Phrases):
             return "checked"
         return "checked_value" if len(self.explanation.values) == 1 else "checked_values"
 
-    def _features(self, own: bool = True) -> list[_Told]:
+    def _features(self, own: bool = True) -> list[_StatedEffect]:
         """Return the strongest features of the target, or of other nodes, if they are known.
 
         In a graph task, all nodes are the target's.
@@ -202,14 +202,16 @@ class Writer(Phrases):
             if each.significant and (each.node in ends or not ends) == own and self._matters(each)
         ]
         found.sort(key=lambda each: -abs(each.effect))
-        told, widening = [], 1.0 if table is None else widening_of(table)
+        stated, widening = [], 1.0 if table is None else widening_of(table)
         for each in found[:_MOST_FEATURES]:
             number = self.explanation.names.index(each.node)
             feature = self._feature(each)
             action = self.say("replacing_feature", feature=feature, part=self.part(number))
             measure = measure_of(self.explanation, table)
-            told.append(_Told(each, action, feature, ("feature", number), measure, widening))
-        return told
+            stated.append(
+                _StatedEffect(each, action, feature, ("feature", number), measure, widening)
+            )
+        return stated
 
     def _matters(self, effect: Any) -> bool:
         """Return whether a reader would care about an effect."""
@@ -249,8 +251,8 @@ class Writer(Phrases):
                 "own_none", action=self.action(idle[0].words, part, len(idle) == 1), **self.about
             )
         for direction, group in self.named_parts().items():
-            told = [
-                _Told(
+            stated = [
+                _StatedEffect(
                     each.effect,
                     self.action(each.words, self.part(each.number, each.words), each.is_target),
                     self.part(each.number, each.words),
@@ -260,7 +262,7 @@ class Writer(Phrases):
                 )
                 for each in group
             ]
-            effects, cause = self._clause(told), self._cause(group)
+            effects, cause = self._clause(stated), self._cause(group)
             yield self.say(self._verdict(direction), effects=effects, cause=cause, **self.about)
 
     def _cause(self, group: Sequence[ShownEffect]) -> Sentence:
@@ -289,7 +291,7 @@ class Writer(Phrases):
         is_class = self.explanation.explained_class is not None
         return known.get(direction, "effects") if is_class else "effects"
 
-    def _clause(self, group: Sequence[_Told]) -> Sentence:
+    def _clause(self, group: Sequence[_StatedEffect]) -> Sentence:
         """Return effects in the same direction: the first in full, the others in short."""
         first, *others = group
         clauses = [self._numbers(self._verb(first.direction), first, first.action)]
@@ -303,8 +305,8 @@ class Writer(Phrases):
             return {"lowers": "closer", "raises": "further"}.get(direction, direction)
         return direction
 
-    def _numbers(self, template: str, told: _Told, action: Sentence) -> Sentence:
-        measure, effect = told.measure, told.effect
+    def _numbers(self, template: str, stated: _StatedEffect, action: Sentence) -> Sentence:
+        measure, effect = stated.measure, stated.effect
         number = self.number(measure.size(effect.effect))
         low, high = sorted((abs(effect.low), abs(effect.high)))
         p = self.number(p_value(effect.log_p))
@@ -332,9 +334,9 @@ def _by_direction(effects: Sequence[_Directed]) -> dict[str, list[_Directed]]:
 
 
 def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directed]]:
-    """Return the effects that a reader should be told.
+    """Return the effects that the reason states.
 
-    Much smaller effects than the largest are left out. Effects without a clear direction are named
+    Effects much smaller than the largest are left out. Effects without a clear direction are named
     if the largest of them is larger than all others.
     """
     sizes = {

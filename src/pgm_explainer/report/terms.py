@@ -136,8 +136,8 @@ def describe_perturbed(settings: Settings) -> str:
         *["the same probability"] * (len(done) - 1),
     ]
     return " ".join(
-        f"Each {what} is perturbed with {chance}: {its}."
-        for (what, its), chance in zip(done, often, strict=True)
+        f"Each {what} is perturbed with {chance}: {change}."
+        for (what, change), chance in zip(done, often, strict=True)
     )
 
 

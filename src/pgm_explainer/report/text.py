@@ -272,7 +272,7 @@ def network_words(explanation: Explanation) -> Iterator[str]:
         one = "" if len(idle) == 1 else "any one of "
         said.append(
             f"Evidence about {one}{_names(idle)} alone does not change the probability that "
-            f"it is kept."
+            f"the prediction is kept."
         )
     yield " ".join([*said, *as_texts(explanation, left_out_sentences(explanation))])
 

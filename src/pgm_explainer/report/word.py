@@ -49,7 +49,7 @@ def docx_report(report: Report) -> bytes:
         document.add_paragraph(_clean(report.caption))
         _add_table(document, [report.columns, *(row.cells for row in report.rows)])
         picture = document.add_picture(io.BytesIO(effects_picture(report, _DOTS_PER_INCH)))
-        scale = min(Cm(_WIDTH) / picture.width, Cm(_room(report)) / picture.height)
+        scale = min(Cm(_WIDTH) / picture.width, Cm(_picture_height(report)) / picture.height)
         picture.width, picture.height = int(picture.width * scale), int(picture.height * scale)
     document.add_heading(tried, 2)
     _add_table(document, [list(each) for each in report.tried], header=False)
@@ -62,7 +62,7 @@ def docx_report(report: Report) -> bytes:
     return written.getvalue()
 
 
-def _room(report: Report) -> float:
+def _picture_height(report: Report) -> float:
     """Return how tall the picture can be if the report is to fit on one page."""
     texts = [*report.reason, report.caption, *report.warnings]
     lines = sum(1 + len(text) // _LETTERS for text in texts) + 1 + len(report.rows)

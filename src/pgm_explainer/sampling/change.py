@@ -131,7 +131,7 @@ def _check_positive(value: float, what: str) -> None:
 
 
 class _Indicator(Described):
-    """The base class of the built-in indicators; by default, of falls and with two levels."""
+    """The base class of built-in indicators; by default they measure falls, in two levels."""
 
     needs_all_samples = False
 

@@ -99,6 +99,13 @@ def sampling_config(
 ) -> SamplingConfig:
     """Return the options, with features by number and ``auto`` chosen for a population.
 
+    Args:
+        population: the features of all nodes.
+        task: ``node``, ``edge`` or ``graph``.
+        scores: the kind of scores that the model returns.
+        perturbation, features, change: as in :class:`~pgm_explainer.PGMExplainer`.
+        others: the other options of :class:`SamplingConfig`.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.sampling import Population, sampling_config

@@ -29,7 +29,7 @@ def samples_together(original: FloatArray, at_once: int, max_memory: int) -> int
     Args:
         original: the unperturbed features ``[n, F]`` of the graphs.
         at_once: the number of samples per call of the model.
-        max_memory: in bytes; a sixteenth of it would hold the features of these samples.
+        max_memory: in bytes; the features of these samples would fit into a sixteenth of it.
     """
     wanted = max_memory // _MEMORY_SHARE // max(1, original.nbytes)
     return max(at_once, wanted // 8 * 8)  # the table of samples packs 8 of them into a byte

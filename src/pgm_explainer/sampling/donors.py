@@ -34,7 +34,7 @@ class Permute(Described):
 
 @dataclass(frozen=True)
 class Substitute(Permute):
-    """The features of some node, among which common features are drawn less often than they occur.
+    """The features of a random node; common features are drawn less often than they occur.
 
     With ``permute``, most perturbations of the most common category change nothing: for example,
     70% of the atoms of a molecule may be carbons. But if all categories were equally likely, most

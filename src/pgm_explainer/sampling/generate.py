@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 _COMFORTABLE_FLOATS = 3_600_000
 _COMFORTABLE_WIDTH = 16
-"""Numbers per call: enough for efficient batches, few enough to stay in the cache."""
+"""Numbers in the arrays of a call: enough for efficient batches, few enough for the cache."""
 _COMFORTABLE_FLOATS_OF_GRAPHS = 900_000
 """The same for predictions of graphs. With larger batches, allocating memory takes much time."""
 _COMFORTABLE_FLOATS_OF_NODES = 700_000
@@ -201,6 +201,10 @@ def still_valid(
 ) -> bool:
     """Return whether the model still returns the recorded predictions for the first samples.
 
+    Args:
+        samples: the result of :func:`draw_samples`.
+        query, population, config, execution, parts: the arguments with which they were drawn.
+
     Examples:
         >>> import numpy as np
         >>> from pgm_explainer.execution import ExecutionConfig
@@ -263,7 +267,7 @@ def perturbed_batch(
     every: IntArray,
     perturbed: NDArray[np.bool_],
 ) -> Batch:
-    """Return the inputs of the model in some samples, of which the perturbed parts are given.
+    """Return the inputs of the model in some samples, given which parts are perturbed.
 
     Args:
         samples: the numbers of the samples, for random numbers.
@@ -303,6 +307,12 @@ def probe_features(
 
     They are those of the first samples, except that nodes for which ``always`` is True are
     perturbed in all of them.
+
+    Args:
+        population: the features of all nodes.
+        config: the options of sampling.
+        nodes: the nodes, ascending.
+        always: a mask ``[n]`` of these nodes.
 
     Examples:
         >>> import numpy as np
@@ -382,10 +392,10 @@ class _Recorder:
             severity = np.empty((0, len(chosen)), np.float32)
             if self._change.needs_all_samples:
                 severity = self._changed.read(block)[:, chosen - block.start]
-            its = self._change.thresholds_of(severity, before[chosen])
+            thresholds = self._change.thresholds_of(severity, before[chosen])
             if not found.size:
-                found = np.empty((len(positions), its.shape[1]))
-            found[inside] = its
+                found = np.empty((len(positions), thresholds.shape[1]))
+            found[inside] = thresholds
         return found
 
     def finish(self) -> SampleTable:

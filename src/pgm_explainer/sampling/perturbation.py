@@ -260,8 +260,8 @@ PERTURBATIONS: dict[str, Perturbation] = {
 WITH_RANDOM = {
     f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
 }
-"""The names that ``auto`` gets if some node types have constant features; the perturbation for the
-other node types by name."""
+"""What ``auto`` chooses if some node types have constant features: a mapping from its name, such as
+``"mean and random"``, to the perturbation of the other node types."""
 
 
 def as_perturbation(
@@ -276,6 +276,12 @@ def as_perturbation(
     paper, or ``substitute`` if the features are categories, such as one-hot encoded atoms: the mean
     of categories is not a valid category. None of them would change constant features, for which
     ``auto`` is ``random``.
+
+    Args:
+        choice: the name, the instance or the function.
+        population: the features of all nodes.
+        columns: the columns that are perturbed.
+        task: ``node``, ``edge`` or ``graph``.
 
     Examples:
         >>> import numpy as np

@@ -329,8 +329,8 @@ class TargetValues:
 def _saturated(probabilities: NDArray[np.float64], kind: str) -> IntArray:
     """Return the targets whose probability is close to 0 or 1.
 
-    Only of models that return logits or log-probabilities: small probabilities that a model returns
-    itself may be rounding errors.
+    Only for models that return logits or log-probabilities: small probabilities that a model
+    returns itself may be rounding errors.
     """
     if kind not in ("logits", "log_probabilities"):
         return np.empty(0, dtype=np.int64)

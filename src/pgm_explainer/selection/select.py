@@ -194,6 +194,13 @@ def results_of_pairs(
 
     The contingency tables of all pairs are counted in any case, which is cheap compared to testing.
 
+    Args:
+        table: the samples.
+        left, right: columns of the table.
+        test: the independence test.
+        wanted: a mask ``[left, right]`` of the pairs to test; None for all.
+        cells: see :func:`select_variables`.
+
     Returns:
         Results ``[left, right]``, zero for pairs that are not wanted.
     """

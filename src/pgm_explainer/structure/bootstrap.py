@@ -15,7 +15,9 @@ __all__ = ["averaged_dag", "edge_weights", "resampled_rows"]
 
 
 def resampled_rows(num_samples: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of each resample, drawn with replacement; each depends on its number only.
+    """Yield the rows of each resample, drawn with replacement.
+
+    A resample depends only on the seed and its own number.
 
     Examples:
         >>> from pgm_explainer.structure import resampled_rows
@@ -29,8 +31,8 @@ def resampled_rows(num_samples: int, resamples: int, seed: int) -> Iterator[NDAr
 def edge_weights(dags: Sequence[DAG], leaf: bool = False) -> NDArray[np.float64]:
     """Return the share of networks with each edge, as ``[parent, child]``.
 
-    An edge without a direction in the class of a network counts half for each direction. So the
-    share of networks with an edge of either direction is the sum of both entries.
+    An edge that is undirected in the equivalence class of a network counts half for each direction.
+    So the share of networks with an edge of either direction is the sum of both entries.
 
     Args:
         dags: networks of the same variables.

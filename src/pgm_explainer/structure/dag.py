@@ -54,7 +54,9 @@ class DAG:
         if len(self.order) < num_variables:
             stuck = sorted(set(range(num_variables)) - set(self.order))
             shown = f"{stuck[:_SHOWN]}"[:-1] + ", …]" if len(stuck) > _SHOWN else f"{stuck}"
-            raise InputError(f"the edges form a cycle through or before variables {shown}")
+            raise InputError(
+                f"the edges form a cycle; in it, or after it, are the variables {shown}"
+            )
 
     @cached_property
     def _parents(self) -> tuple[tuple[int, ...], ...]:

@@ -78,6 +78,12 @@ def decomposable_score(
 ) -> float:
     """Return the score of the decomposable network of a chordal graph.
 
+    Args:
+        graph: the graph.
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        score: as in :func:`~pgm_explainer.structure.hill_climb`.
+
     Raises:
         InputError: invalid data, or the graph is not chordal.
 
@@ -124,7 +130,7 @@ class _Climb:
         return None if best is None else best[1]
 
     def _open_pairs(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the pairs that are not joined and not known to be closed, and what they share."""
+        """Yield the pairs that may still be joined, with their common neighbours."""
         for v, near in enumerate(self._near):
             for u in range(v):
                 if not near >> u & 1 and (u, v) not in self._closed:

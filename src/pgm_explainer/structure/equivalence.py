@@ -122,9 +122,9 @@ class Pattern:
         """Return the equivalence class of the network with these masks of parents."""
         into, beside = [0] * len(parents), [0] * len(parents)
         adjacent = _adjacent(parents)
-        for child, its in enumerate(parents):
-            for parent in members(its):
-                if its & ~(adjacent[parent] | 1 << parent):
+        for child, mask in enumerate(parents):
+            for parent in members(mask):
+                if mask & ~(adjacent[parent] | 1 << parent):
                     into[child] |= 1 << parent  # part of a v-structure
                 else:
                     beside[child] |= 1 << parent
@@ -152,8 +152,8 @@ class Pattern:
         grown = True
         while grown:
             grown = False
-            for child, its in enumerate(self.beside):
-                for parent in members(its):
+            for child, mask in enumerate(self.beside):
+                for parent in members(mask):
                     if self._is_forced(parent, child, adjacent):
                         self.orient(parent, child)
                         grown = True
@@ -212,12 +212,12 @@ class Pattern:
 
 def dag_of_masks(parents: list[int]) -> DAG:
     """Return the network with these masks of parents."""
-    return DAG(len(parents), [(u, v) for v, its in enumerate(parents) for u in members(its)])
+    return DAG(len(parents), [(u, v) for v, mask in enumerate(parents) for u in members(mask)])
 
 
 def _adjacent(parents: list[int]) -> list[int]:
     adjacent = parents.copy()
-    for child, its in enumerate(parents):
-        for parent in members(its):
+    for child, mask in enumerate(parents):
+        for parent in members(mask):
             adjacent[parent] |= 1 << child
     return adjacent

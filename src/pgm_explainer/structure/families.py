@@ -273,17 +273,17 @@ class ManyFamilies(FamilyScores):
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
         new = [each for each in sets if each not in self._values]
         new.sort(key=lambda each: tuple(self.cardinalities[v] for v in each))
-        alike = groupby(new, key=lambda each: tuple(self.cardinalities[v] for v in each))
-        for sizes, group in alike:
+        groups = groupby(new, key=lambda each: tuple(self.cardinalities[v] for v in each))
+        for sizes, group in groups:
             cells = prod(sizes)
             if cells > _DENSE * self.num_samples:
                 continue  # few of the joint states occur, so counting one set at a time is faster
             members = list(group)
             at_once = max(1, _CELLS_AT_ONCE // (cells + self.num_samples))
             for start in range(0, len(members), at_once):
-                self._count_alike(members[start : start + at_once], sizes)
+                self._count_same_size(members[start : start + at_once], sizes)
 
-    def _count_alike(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
+    def _count_same_size(self, sets: Sequence[VariableSet], sizes: tuple[int, ...]) -> None:
         """Compute the values of sets whose variables have the same numbers of states."""
         each = np.repeat(np.arange(len(sets))[:, None], self.num_samples, axis=1)
         columns = (self._columns[variables] for variables in np.array(sets).T)
@@ -380,7 +380,13 @@ class ManyByConfiguration(ManyFamilies):
 def network_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]], score: Any = "bic"
 ) -> float:
-    """Return the score of the network with the given edges (pairs of column numbers).
+    """Return the score of the network with the given edges.
+
+    Args:
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        edges: pairs (parent, child) of column numbers.
+        score: a name in :data:`SCORES` or an object like those.
 
     Examples:
         >>> import numpy as np
@@ -400,6 +406,8 @@ def bic_score(
     data: ArrayLike, cardinalities: ArrayLike, edges: Iterable[Iterable[int]] = ()
 ) -> float:
     """Return the BIC score, equation (4) of the paper, with natural logarithms.
+
+    The arguments are those of :func:`network_score`.
 
     Examples:
         >>> data = np.array([[0, 0], [1, 1], [0, 0], [1, 1]])

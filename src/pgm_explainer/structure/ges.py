@@ -49,7 +49,7 @@ def ges(data: ArrayLike, cardinalities: ArrayLike, *, score: Any = "bic") -> DAG
             ``held_out``).
 
     Raises:
-        InputError: the score is the log-likelihood, which never has enough edges.
+        InputError: the score is the log-likelihood, which improves with every edge.
 
     Examples:
         >>> import numpy as np
@@ -77,7 +77,7 @@ def _beyond(score: float) -> float:
 
 
 class _Search:
-    """The present class, one of its networks with its score, and its moves."""
+    """The current class, one of its networks with its score, and the moves from it."""
 
     def __init__(self, families: FamilyScores, start: DAG) -> None:
         self._families = families
@@ -191,7 +191,7 @@ class _Search:
         return pattern
 
     def _take(self, pattern: Pattern) -> bool:
-        """Make the class of this pattern the present one if its score is better."""
+        """Make the class of this pattern the current one if its score is better."""
         parents, completed = _completed(pattern)
         score = self._score_of(parents)
         if not score > _beyond(self.score):

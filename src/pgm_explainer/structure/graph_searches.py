@@ -58,7 +58,8 @@ class Neighbourhood(Described):
 
     Attributes:
         significance: the level of each test.
-        rule: whether both ends of an edge must find each other (``and``) or one of them (``or``).
+        rule: whether each end of an edge must select the other (``and``), or only one of them
+            (``or``).
         pairwise: whether potentials are of pairs only, instead of whole cliques.
 
     Examples:

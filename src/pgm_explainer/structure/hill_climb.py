@@ -224,9 +224,9 @@ class _State:
         can_add = allowed & ~(edge | self._reaches.T)
         can_reverse = loose & allowed.T & ~self._roundabout
         if self._limits.max_parents < self._size - 1:
-            room = edge.sum(axis=0) < self._limits.max_parents
-            can_add &= room
-            can_reverse &= room[:, None]
+            has_space = edge.sum(axis=0) < self._limits.max_parents
+            can_add &= has_space
+            can_reverse &= has_space[:, None]
         gains = np.full((3, self._size, self._size), -np.inf)
         np.copyto(gains[0], self._gain, where=can_add)
         np.copyto(gains[1], self._gain, where=loose)

@@ -1,4 +1,4 @@
-"""The parents of each variable of a dependency network, found for each variable by itself.
+"""The parents of each variable of a dependency network, found for each variable separately.
 
 Cycles are allowed, so the best parents of a variable do not depend on those of the others.
 """

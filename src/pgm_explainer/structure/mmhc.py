@@ -1,4 +1,4 @@
-"""Max-min hill climbing (MMHC): hill climbing over the edges that tests leave."""
+"""Max-min hill climbing (MMHC): hill climbing restricted to the edges that tests keep."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """A Markov network's graph from the neighbours of each variable, found by independence tests.
 
-For each variable, the neighbours grow by the variable with the smallest p-value of the conditional
-G test, while it is significant, and shrink by every variable that the others make superfluous. An
-edge needs both of its ends to find each other (``and``), or only one (``or``).
+For each variable, the variable with the smallest p-value of the conditional G test is added to the
+neighbours, as long as it is significant. Then every neighbour that is independent given the others
+is removed. There is an edge between two variables if each is a neighbour of the other (``and``), or
+if at least one is (``or``).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ __all__ = ["RULES", "neighbourhood_search"]
 
 RULES = ("and", "or")
 _PER_CELL = 5
-"""Samples that a test needs for each joint state; with fewer, it is not made."""
+"""The minimum number of samples per joint state; with fewer, no test is made."""
 
 
 def neighbourhood_search(
     data: ArrayLike, cardinalities: ArrayLike, *, significance: float = 0.01, rule: str = "and"
 ) -> UndirectedGraph:
-    """Join the variables that remain dependent given the other neighbours of either.
+    """Join the variables that are dependent given the other neighbours of either variable.
 
     Args:
         data: states ``[n, V]`` as small integers.
@@ -89,6 +90,6 @@ def _test(families: FamilyScores, one: int, other: int, given: list[int]) -> tup
         return 0.0, 0.0
     parents, larger = tuple(sorted(given)), tuple(sorted((*given, other)))
     statistic = 2 * (families.family(one, larger) - families.family(one, parents))
-    with np.errstate(divide="ignore"):  # p-values too small for a float are told apart by G
+    with np.errstate(divide="ignore"):  # p-values that underflow are compared by G
         log_p = float(np.log(scipy.special.chdtrc(freedom, max(statistic, 0.0))))
     return round(log_p, 6), round(-statistic, 6)

@@ -33,8 +33,8 @@ def order_search(
 ) -> DAG:
     """Search for a network by its order: every variable takes its best parents among earlier ones.
 
-    For each variable, promising sets of parents are scored first: from the best ``beam`` sets of a
-    size, each with one more variable. The search then moves one variable at a time to its best
+    For each variable, promising sets of parents are scored first: the best ``beam`` sets of each
+    size are extended by one more variable. The search then moves one variable at a time to its best
     place in the order while that improves the score (Teyssier and Koller, 2005, with the moves of
     Alonso-Barba et al., 2011). It starts from the order of the network that hill climbing finds,
     and again from random orders. The best network found is improved by hill climbing.
@@ -69,9 +69,9 @@ def order_search(
     starts = [found.order, *(tuple(rng.permutation(size).tolist()) for _ in range(restarts))]
     for start in starts:
         dag = _Orders(sets, list(start)).search()
-        dag, its = climb(families, limits, start=dag, patience=_PATIENCE)
-        if its > best + _TIE * abs(best):
-            found, best = dag, its
+        dag, value = climb(families, limits, start=dag, patience=_PATIENCE)
+        if value > best + _TIE * abs(best):
+            found, best = dag, value
     return found
 
 
@@ -124,8 +124,8 @@ class _Orders:
                 waiting = [v for v in self._order if v != variable]
         before, edges = 0, []
         for child in self._order:
-            its = self._sets[child]
-            edges += [(p, child) for p in members(its.masks[its.best(before)])]
+            sets = self._sets[child]
+            edges += [(p, child) for p in members(sets.masks[sets.best(before)])]
             before |= 1 << child
         return DAG(len(self._order), edges)
 
@@ -159,6 +159,6 @@ class _Orders:
         before &= ~(1 << child)
         known = self._known.get((child, before))
         if known is None:
-            its = self._sets[child]
-            known = self._known[child, before] = its.scores[its.best(before)]
+            sets = self._sets[child]
+            known = self._known[child, before] = sets.scores[sets.best(before)]
         return known

@@ -80,15 +80,18 @@ def _directed(skeleton: Skeleton) -> list[int]:
             return parents
         if not triples:
             # A cycle without chord has a v-structure, whichever way it is directed.
-            return [sum(1 << u for u in its if u < v) for v, its in enumerate(skeleton.adjacent)]
+            return [
+                sum(1 << u for u in neighbours if u < v)
+                for v, neighbours in enumerate(skeleton.adjacent)
+            ]
         triples = triples[:-1]
 
 
 def _v_structures(skeleton: Skeleton) -> list[Triple]:
     """Return the triples x -> z <- y, those with the largest p-value first."""
     found: list[tuple[float, Triple]] = []
-    for z, its in enumerate(skeleton.adjacent):
-        for x, y in combinations(sorted(its), 2):
+    for z, neighbours in enumerate(skeleton.adjacent):
+        for x, y in combinations(sorted(neighbours), 2):
             separator = skeleton.separators.get((x, y))
             if y not in skeleton.adjacent[x] and separator is not None and z not in separator:
                 found.append((-skeleton.log_p[x, y], (x, z, y)))
@@ -97,7 +100,7 @@ def _v_structures(skeleton: Skeleton) -> list[Triple]:
 
 def _pattern(skeleton: Skeleton, triples: list[Triple]) -> Pattern:
     """Direct the edges of the triples, without reversing an edge or closing a cycle."""
-    beside = [sum(1 << u for u in its) for its in skeleton.adjacent]
+    beside = [sum(1 << u for u in neighbours) for neighbours in skeleton.adjacent]
     pattern = Pattern([0] * len(beside), beside)
     for x, z, y in triples:
         against = pattern.into[x] >> z & 1 or pattern.into[y] >> z & 1

@@ -62,6 +62,12 @@ def search(
 ) -> DAG:
     """Search exactly for a few variables, where this is fast, and by hill climbing for more.
 
+    Args:
+        data: states ``[n, V]`` as small integers.
+        cardinalities: number of states of each variable.
+        score: a name in :data:`SCORES` or an object like those.
+        max_parents: the maximum number of parents of a variable; None for no limit.
+
     Examples:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
@@ -390,6 +396,11 @@ def search_many(
 
     Small problems of the search ``auto`` are solved together, which is faster.
 
+    Args:
+        how: the search.
+        problems: data and cardinalities, as in :func:`search`.
+        score, max_parents: as in :func:`search`.
+
     Examples:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
@@ -402,13 +413,13 @@ def search_many(
         [((0, 1),), ((0, 1),)]
     """
     found: dict[int, Any] = {}
-    alike: dict[tuple[int, ...], list[int]] = {}
+    by_size: dict[tuple[int, ...], list[int]] = {}
     for at, (data, cardinalities) in enumerate(problems):
         if how.name == "auto" and are_few(cardinalities):
-            alike.setdefault((len(data), *cardinalities), []).append(at)
+            by_size.setdefault((len(data), *cardinalities), []).append(at)
         else:
             found[at] = how(data, np.array(cardinalities), score, max_parents)
-    for (_, *sizes), same in alike.items():
+    for (_, *sizes), same in by_size.items():
         data_sets = [problems[at][0] for at in same]
         dags = exact_search_many(data_sets, tuple(sizes), score=score, max_parents=max_parents)
         found.update(zip(same, dags, strict=True))

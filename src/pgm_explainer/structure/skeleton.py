@@ -167,14 +167,16 @@ def _remove(
     found: Skeleton, sets: dict[Pair, list[tuple[int, ...]]], tests: Tests, level: float
 ) -> None:
     """Remove the edges of pairs that are independent given one of their sets."""
-    log_p = iter(tests.log_p([(*pair, given) for pair, its in sets.items() for given in its]))
+    log_p = iter(
+        tests.log_p([(*pair, given) for pair, conditions in sets.items() for given in conditions])
+    )
     removed = []
-    for pair, its in sets.items():
-        values = [next(log_p) for _ in its]
-        if not its or max(values) < level:
+    for pair, conditions in sets.items():
+        values = [next(log_p) for _ in conditions]
+        if not conditions or max(values) < level:
             continue
         best = int(np.argmax(values))
-        found.separators[pair], found.log_p[pair] = its[best], values[best]
+        found.separators[pair], found.log_p[pair] = conditions[best], values[best]
         removed.append(pair)
     for x, y in removed:
         found.adjacent[x].discard(y)
@@ -192,7 +194,7 @@ def parents_and_children(tests: Tests, options: TestOptions) -> list[set[int]]:
     found: list[set[int]] = [set() for _ in range(tests.num_variables)]
     for v in kept:
         found[v] = _candidates(v, [other for other in kept if other != v], tests, options)
-    neighbours = [{u for u in its if v in found[u]} for v, its in enumerate(found)]
+    neighbours = [{u for u in selected if v in found[u]} for v, selected in enumerate(found)]
     for twin, first in twins.items():
         neighbours[twin].add(first)
         neighbours[first].add(twin)

@@ -1,6 +1,6 @@
 """Undirected graphs over numbered variables: chordality, cliques, orientations.
 
-Sets of variables are bit masks inside this module, because most questions are intersections.
+Sets of variables are bit masks inside this module, because most operations are intersections.
 """
 
 from __future__ import annotations

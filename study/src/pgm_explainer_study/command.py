@@ -37,7 +37,7 @@ _PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.description = (
-        "Studies in which people judge explanations: the paper's human test and others like it."
+        "Studies in which people judge explanations: the paper's human study and others like it."
     )
     parser.epilog = """\
 examples:

@@ -57,7 +57,7 @@ def small_study(items: int = 48, per_item: int = 3) -> Study:
 
 
 class Server:
-    """A server in a process of its own, which can be killed and started again."""
+    """A server in a separate process, which can be killed and started again."""
 
     def __init__(self, study: Path, *options: str) -> None:
         with socket.socket() as free:

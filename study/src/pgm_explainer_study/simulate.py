@@ -39,7 +39,7 @@ def simulate(study: Study, store: Store, raters: int, seed: int) -> None:
 
 
 class _Person:
-    """A rater with a leniency and a noise of their own."""
+    """A rater with their own leniency and noise."""
 
     def __init__(self, rng: Generator) -> None:
         self._rng = rng

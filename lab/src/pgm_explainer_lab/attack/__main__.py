@@ -13,9 +13,9 @@ PARTS = ("calls", "files", "kills", "loads")
 
 
 def main(words: list[str] | None = None) -> int:
-    """Attack; 0 if nothing was found, 1 if something was."""
+    """Run the attacks; return 0 if nothing was found, and 1 otherwise."""
     parser = argparse.ArgumentParser(prog="python -m pgm_explainer_lab.attack", description=__doc__)
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other cases")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random cases")
     parser.add_argument("--parts", default=",".join(PARTS), help="default: all of them")
     parser.add_argument("--cases", type=int, help="cases of each part; default: a full round")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")

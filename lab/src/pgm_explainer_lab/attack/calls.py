@@ -44,19 +44,20 @@ def _malformed(chance: random.Random) -> str | None:
         changed[each] = spoiled(arguments[each], chance)
     if chance.random() < 0.02:
         changed[chance.choice(("nothing", "self", "x y"))] = 1
-        return None  # Python itself refuses a name that is not there
-    told = ", ".join(
+        return None  # Python itself rejects an unknown argument
+    written = ", ".join(
         f"{each}={_shown(changed[each])}" for each in changed if _differs(changed, arguments, each)
     )
     try:
         answer = call(**changed)
-        given = any(answer is each for each in changed.values())  # it may be handed back
+        # A call may return a value that was passed to it.
+        given = any(answer is each for each in changed.values())
         what = None if given else _checked(answer)
     except PGMExplainerError as error:
-        return None if str(error) else f"{name}({told}): an error without a message"
+        return None if str(error) else f"{name}({written}): an error without a message"
     except Exception as error:
-        raise type_named(error, f"{name}({told})") from error
-    return what and f"{name}({told}): {what}"
+        raise type_named(error, f"{name}({written})") from error
+    return what and f"{name}({written}): {what}"
 
 
 class RawError(Exception):

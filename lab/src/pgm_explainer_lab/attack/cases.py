@@ -1,7 +1,7 @@
 """Run numbered cases in other processes, which may hang or die, and collect what they find.
 
 A case is a function of a seed and a number. It returns None, or describes what is wrong. It
-runs in a process of its own together with the cases before it, so that a case that never ends,
+runs in a separate process together with the cases before it, so that a case that never ends,
 kills its process or fills the memory is a finding as well, and the next case goes on.
 """
 
@@ -187,7 +187,7 @@ def part_named(name: str) -> Part:
 
 
 def main(part: str, seed: str, *numbers: str) -> None:
-    """Run cases, and tell on standard output which begins and how each has ended."""
+    """Run cases, and report on standard output which one begins and how each has ended."""
     tell = os.fdopen(os.dup(1), "w", buffering=1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # a command may print

@@ -1,4 +1,4 @@
-"""Odd command lines: an exit code of 0 or 2, and one line of ours on standard error."""
+"""Odd command lines: they must exit with 0 or 2, with one line of the package as the error."""
 
 from __future__ import annotations
 
@@ -146,25 +146,25 @@ def complaint(words: Sequence[str]) -> str | None:
     Raises:
         RefusedError: it was refused in the right way.
     """
-    told = f"pgm-explainer {' '.join(each[:60] for each in words)!r}"
+    command = f"pgm-explainer {' '.join(each[:60] for each in words)!r}"
     try:
         code, _, err = run(words)
     except Exception as error:
         from .calls import type_named
 
-        raise type_named(error, told) from error
+        raise type_named(error, command) from error
     lines = [each for each in err.splitlines() if each.startswith("pgm-explainer: error: ")]
     if "Traceback" in err or code not in (0, 2):
-        return f"{told}: exit code {code}: {err[-300:]}"
+        return f"{command}: exit code {code}: {err[-300:]}"
     if code == 2 and len(lines) != 1:
-        return f"{told}: exit code 2 with {len(lines)} messages: {err[-300:]}"
+        return f"{command}: exit code 2 with {len(lines)} messages: {err[-300:]}"
     if code == 2:
         raise RefusedError(lines[0])
     return None
 
 
 def attack(chance: random.Random) -> str | None:
-    """Run a command line with some words changed, doubled or left out."""
+    """Run a command line with some words changed, repeated or left out."""
     prepare()
     words = valid_words(chance)
     for _ in range(chance.choice((0, 1, 1, 2, 3))):

@@ -53,7 +53,7 @@ _STORING: dict[str, Any] = {"shard_size": 2, "names": _NAMES, "keep_candidates":
 
 
 def case(seed: int, number: int) -> str | None:
-    """Mutate one file and read it; a file that does harm is kept."""
+    """Mutate one file and read it; a file that causes a failure is kept."""
     chance = random.Random(f"files {seed} {number}")
     kind = chance.choice(_DRAWN)
     change, read = KINDS[kind]
@@ -75,7 +75,7 @@ def case(seed: int, number: int) -> str | None:
 
 @cache
 def documents() -> dict[str, list[bytes]]:
-    """Return sound documents of every kind."""
+    """Return valid documents of every kind."""
     found = list(explanations().values())
     dicts = [explanation_to_dict(each) for each in found]
     bifs: list[bytes] = []
@@ -199,9 +199,9 @@ def _archive_of_graph(document: bytes) -> str | None:
     with np.load("file.npz") as archive:
         x, edges = archive["x"], archive["edge_index"]
     found = PGMExplainer(net, x, edges, num_samples=30, num_layers=1).explain(0)
-    told = json.loads(out)
-    if told["probability"] != found.probability or told["held"] != found.held:
-        return f"held is {told['held']}, of NumPy's arrays {found.held}"
+    printed = json.loads(out)
+    if printed["probability"] != found.probability or printed["held"] != found.held:
+        return f"held is {printed['held']}, of NumPy's arrays {found.held}"
     return None
 
 
@@ -213,7 +213,8 @@ def _with_file(name: str) -> Callable[[bytes], str | None]:
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(_folder(), place)
         path = place / name
-        goes_on = sha256(document).digest()[0] < 80  # a third; but not for valid checksums
+        # In a third of the cases the job is resumed, with checksums that do not fit the file.
+        goes_on = sha256(document).digest()[0] < 80
         path.write_bytes(document)
         if not goes_on:
             _update_checksums(place, name, document)

@@ -1,8 +1,8 @@
 """Kills and interrupts at random moments, of jobs and inside calls.
 
 A job is killed, interrupted or loses its workers three times and is then finished: its data set
-must be byte-identical to that of an undisturbed job, and the user's own files in its folder must
-be as they were. A call that is interrupted must leave the model and all random states unchanged.
+must be byte-identical to that of an undisturbed job, and the user's own files in its folder must be
+unchanged. A call that is interrupted must leave the model and all random states unchanged.
 """
 
 from __future__ import annotations

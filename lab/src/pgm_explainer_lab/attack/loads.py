@@ -18,7 +18,7 @@ _BOUNDS = (32, 128)
 
 
 def case(seed: int, number: int) -> str | None:
-    """Run one load in a process of its own; return how much memory was too much."""
+    """Run one load in a separate process; report memory above the limit."""
     chance = random.Random(f"loads {seed} {number}")
     name = list(CASES)[number % len(CASES)]
     size, bound = round(chance.uniform(*_SIZES), 2), chance.randint(*_BOUNDS)

@@ -1,4 +1,4 @@
-"""Valid calls with odd options, compared with an answer that was found in another way."""
+"""Valid calls with odd options, compared with a result that was computed in another way."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EXACT = ("zero", "max", "min", "permute")
 
 
 def attack(chance: random.Random) -> str | None:
-    """Make a random problem and check one promise on it; options may be refused."""
+    """Make a random problem and check one guarantee on it; options may be rejected."""
     way = chance.choice(_WAYS)
     try:
         what = way(World(chance))
@@ -46,7 +46,7 @@ def attack(chance: random.Random) -> str | None:
 
 
 def _as_text(explanation: Explanation) -> str:
-    """Return everything that an explanation says, apart from the memory it was allowed."""
+    """Return the contents of an explanation as text."""
     document = explanation_to_dict(explanation)
     return json.dumps(document, sort_keys=True)
 
@@ -77,12 +77,12 @@ def _repeated(world: World) -> str | None:
     one = explainer.explain(target)
     again = world.explainer().explain(target)
     with ThreadPoolExecutor(2) as pool:
-        beside = list(pool.map(explainer.explain, [target, target]))
-    wrong = (_same(world, one, each, f"explain({target}) again") for each in (again, *beside))
+        in_threads = list(pool.map(explainer.explain, [target, target]))
+    wrong = (_same(world, one, each, f"explain({target}) again") for each in (again, *in_threads))
     return next(filter(None, wrong), None)
 
 
-def _company(world: World) -> str | None:
+def _with_others(world: World) -> str | None:
     """A target alone and among others, with little memory and small batches."""
     if world.task == "graph":
         return _repeated(world)
@@ -116,21 +116,21 @@ def _queries(world: World) -> str | None:
     joint = _joint(network)
     chance, nodes = world.chance, network.nodes
     given = chance.sample(nodes, chance.randint(0, len(nodes) - 1))
-    asked = chance.choice([each for each in nodes if each not in given])
+    queried = chance.choice([each for each in nodes if each not in given])
     evidence = {each: chance.randrange(network.variable(each).cardinality) for each in given}
     index = tuple(evidence.get(each, slice(None)) for each in nodes)
     rest = [each for each in nodes if each not in evidence]
-    table = joint[index].sum(axis=tuple(at for at, each in enumerate(rest) if each != asked))
+    table = joint[index].sum(axis=tuple(at for at, each in enumerate(rest) if each != queried))
     total = joint[index].sum()
     if abs(network.probability(evidence) - total) > _CLOSE:
         return f"probability({evidence}) is {network.probability(evidence)}, not {total}"
     try:
-        answer = network.query(asked, evidence)
+        answer = network.query(queried, evidence)
     except PGMExplainerError:
-        return None if total < _CLOSE else f"query({asked}, {evidence}) is refused"
+        return None if total < _CLOSE else f"query({queried}, {evidence}) is refused"
     if total < 1e-12 or np.abs(answer - table / total).max() < 1e-6:
         return None
-    return f"query({asked}, {evidence}) is {answer}, not {table / total}"
+    return f"query({queried}, {evidence}) is {answer}, not {table / total}"
 
 
 def _saved(world: World) -> str | None:
@@ -307,14 +307,24 @@ def _command(world: World) -> str | None:
     if code:
         return f"exit code {code}: {err}"
     found = PGMExplainer(net, x, world.edges, num_samples=samples, num_layers=1).explain(target)
-    told = json.loads(out)
-    told = told[0] if isinstance(told, list) else told
+    printed = json.loads(out)
+    printed = printed[0] if isinstance(printed, list) else printed
     expected = json.loads(_as_text(found))
-    differing = [name for name in expected if told.get(name) != expected[name]]
+    differing = [name for name in expected if printed.get(name) != expected[name]]
     return f"the command line differs in {differing}" if differing else None
 
 
 _WAYS: tuple[Callable[[World], str | None], ...] = (
-    *(_repeated, _company, _company, _queries, _queries, _saved, _data_set, _graphs, _smallest),
+    *(
+        _repeated,
+        _with_others,
+        _with_others,
+        _queries,
+        _queries,
+        _saved,
+        _data_set,
+        _graphs,
+        _smallest,
+    ),
     *(_smallest, _written, _searches, _command),
 )

@@ -104,7 +104,7 @@ def _draw(curves: dict[str, tuple[Sequence[int], list[float], list[int]]]) -> No
 
 
 def circulant(size: int) -> Arrays:
-    """A graph that looks the same from every node, for any size."""
+    """A circulant graph: it looks the same from every node, for any size."""
     nodes = np.arange(size)
     sources = np.concatenate([nodes] * 2 * len(_STRIDES))
     steps = np.repeat([*_STRIDES, *(-stride for stride in _STRIDES)], size)

@@ -1,7 +1,7 @@
 """Stock models of PyTorch Geometric: seconds of this package and of other explainers.
 
 Every explainer explains the same model object with the same number of samples. Measured in
-processes of their own, one with one thread and one with all threads. With one thread, the time is
+separate processes, one with one thread and one with all threads. With one thread, the time is
 CPU time, which other programs on the machine disturb less.
 """
 
@@ -111,7 +111,7 @@ def _setting(data: str, name: str) -> tuple[nn.Module, Any, Any, Any, list[int]]
 
 
 def measure(data: str, name: str) -> dict[str, list[float]]:
-    """Return the seconds of each explainer, several times; run in a process of its own."""
+    """Return the seconds of each explainer, several times; run in a separate process."""
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     model, x, edge_index, y, targets = _setting(data, name)
     some = targets[:: max(1, len(targets) // (_REPEATS + 1))][: _REPEATS + 1]

@@ -27,7 +27,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the measurements; 0 if all bounds were met, 1 if not."""
+    """Run the benchmarks; return the exit code, 2 if a suite is unknown."""
     try:
         from ..benchmarks.__main__ import main
     except ImportError as error:

@@ -14,7 +14,7 @@ from ..rivals.case import Case
 from .marked import distances_from, random_digraph
 from .subjects import Subject
 
-__all__ = ["STRENGTHS", "Listening", "attention_subject"]
+__all__ = ["STRENGTHS", "PriorityAttention", "attention_subject"]
 
 STRENGTHS = {"sharp": 40.0, "soft": 8.0}
 """How strongly attention prefers the neighbour with the highest priority."""
@@ -22,7 +22,7 @@ _NODES, _DEGREE, _LAYERS = 80, 4, 3
 _GAIN = 3.0
 
 
-class Listening(nn.Module):
+class PriorityAttention(nn.Module):
     """Three attention layers that pass on a value from the neighbour with the highest priority.
 
     The first feature is the value, the second the priority, which does not change. The class of a
@@ -66,7 +66,7 @@ def attention_subject(strength: str, seed: int, most: int) -> Subject:
     away = distances_from(nodes, edge_index, _NODES)[cause, nodes]
     most_of_it = weight[nodes, cause] > 0.5
     chosen = sorted(rng.permutation(nodes[most_of_it & (away == _LAYERS)])[:most].tolist())
-    case = Case(Listening(STRENGTHS[strength]), x, edge_index, features=[0])
+    case = Case(PriorityAttention(STRENGTHS[strength]), x, edge_index, features=[0])
     causes = {target: int(cause[target]) for target in chosen}
     return Subject(f"attention-{strength}-{seed}", case, chosen, [strength] * len(chosen), causes)
 

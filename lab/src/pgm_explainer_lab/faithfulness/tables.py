@@ -59,7 +59,7 @@ def write_section(results: Mapping[str, Any], figures: Mapping[str, str]) -> str
     """
     truths, cells = results["truths"], results["cells"]
     blocks = [
-        "## Do explanations follow the model?",
+        "## Are explanations faithful to the model?",
         _ABOUT,
         *_missing(results["missing"]),
         *cause_blocks(truths, cells, figures),

@@ -60,7 +60,7 @@ def cora_subjects(place: Place, seed: int, most: int) -> list[Subject]:
     case = Case(kept(place, f"cora-gat-{seed}", model, train), dataset.x, dataset.edge_index)
     others = np.flatnonzero(~dataset.train)
     right = _predicted(case)[others] == dataset.y[others]
-    targets = _with_company(case.graph, others, 2, most)
+    targets = _with_candidates(case.graph, others, 2, most)
     return [Subject(f"cora-{seed}", case, targets, accuracy=float(right.mean()))]
 
 
@@ -70,8 +70,8 @@ def _predicted(case: Case) -> IntArray:
     return case.frozen_model(x, edge_index).argmax(dim=-1).numpy()
 
 
-def _with_company(graph: Graph, nodes: IntArray, hops: int, most: int) -> list[int]:
-    """Return some of the nodes that have enough candidates, evenly spread."""
+def _with_candidates(graph: Graph, nodes: IntArray, hops: int, most: int) -> list[int]:
+    """Return up to ``most`` of the nodes that have enough candidates, evenly spread."""
     enough = [
         node for node in nodes.tolist() if len(graph.within_hops(np.array([node]), hops)) > _ENOUGH
     ]
@@ -145,5 +145,5 @@ def _random_label_subject(place: Place, kind: str, seed: int, most: int) -> Subj
     model = RANDOM_LABELS[kind](features, 16, 3, classes)
     model = kept(place, f"random-labels-{kind.lower()}-{seed}", model, train)
     case = Case(model, x, edge_index)
-    targets = _with_company(case.graph, np.arange(nodes), 3, most)
+    targets = _with_candidates(case.graph, np.arange(nodes), 3, most)
     return Subject(f"random-{kind}-{seed}", case, targets)

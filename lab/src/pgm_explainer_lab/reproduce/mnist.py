@@ -79,11 +79,11 @@ def mnist_section(plan: Plan) -> Section:
         f"The table covers those of the first {plan.digits} test digits that the network "
         f"classifies correctly. Only the intensity is perturbed. As in the paper, an explanation "
         f"is the Markov blanket of the prediction; the paper reports {DIGIT_SIZES}. *Published "
-        f"settings*: half of the samples perturb all nodes, the other half only the {BEST} best. "
-        f"A node is chosen with probability 0.1, and a chosen node is perturbed with probability "
-        f"0.5. The eighth of the samples in which the probability falls most counts as changed. Of "
-        f"the {MOST_NODES} best nodes, those with a p-value below 0.02 in the published test are "
-        f"kept. *Defaults*: at most {DEFAULTS['max_nodes']} nodes.",
+        f"settings*: in half of the samples any node can be perturbed, in the other half only the "
+        f"{BEST} best. Each of these nodes is chosen with probability 0.1, and a chosen node is "
+        f"perturbed with probability 0.5. The eighth of the samples in which the probability falls "
+        f"most counts as changed. Of the {MOST_NODES} best nodes, those with a p-value below 0.02 "
+        f"in the published test are kept. *Defaults*: at most {DEFAULTS['max_nodes']} nodes.",
         table(list(_size_rows(right))),
         *_if_alone(networks),
         "![Number of nodes in an explanation](figures/mnist-sizes.png)",

@@ -1,6 +1,6 @@
 """Cells of the comparison of models: one set and seed, all families, objectives and searches.
 
-The samples of a set are drawn once. Every way of learning gets the same samples and nodes, so that
+The samples of a set are drawn once. Every method gets the same samples and nodes, so that
 differences are due to step 3 only.
 """
 
@@ -40,7 +40,7 @@ _ROWS = 1000
 
 @dataclass(frozen=True)
 class Way:
-    """A way of learning a network from samples.
+    """A method of learning a network from samples.
 
     Attributes:
         family: the family of networks.
@@ -97,7 +97,7 @@ leaf and without that constraint; the paper's full table; and the other families
 def set_cell(
     place: Place, data: str, seed: int, epochs: int, targets: int, ways: Sequence[Way]
 ) -> dict[str, Any]:
-    """Explain some targets of a set and measure every way of learning a network."""
+    """Explain some targets of a set and measure every method of learning a network."""
     found: dict[str, list[dict[str, Any]]] = {way.name: [] for way in ways}
     for explainers, target, truth in _subjects(place, data, seed, epochs, targets):
         for way, measured in _measure(explainers, target, truth, ways).items():
@@ -138,7 +138,7 @@ def _measure(
     truth: frozenset[int] | None,
     ways: Sequence[Way],
 ) -> dict[str, dict[str, Any]]:
-    """Return the measures of each way of learning for one target."""
+    """Return the measures of each method of learning for one target."""
     *explaining, testing = explainers
     explanations = [each.explain(target) for each in explaining]
     if any(each.network is None for each in explanations):

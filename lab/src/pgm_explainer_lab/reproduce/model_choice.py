@@ -22,7 +22,7 @@ __all__ = ["models_section"]
 
 _SETS = (*DATA_SETS, "digits")
 _CLOSE = 1.02
-"""A way is close to the best if its log-loss is at most this many times as large."""
+"""A method is close to the best if its log-loss is at most this many times as large."""
 _STATES = (2, 4)
 _VARIABLES = 8
 _NETWORKS = 10
@@ -45,21 +45,22 @@ _MEASURES = {
 _INTRO = """\
 The paper's formulation "supports the exploration of other graphical models", and its authors \
 would "analyze the impact of different objective functions and structure learning methods on \
-explainers' quality and the running time". This page does both. A way of learning a network is \
-written as family, objective, search. *No leaf*: the target may have children (the paper's \
+explainers' quality and the running time". This page does both. Each method of learning a network \
+is written as family, objective, search. *No leaf*: the target may have children (the paper's \
 Algorithm 1). *Full table*: the target has the paper's table instead of a noisy-or. *tests*: the \
-search has no objective."""
+search uses independence tests instead of an objective."""
 _ABOUT_RECOVERY = f"""\
 Data of {_NETWORKS} random networks each with {_VARIABLES} variables of 2 and of 4 states, up to \
-two parents and 1,000 rows. *SHD*: the structural Hamming distance between the class found and \
-the true one, the mean over networks; *class found*: the share of networks with distance 0; \
-*ms*: CPU time. The log-likelihood alone is bounded to two parents; `auto` is exact here or hill \
-climbing."""
+two parents and 1,000 rows. *SHD*: the structural Hamming distance between the equivalence class \
+found and the true one, averaged over networks; *class found*: the share of networks with \
+distance 0; *ms*: CPU time. With the log-likelihood alone, a variable has at most two parents; \
+`auto` is exact search or hill climbing."""
 _ABOUT_SETS = """\
-For each target, the samples and nodes are the same for all ways, so differences are due to step \
-3. The network forecasts from perturbation bits alone whether the prediction changes, on 1,000 \
-samples of another seed. *Log-loss* is in nats, lower is better; **bold** is the best of a set, \
-and *worst* is the largest ratio to the best of a set."""
+For each target, all methods get the same samples and nodes, so differences are due to step 3. \
+The network forecasts whether the prediction changes, given only which nodes are perturbed, on \
+1,000 samples of another seed. *Log-loss* is in nats, lower is better; **bold** is the best of a \
+set. *worst* is the largest ratio, over the sets, of a method's log-loss to that of the best \
+method."""
 _ABOUT_MEASURES = """\
 Means over targets and sets. *Calibration error*: the mean distance between forecast and share \
 of changes in ten groups of equal size. *Blanket in motif*: the share of the target's Markov \
@@ -69,7 +70,7 @@ explanation. *Blanket*: its number of nodes. *ms*: CPU time of step 3 for a targ
 
 
 def models_section(plan: Plan) -> Section:
-    """Compare all ways of learning on all sets and on data of known networks.
+    """Compare all methods of learning on all sets and on data of known networks.
 
     The recommendation is chosen on the first seed; figures are of the others, if there are any.
     """
@@ -134,7 +135,7 @@ def _recovery_jobs() -> list[Job]:
 
 
 def _losses(cells: Sequence[Mapping[str, Any]], sets: Sequence[str]) -> dict[str, list[float]]:
-    """Return the mean log-loss of each way on each set; NaN if it failed for a target."""
+    """Return the mean log-loss of each method on each set; NaN if it failed for a target."""
     return {way.name: [_mean(cells, way.name, data, "log_loss") for data in sets] for way in WAYS}
 
 
@@ -153,13 +154,13 @@ def _mean(cells: Sequence[Mapping[str, Any]], way: str, data: str | None, what: 
 
 
 def _ratios(losses: Mapping[str, Sequence[float]]) -> FloatArray:
-    """Return the log-loss of each way over the best of each set, ``[ways, sets]``."""
+    """Return the log-loss of each method divided by the best of each set, ``[methods, sets]``."""
     values = np.array(list(losses.values()))
     return np.asarray(values / np.nanmin(values, axis=0))
 
 
 def _worst(losses: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return the largest ratio of each way; infinite if it failed on a set."""
+    """Return the largest ratio of each method; infinite if it failed on a set."""
     ratios = _ratios(losses)
     worst = np.where(np.isnan(ratios), np.inf, ratios).max(axis=1)
     return dict(zip(losses, worst.tolist(), strict=True))
@@ -184,12 +185,13 @@ def _recommendation(
         rows.append([data, names[order[0]], f"{mine:.3f}", f"{close} of {len(names)}"])
     reached = "within" if worst[best] <= _CLOSE else "not within"
     also = "" if len(tied) == 1 else f" ({len(tied) - 1} others are equal to four digits)"
-    where = "On the same data, as there is one seed" if alone else "On the others"
+    where = "On the same data, as there is only one seed" if alone else "On the other seeds"
     text = (
-        f"On the first seed, the way with the smallest worst ratio to the best of a set is "
-        f"**{best}**{also}, with {chosen[best]:.3f}. {where}: it is at most {worst[best]:.3f} "
-        f"times the best of a set, {reached} 2%. The default, {DEFAULT.name}, has "
-        f"{worst[DEFAULT.name]:.3f}."
+        f"On each set, the log-loss of a method is divided by that of the best method; its "
+        f"*worst ratio* is the largest of these values. On the first seed, **{best}** has the "
+        f"smallest worst ratio{also}, {chosen[best]:.3f}. {where}, its worst ratio is "
+        f"{worst[best]:.3f}, {reached} 2% of the best. The worst ratio of the default, "
+        f"{DEFAULT.name}, is {worst[DEFAULT.name]:.3f}."
     )
     text += f" {_what_matters(worst)}"
     header = ["set", "best", "the default over the best", "within 2% of the best"]
@@ -197,7 +199,7 @@ def _recommendation(
 
 
 def _what_matters(worst: Mapping[str, float]) -> str:
-    """Compare the ways with a noisy-or leaf with all others."""
+    """Compare the methods with a noisy-or leaf with all others."""
     noisy = {
         way.name
         for way in WAYS
@@ -206,10 +208,10 @@ def _what_matters(worst: Mapping[str, float]) -> str:
     }
     best = min((way for way in worst if way not in noisy), key=worst.__getitem__)
     return (
-        f"What decides is the distribution of the target: with a noisy-or leaf, every objective "
-        f"and search is at most {max(worst[way] for way in noisy):.3f} times the best (except for "
-        f"the bare likelihood, whose bound of two parents also holds for the target), while the "
-        f"best of all other ways, {best}, has {worst[best]:.3f}."
+        f"The distribution of the target matters most: with a noisy-or leaf, the worst ratio of "
+        f"every objective and search is at most {max(worst[way] for way in noisy):.3f} (except for "
+        f"the log-likelihood alone, whose limit of two parents also applies to the target). The "
+        f"best of all other methods, {best}, has {worst[best]:.3f}."
     )
 
 
@@ -247,7 +249,7 @@ def _failures(cells: Sequence[Mapping[str, Any]]) -> str:
         for way, errors in failed.items()
         if errors
     ]
-    return "\n".join(["Ways that failed for some targets:", "", *lines]) if lines else ""
+    return "\n".join(["Methods that failed for some targets:", "", *lines]) if lines else ""
 
 
 def _recovery(cells: Sequence[Mapping[str, Any]], states: int, way: str, what: str) -> float:
@@ -271,7 +273,7 @@ def _recovery_table(cells: Sequence[Mapping[str, Any]]) -> str:
 
 
 def plot_losses(losses: Mapping[str, Sequence[float]], sets: Sequence[str], path: Path) -> None:
-    """Draw the log-loss of each way relative to the best of each set."""
+    """Draw the log-loss of each method relative to the best of each set."""
     percent = 100 * (_ratios(losses) - 1)
     figure, axes = plt.subplots(figsize=(8.5, 10.5), layout="constrained")
     image = axes.imshow(percent, cmap="PuBu", vmin=0, vmax=60, aspect="auto")

@@ -19,8 +19,9 @@ _ALONE = {
     _FAITHFULNESS: "# Faithfulness",
     "parts": "# Edges and molecules",
     "models": "# Which graphical model",
+    "ablation": "# Ablation of the defaults",
 }
-"""Titles of sections that are a page of their own."""
+"""Titles of sections that are separate pages."""
 
 
 _ABOUT_SETTINGS = (

@@ -161,9 +161,9 @@ def _about_rivals(plan: Plan) -> Iterator[str]:
         yield (
             f"SHAP and GNNExplainer are slow, so they explain only {plan.rival_targets} evenly "
             f"spread targets of {seeds}. The rows *the rivals' targets* use the same targets. GRAD "
-            f"explains up to {plan.rival_targets * MORE_FOR_QUICK} targets per seed, the others "
-            f"explain all. *proximity* ranks nodes by random walks from the target, without "
-            f"calling the model."
+            f"explains up to {plan.rival_targets * MORE_FOR_QUICK} targets per seed; the others "
+            f"explain all targets. *proximity* ranks nodes by random walks from the target, "
+            f"without calling the model."
         )
 
 

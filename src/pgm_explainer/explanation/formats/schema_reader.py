@@ -100,7 +100,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
     if fields["node_types"].flag():
         names = _typed(names, nodes, fields["names"].place)
-    own = _has_nodes(fields["effects"], ends)  # then the target has an effect of its own
+    own = _has_nodes(fields["effects"], ends)  # then the target has its own effect
     by_nodes = settings.sampling.parts.name == "nodes"
     about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
     effects = _read_effects(fields["effects"], np.sort(about))
@@ -350,7 +350,7 @@ def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
     num_nodes = fields["num_nodes"].whole_number(at_least=int(nodes.max(initial=-1)) + 1)
     num_edges = fields["num_edges"].whole_number(at_least=int(columns.max(initial=-1)) + 1)
     if not np.isin(edges, nodes).all():
-        raise FileError(f"{fields['edges'].place} leave the nodes of the ranking and the target")
+        raise FileError(f"{fields['edges'].place} must connect nodes of the ranking and the target")
     return Subgraph(nodes, np.searchsorted(nodes, edges.T), columns, num_nodes, num_edges)
 
 

@@ -161,7 +161,7 @@ def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:
 
 
 def _searches(family: Any) -> Callable[[str], Callable[..., Any] | None]:
-    """Return what makes the search of a family by its name."""
+    """Return the function that creates a search of a family by its name."""
 
     def make(name: str) -> Callable[..., Any] | None:
         if family == "markov":

@@ -231,5 +231,5 @@ def _markov_of_words(
         for names, values in factors
     ]
     network = MarkovNetwork(list(variables.values()), tables)
-    _ = network.partition  # raises if the potentials are no distribution
+    _ = network.partition  # raises if the potentials do not define a distribution
     return network

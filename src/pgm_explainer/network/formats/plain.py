@@ -127,7 +127,7 @@ def _read_markov(network: Checked) -> MarkovNetwork:
         counts: NDArray[np.int64] = clique["counts"].array(shape, Checked.whole_number, np.int64)
         tables.append(CliqueTable(scope, values, counts))
     found = MarkovNetwork(variables, tables, fields["score"].or_none(Checked.number))
-    _ = found.partition  # raises if the potentials are no distribution
+    _ = found.partition  # raises if the potentials do not define a distribution
     return found
 
 
@@ -210,8 +210,8 @@ def _read_tree(tree: Checked, variable: Variable, parents: tuple[Variable, ...])
         parent, states, yes, no = entry.items(4)
         if parent.whole_number() >= len(parents):
             parent.refuse(f"one of the {len(parents)} parents, numbered from 0")
-        asked = tuple(state.whole_number() for state in states.items())
-        splits.append(Split(parent.whole_number(), asked, _end(yes), _end(no)))
+        chosen = tuple(state.whole_number() for state in states.items())
+        splits.append(Split(parent.whole_number(), chosen, _end(yes), _end(no)))
     shape = (len(splits) + 1, variable.cardinality)
     leaves: NDArray[np.float64] = fields["leaves"].array(shape, Checked.fraction, np.float64)
     counts: NDArray[np.int64] = fields["counts"].array(shape, Checked.whole_number, np.int64)

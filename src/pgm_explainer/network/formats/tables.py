@@ -53,7 +53,7 @@ def network_in_words(network: BayesianNetwork) -> Iterator[WordTable]:
 
 
 def network_from_words(tables: Sequence[WordTable], network_name: str) -> BayesianNetwork:
-    """Return the network of some tables; words are converted to names only in our files.
+    """Return the network of some tables; words become names only in files of this package.
 
     Such files contain no counts, so these are 0.
 

@@ -4,7 +4,7 @@ A file has the word ``MARKOV``, the number of variables, their numbers of states
 potentials, the variables of each potential, and then the potentials with the last variable changing
 fastest. It has no names. Files from this package keep names and states in a comment at the end,
 which other programs ignore; in others, variable 3 is called ``x3`` and has the states ``kept``,
-``changed 1`` and so on. pyAgrum writes the numbers of a potential in an order of its own; its
+``changed 1`` and so on. pyAgrum writes the numbers of a potential in a different order; its
 files are recognised by their comments and refused.
 """
 
@@ -93,7 +93,7 @@ def network_from_uai(document: bytes) -> MarkovNetwork:
 
 
 def _named(text: str, sizes: list[int]) -> list[Variable]:
-    """Return the variables, by the comment of our own files if there is one."""
+    """Return the variables, with the names in the comment of this package if there is one."""
     found = re.search(f"^{_NAMES}(.*)$", text, re.MULTILINE)
     if found is None:
         return [Variable(f"x{at}", False, size) for at, size in enumerate(sizes)]
@@ -162,4 +162,4 @@ class _Numbers:
 
     def end(self) -> None:
         if next(self._words, None) is not None:
-            raise FileError("the file goes on after the last potential")
+            raise FileError("the file continues after the last potential")

@@ -8,6 +8,8 @@ const MOST_INFORMATIVE = 6;
 const CERTAIN = 1e-12;
 const NOTICEABLE = 0.0005;
 const FEW_SAMPLES = 5;
+// As in the text: evidence with fewer samples is not listed.
+const ENOUGH_SAMPLES = 20;
 
 function paintHero({ possible, likelihood, holds }) {
   const { prior } = shown;
@@ -82,7 +84,7 @@ function cross() {
  */
 function paintInformative({ possible, likelihood, facts, holds }) {
   const { network } = shown.explanation;
-  const enough = FEW_SAMPLES / (likelihood * numSamples());
+  const enough = ENOUGH_SAMPLES / (likelihood * numSamples());
   const open = facts.flatMap((its, variable) =>
     its
       .filter(({ part, p, about }) =>

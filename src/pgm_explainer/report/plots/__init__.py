@@ -196,7 +196,7 @@ def _both(
 
 
 def _alone(draw: Callable[..., Any], size: Callable[..., tuple[float, float]]) -> _Plot:
-    """Return a function that draws one plot in a figure of its own size."""
+    """Return a function that draws one plot in a figure of a suitable size."""
 
     def plot(
         shown: Any,

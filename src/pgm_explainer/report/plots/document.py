@@ -118,11 +118,11 @@ class _Pages:
         self._at -= 0.08
 
     def height(self, texts: list[tuple[str, float]]) -> float:
-        """Return how much room paragraphs take."""
+        """Return the height of paragraphs."""
         return sum(len(_lines(text, size)) * size * _LINE / 72 + 0.04 for text, size in texts)
 
     def picture(self, report: Report, needed: float) -> None:
-        """Draw the neighbourhood, if there is enough room above what is still needed."""
+        """Draw the neighbourhood, if there is enough space besides what is still to be drawn."""
         height = min(self._at - _MARGIN - needed, _TALLEST)
         if height < _SMALLEST:
             return
@@ -207,7 +207,7 @@ def _translate(axes: Axes, words: Mapping[str, str]) -> None:
         said = text.get_text()
         start = next((each for each in words if said.startswith(each)), said)
         text.set_text(words.get(said, words.get(start, said)))
-    # Ticks at fixed places: without labels of their own, they show numbers.
+    # Ticks at fixed places: without labels, they show numbers.
     marks = [each.get_text() for each in axes.get_yticklabels()]
     end = " (target)"
     if any(mark.endswith(end) for mark in marks):

@@ -124,7 +124,7 @@ def _label(axes: Axes, route: Route, text: str, scale: tuple[float, float]) -> N
 def _arrow(route: Route, scale: float, share: float | None = None) -> FancyArrowPatch:
     """Draw an edge straight down through the layers between, with its arrowheads if it has any.
 
-    If its confidence is known, a surer edge is thicker.
+    If its confidence is known, an edge with higher confidence is thicker.
     """
     wide = 1.2 if share is None else 0.6 + 2.2 * share
     half = _HEIGHT / 2

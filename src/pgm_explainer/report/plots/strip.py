@@ -84,7 +84,7 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
     unit = f", in {measure.unit}" if measure.unit else ""
     label_values(
         bar.ax,
-        f"effect on {measure.what}{unit} (white: not significant; grey: not clear which way)",
+        f"effect on {measure.what}{unit} (white: not significant; grey: direction not clear)",
         width,
     )
     bar.ax.tick_params(labelsize=points(9))

@@ -119,14 +119,14 @@ def wrapped(name: str, columns: int) -> str:
 def legend(axes: Axes, entries: Sequence[tuple[Artist, str]], **place: Any) -> None:
     """Add a legend, with up to ``ncols`` columns if they fit into the ``share`` of the width."""
     labels = [shorten(label, _LABEL) for _, label in entries]
-    room = _LEGEND * place.pop("share", 1.0) * inches(axes)[0] * axes.figure.dpi
+    available = _LEGEND * place.pop("share", 1.0) * inches(axes)[0] * axes.figure.dpi
     most = min(place.pop("ncols", 1), len(entries))
     fewest = min(most, 2 if len(entries) > _ONE_COLUMN else 1)
     for columns in range(most, fewest - 1, -1):
         # A legend wider than the axes would make them narrower each time they are drawn.
-        if _legend(axes, entries, labels, ncols=columns, **place) <= room:
+        if _legend(axes, entries, labels, ncols=columns, **place) <= available:
             return
-    letters = fits(room / axes.figure.dpi / fewest, points(8)) - _KEY
+    letters = fits(available / axes.figure.dpi / fewest, points(8)) - _KEY
     labels = [wrapped(label, max(6, letters)) for label in labels]
     _legend(axes, entries, labels, ncols=fewest, **place)
 
@@ -157,7 +157,7 @@ def bar(axes: Axes, at: int, length: float, fill: Fill) -> None:
 def explain_bars(
     axes: Axes, kinds: Mapping[Fill, str], there: Collection[Fill], *more: tuple[Artist, str]
 ) -> None:
-    """Add a legend of the fills of bars that are there, and of other marks."""
+    """Add a legend of the fills of bars that occur, and of other marks."""
     entries: list[tuple[Artist, str]] = [
         (Patch(facecolor=fill[0], hatch=fill[1], edgecolor=INK), name)
         for fill, name in kinds.items()

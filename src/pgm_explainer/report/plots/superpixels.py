@@ -69,6 +69,13 @@ def draw_superpixels(
 ) -> None:
     """Draw one image; if ``found`` is given, with its superpixels and those found marked.
 
+    Args:
+        axes: where to draw.
+        image: ``[H, W]`` or ``[H, W, 3]``.
+        segments: ``[H, W]``, the node that each pixel belongs to.
+        found: an explanation, or nodes, the most important first; None to mark nothing.
+        title: the title of the axes.
+
     Examples:
         >>> import numpy as np
         >>> from matplotlib.figure import Figure

@@ -117,7 +117,9 @@ class Parts(ABC):
         parts: IntArray,
         perturbed: NDArray[np.bool_],
     ) -> SharedRows | None:
-        """Return the features in some samples, if all rows are rows of the unperturbed features.
+        """Return the features in some samples, stored without repeated rows.
+
+        The result is None unless every perturbed row is also a row of the unperturbed features.
 
         Args:
             samples, parts, perturbed: as in :meth:`perturb`.

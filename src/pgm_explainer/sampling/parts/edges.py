@@ -145,7 +145,7 @@ class EdgeParts(Parts):
         if loops:
             found.append(
                 f"{_counted(loops, 'self-loop')} in edge_index and {done} like other edges; layers "
-                f"that add self-loops of their own, such as GCNConv, hide the effect of this"
+                f"that add missing self-loops, such as GCNConv, hide the effect of this"
             )
         return found
 

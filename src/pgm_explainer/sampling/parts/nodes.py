@@ -122,7 +122,7 @@ class NodeParts(Parts):
 def _of_nodes(
     subgraph: Subgraph, parts: IntArray, perturbed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which nodes of a subgraph are perturbed, given this for more parts."""
+    """Return the columns of ``perturbed`` that belong to the nodes of a subgraph."""
     if len(parts) > len(subgraph.nodes):
         return perturbed[:, np.searchsorted(parts, subgraph.nodes)]
     return perturbed

@@ -1,9 +1,9 @@
 """Decomposable scores of a network, one in each file.
 
 The score of a network is the sum of the scores of its families (a variable with its parents). For
-most scores, the score of a family is the difference of two values, minus a penalty: one of the
-joint counts of child and parents, and one of the counts of the parents. Each value is a sum over
-joint states (:class:`Score`). The others are sums over the configurations of the parents
+most scores, the score of a family is the value of the joint counts of child and parents, minus the
+value of the counts of the parents, minus a penalty. Each value is a sum over joint states
+(:class:`Score`). The others are sums over the configurations of the parents
 (:class:`ConfigurationScore`).
 """
 

@@ -1,4 +1,4 @@
-"""Scores of the user."""
+"""Custom scores."""
 
 from __future__ import annotations
 

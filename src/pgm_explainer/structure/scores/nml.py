@@ -15,7 +15,7 @@ _EXACT_STATES = 4096
 
 
 def log_regret(samples: int, states: ArrayLike) -> NDArray[np.float64]:
-    """Return log C(n, K), the logarithm of the sum of maximum likelihoods of all n samples.
+    """Return log C(n, K): C is the sum of the maximum likelihoods of all sequences of n samples.
 
     Exact up to 4,096 states (Kontkanen and Myllymäki, 2007); beyond, Szpankowski's and Weinberger's
     approximation (2012), whose relative error is below 1e-5 there.

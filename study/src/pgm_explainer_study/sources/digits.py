@@ -115,8 +115,9 @@ class _Probes:
     """Chooses the region that a forecast is about, without looking at any explanation.
 
     The model is called with each single region inverted. In half of the forecasts a
-    random region that changes the class is marked, in the others one that does not. A digit that
-    no single region changes gets no forecast, so that the digit itself does not give it away.
+    random region that changes the class is marked, in the others one that does not. A digit whose
+    class no single region changes gets no forecast. Otherwise raters could guess the answer from
+    the digit alone.
     """
 
     def __init__(self, model: Any, options: argparse.Namespace) -> None:

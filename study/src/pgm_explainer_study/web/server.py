@@ -24,7 +24,7 @@ from pgm_explainer import FileError
 from ..checked import Checked, parse
 from ..store import FullError, Store, TakenError
 from ..study_file import Study
-from .rooms import Room, Rooms
+from .participants import Participant, Participants
 from .shown import texts
 
 __all__ = ["Options", "make_app"]
@@ -67,7 +67,7 @@ class Options:
 
 def make_app(study: Study, store: Store, options: Options) -> ASGIApp:
     """Return the application."""
-    pages = _Pages(study, Rooms(study, store), options)
+    pages = _Pages(study, Participants(study, store), options)
     app = Starlette(
         routes=[
             Route("/", pages.consent),
@@ -122,9 +122,9 @@ def _asset(name: str, kind: str) -> Any:
 class _Pages:
     """The endpoints."""
 
-    def __init__(self, study: Study, rooms: Rooms, options: Options) -> None:
+    def __init__(self, study: Study, participants: Participants, options: Options) -> None:
         self._study = study
-        self._rooms = rooms
+        self._participants = participants
         self._options = options
         self._templates = Environment(loader=PackageLoader(__package__), autoescape=True)
         self._texts = texts(study)
@@ -155,7 +155,7 @@ class _Pages:
             ("pilot", None) if self._options.pilot else ("human", self._options.most_raters)
         )
         try:
-            rater = await self._rooms.join(source, most, person, session_or_none)
+            rater = await self._participants.join(source, most, person, session_or_none)
         except FullError:
             raise HTTPException(403, "The study has enough participants. Thank you.") from None
         except TakenError:
@@ -165,46 +165,48 @@ class _Pages:
         return RedirectResponse(f"/r/{rater.token}", 303)
 
     async def study(self, request: Request) -> Response:
-        room = await self._room(request)
-        return self._html("study.html", base=f"/r/{room.rater.token}")
+        participant = await self._participant(request)
+        return self._html("study.html", base=f"/r/{participant.rater.token}")
 
     async def data(self, request: Request) -> Response:
-        room = await self._room(request)
-        shown = await self._rooms.run(self._rooms.sequences.shown, room.rater.slot)
-        return _json({"texts": self._texts, "trials": shown, **self._state(room)})
+        participant = await self._participant(request)
+        shown = await self._participants.run(
+            self._participants.sequences.shown, participant.rater.slot
+        )
+        return _json({"texts": self._texts, "trials": shown, **self._state(participant)})
 
     async def answers(self, request: Request) -> Response:
-        return _json(self._state(await self._room(request)))
+        return _json(self._state(await self._participant(request)))
 
     async def add(self, request: Request) -> Response:
-        room = await self._room(request)
+        participant = await self._participant(request)
         if request.headers.get("content-type") != "application/json":
             raise HTTPException(415, "Answers should be application/json.")
         body = await _body(request)
         try:
             document = Checked(parse(body, "the answers"), "answers")
-            hints = await self._rooms.add(room, document.fields("answers")["answers"])
+            hints = await self._participants.add(participant, document.fields("answers")["answers"])
         except FileError as error:
             raise HTTPException(400, str(error)) from None
         except sqlite3.Error as error:
             _log.error("answers could not be stored, and will be sent again: %s", error)
             raise HTTPException(503, "The answers could not be stored; please try again.") from None
-        return _json({"hints": hints, "ending": self._ending(room)})
+        return _json({"hints": hints, "ending": self._ending(participant)})
 
-    def _state(self, room: Room) -> dict[str, Any]:
-        return {"answers": room.answers, "hints": {}, "ending": self._ending(room)}
+    def _state(self, participant: Participant) -> dict[str, Any]:
+        return {"answers": participant.answers, "hints": {}, "ending": self._ending(participant)}
 
-    def _ending(self, room: Room) -> dict[str, Any] | None:
+    def _ending(self, participant: Participant) -> dict[str, Any] | None:
         """Return the texts for the end; the completion code is not revealed before."""
-        if not room.is_complete:
+        if not participant.is_complete:
             return None
         return {"code": self._options.completion_code, "url": self._options.completion_url}
 
-    async def _room(self, request: Request) -> Room:
-        room = await self._rooms.room(request.path_params["token"])
-        if room is None:
+    async def _participant(self, request: Request) -> Participant:
+        participant = await self._participants.participant(request.path_params["token"])
+        if participant is None:
             raise HTTPException(404, "This personal link does not exist. Is it complete?")
-        return room
+        return participant
 
     async def refuse(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

@@ -17,7 +17,7 @@ from ..checked import read_json
 from ..design import plan
 from ..store import Rater, Store
 from ..study_file import Study
-from .rooms import Room, read_answers
+from .participants import Participant, read_answers
 from .shown import shown_trial, texts
 
 __all__ = ["import_answers", "static_page"]
@@ -81,9 +81,9 @@ def import_answers(study: Study, store: Store, path: Path) -> bool:
     slot, run = f["slot"].whole(0, 1_000_000), f["run"].identifier()
     trials = tuple(plan(study, slot))
     # Everything is checked before a rater is added.
-    room = Room(Rater(0, "", slot, "imported", 0.0), trials)
-    read_answers(f["answers"], room, study)
+    participant = Participant(Rater(0, "", slot, "imported", 0.0), trials)
+    read_answers(f["answers"], participant, study)
     known = {rater.id for rater in store.raters()}
     rater = store.join("imported", person=run, session=run, slot=slot)
-    store.add(read_answers(f["answers"], Room(rater, trials), study))
+    store.add(read_answers(f["answers"], Participant(rater, trials), study))
     return rater.id not in known

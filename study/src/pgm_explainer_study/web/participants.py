@@ -1,4 +1,4 @@
-"""A rater's answers on their way into the database: checked, then committed in groups."""
+"""Raters while the server runs: their answers are checked, then committed in groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..store import Answer, Rater, Store
 from ..study_file import Study
 from .shown import Sequences, hint
 
-__all__ = ["Room", "Rooms", "read_answers"]
+__all__ = ["Participant", "Participants", "read_answers"]
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 200
@@ -26,7 +26,7 @@ _CHANGES = 20
 
 
 @dataclass
-class Room:
+class Participant:
     """The state of a rater while the server runs.
 
     Attributes:
@@ -44,25 +44,27 @@ class Room:
         return len(self.answers) == len(self.trials)
 
 
-def read_answers(document: Checked, room: Room, study: Study) -> list[Answer]:
+def read_answers(document: Checked, participant: Participant, study: Study) -> list[Answer]:
     """Return validated answers from the page or from a file.
 
     Raises:
         FileError: an answer is invalid.
     """
     found = []
-    for each in document.items(MOST_ANSWERS + len(room.trials) * _CHANGES):
+    for each in document.items(MOST_ANSWERS + len(participant.trials) * _CHANGES):
         f = each.fields("trial", "value", "ms", "submission")
-        trial = f["trial"].whole(0, len(room.trials) - 1)
-        possible = room.trials[trial].answers(study.scale)
+        trial = f["trial"].whole(0, len(participant.trials) - 1)
+        possible = participant.trials[trial].answers(study.scale)
         value = f["value"].whole(possible[0], possible[-1])
         submission = f["submission"].identifier()
-        found.append(Answer(room.rater.id, trial, value, f["ms"].whole(0, _LONGEST_MS), submission))
+        found.append(
+            Answer(participant.rater.id, trial, value, f["ms"].whole(0, _LONGEST_MS), submission)
+        )
     return found
 
 
-class Rooms:
-    """All raters. One thread uses the database; answers that arrive meanwhile are queued.
+class Participants:
+    """All raters. One thread uses the database; answers that arrive in the meantime are queued.
 
     Waiting for the disk takes most of the time of a commit, so all answers that have arrived by
     then are committed at once.
@@ -73,7 +75,7 @@ class Rooms:
         self.sequences = Sequences(study)
         self._store = store
         self._thread = ThreadPoolExecutor(1)
-        self._rooms: dict[str, Room] = {}
+        self._participants: dict[str, Participant] = {}
         self._waiting: list[tuple[list[Answer], asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -86,27 +88,27 @@ class Rooms:
         """Add a rater; see :meth:`~..store.Store.join`."""
         return await self.run(self._store.join, *arguments)
 
-    async def room(self, token: str) -> Room | None:
+    async def participant(self, token: str) -> Participant | None:
         """Return the state of a rater, given the secret token of the personal link."""
-        if token in self._rooms:
-            return self._rooms[token]
+        if token in self._participants:
+            return self._participants[token]
         rater = await self.run(self._store.rater, token)
         if rater is None:
             return None
         answers = await self.run(self._store.latest, rater.id)
         stored = await self.run(self._store.count, rater.id)
-        room = Room(rater, self.sequences.trials(rater.slot), answers, stored)
-        return self._rooms.setdefault(token, room)
+        participant = Participant(rater, self.sequences.trials(rater.slot), answers, stored)
+        return self._participants.setdefault(token, participant)
 
-    async def add(self, room: Room, document: Checked) -> dict[int, str]:
+    async def add(self, participant: Participant, document: Checked) -> dict[int, str]:
         """Store answers; return the hints for wrong answers about the instructions.
 
         Raises:
             FileError: an answer is not possible, or there are too many.
         """
-        answers = read_answers(document, room, self.study)
+        answers = read_answers(document, participant, self.study)
         if len(answers) > MOST_ANSWERS or (
-            room.stored + len(answers) > _CHANGES * len(room.trials) + MOST_ANSWERS
+            participant.stored + len(answers) > _CHANGES * len(participant.trials) + MOST_ANSWERS
         ):
             raise FileError("there are too many answers for one rater")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -114,13 +116,13 @@ class Rooms:
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
         await done
-        room.stored += len(answers)
+        participant.stored += len(answers)
         # Read from the database: a submission that is sent twice must not undo a newer answer.
-        if len({a.trial for a in answers} & set(room.answers)):
-            room.answers = await self.run(self._store.latest, room.rater.id)
+        if len({a.trial for a in answers} & set(participant.answers)):
+            participant.answers = await self.run(self._store.latest, participant.rater.id)
         else:
-            room.answers.update({answer.trial: answer.value for answer in answers})
-        hints = {a.trial: hint(room.trials[a.trial], a.value) for a in answers}
+            participant.answers.update({answer.trial: answer.value for answer in answers})
+        hints = {a.trial: hint(participant.trials[a.trial], a.value) for a in answers}
         return {trial: text for trial, text in hints.items() if text is not None}
 
     async def _write(self) -> None:
