@@ -197,5 +197,5 @@ def test_names_of_inputs_are_strings():
 
 @pytest.mark.parametrize("options", [{"task": np.zeros(3)}, {"task": "nodes"}, {"many_graphs": 2}])
 def test_an_unknown_task_or_flag_is_an_error(options):
-    with pytest.raises(InputError, match="task|many_graphs"):
+    with pytest.raises(InputError, match=r"task|many_graphs"):
         as_predictor(lambda x: x, **options)
