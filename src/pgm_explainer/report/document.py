@@ -26,7 +26,7 @@ from .wording import wording_of
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["Report", "Row", "check_report", "write_report"]
+__all__ = ["Report", "Row", "check_report", "report_title", "write_report"]
 
 _MOST_ROWS, _MOST_FEATURES = 8, 4
 _BLOCKS = 10
@@ -119,7 +119,7 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     columns = [noun, *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
-        _title(writer),
+        report_title(writer),
         [plain(each, writer.mention) for each in sentences],
         (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
         writer.text("caption", **{**writer.facts, "noun": noun}),
@@ -145,7 +145,8 @@ def _shown(writer: Writer) -> list[ShownEffect]:
     return shown
 
 
-def _title(writer: Writer) -> str:
+def report_title(writer: Writer) -> str:
+    """Return what is predicted, from the templates; also the title of the interactive page."""
     explanation = writer.explanation
     kinds = {"predicted": "title", "not_predicted": "title_not_predicted", "value": "title_value"}
     headed = headline(explanation, variable_label(explanation, explanation.target))

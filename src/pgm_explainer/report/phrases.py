@@ -107,7 +107,8 @@ class Phrases:
             return part_mention(self.explanation, number)
         noun = wording_for(self.explanation, number).noun
         name = printable(what).removeprefix(f"{noun} ")
-        return self.text("of_node", name=name, node=label_of(node))
+        about = {"noun": self.text("noun_node"), "node": label_of(node)}
+        return self.text("of_node", name=name, **about)
 
     def label(self, number: int) -> str:
         """Return what lists call a part: ``5``, ``2 – 3`` or ``node 7, step 3``."""

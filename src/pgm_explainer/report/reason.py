@@ -58,8 +58,7 @@ def reason_sentences(
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
     """
-    writer = Writer.of(explanation, audience, templates)
-    return [_capitalised(sentence) for sentence in writer.sentences()]
+    return Writer.of(explanation, audience, templates).reason()
 
 
 @dataclass(frozen=True)
@@ -94,6 +93,10 @@ _Directed = TypeVar("_Directed", _Told, ShownEffect)
 @dataclass(frozen=True)
 class Writer(Phrases):
     """Writes the sentences of a reason."""
+
+    def reason(self) -> list[Sentence]:
+        """Return the sentences of a reason, each with a capital letter."""
+        return [_capitalised(sentence) for sentence in self.sentences()]
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
