@@ -410,3 +410,33 @@ def test_parts_that_are_no_nodes_have_no_values():
     found = one.explain(3).counterfactual()
     assert found.values == ("",) * len(found)
     assert "For example" not in str(found)
+
+
+@pytest.mark.parametrize(("parts", "nodes"), [("edges", 0), (["nodes", "edges"], 5)])
+@pytest.mark.parametrize("by_degree", [False, True])
+def test_edges_that_cannot_reach_the_target_are_left_out(parts, nodes, by_degree):
+    """A directed tree, 0 ← 1 ← 3 ← 5 and 0 ← 2 ← 4 ← 6, with a model of two layers."""
+    edges = np.array([[1, 2, 3, 4, 5, 6], [0, 0, 1, 2, 3, 4]])
+    x = np.array([[1.0], [1.1], [0.9], [1.2], [0.8], [1.3], [0.7]])
+
+    def layer(x, edge_index):
+        degree = np.ones(x.shape[1])
+        if by_degree:
+            np.add.at(degree, edge_index[1], 1)
+        sent = x.copy()
+        np.add.at(sent, (slice(None), edge_index[1]), (x / degree[:, None])[:, edge_index[0]])
+        return sent
+
+    def total(x, edge_index):
+        return layer(layer(x, edge_index), edge_index)[..., :1]
+
+    limit = 0.95 * total(x[None], edges)[0, 0, 0]
+
+    def model(x, edge_index):
+        margin = total(x, edge_index) - limit
+        return np.concatenate([margin, -margin], axis=-1)
+
+    found = PGMExplainer(model, x, edges, num_layers=2, parts=parts).explain(0).counterfactual()
+    assert len(found) == 1
+    # Degrees let the edges 5 → 3 and 6 → 4 change the prediction after all.
+    assert found.num_parts == nodes + (6 if by_degree else 4)

@@ -40,6 +40,8 @@ _CONFIRMED = 8
 _CHECKS = 5
 _EXAMPLES = 200
 """The number of successful samples among which the most frequent values are found."""
+_CONTEXTS = 8
+"""The number of perturbed graphs in which parts are compared that may not change the prediction."""
 _MOST_SAMPLES = 1_000_000
 _USUALLY = 0.5
 """A counterfactual that succeeds less often than this is replaced by a slightly larger one."""
@@ -112,6 +114,7 @@ def find_minimal_set(
     execution: ExecutionConfig,
     options: SearchOptions,
     order: IntArray,
+    outermost: IntArray,
     used: Change,
     is_regression: bool,
 ) -> tuple[IntArray, MinimalSet]:
@@ -121,6 +124,8 @@ def find_minimal_set(
         query: the model, with the prediction of one target only.
         order: the parts that a set may contain, in the order in which they are tried. A sufficient
             set keeps the prediction while all parts of ``order`` that are not in it are perturbed.
+        outermost: the parts of ``order`` whose messages cannot reach the target. They are left out,
+            unless they change the prediction in another way, such as by degrees.
         used: the change indicator of the explanation.
 
     Returns:
@@ -134,6 +139,7 @@ def find_minimal_set(
     """
     judge = _judge(query, options.change, used, is_regression)
     trials = _Trials(query, parts, population, execution, options, order, judge)
+    order = trials.leave_out(outermost)
     search = _Search(trials, options, len(order))
     checked = _checked(search, trials, 0)
     if checked is None:
@@ -254,6 +260,34 @@ class _Trials:
         self._succeeded: IntArray = np.empty(0, dtype=np.int64)
         self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
 
+    def leave_out(self, parts: IntArray) -> IntArray:
+        """Leave parts out that do not change the prediction; return the order without them.
+
+        In half of a few perturbed graphs, all of these parts are perturbed too. They are left out
+        only if that makes no difference.
+        """
+        if not len(parts):
+            return self.order
+        others = self._at[~np.isin(self.order, parts)]
+        masks = np.zeros((_CONTEXTS, len(self._every)), dtype=bool)
+        # None of the others, all of them, and halves of them by the bits of their positions.
+        masks[1, others] = True
+        for bit in range(_CONTEXTS - 2):
+            masks[2 + bit, others[(np.arange(len(others)) >> bit) % 2 == 1]] = True
+        both = masks.copy()
+        both[:, np.searchsorted(self._every, parts)] = True
+        samples = self._samples(_FIRST_SAMPLE, _CONTEXTS)
+        without, along = (self._predict(samples, some) for some in (masks, both))
+        self.queries += 2 * _CONTEXTS
+        if np.allclose(without, along, rtol=1e-5, atol=1e-6):
+            kept = ~np.isin(self.order, parts)
+            self.order, self._at = self.order[kept], self._at[kept]
+        return self.order
+
+    def _predict(self, samples: IntArray, perturbed: NDArray[np.bool_]) -> FloatArray:
+        batch = self._batch(samples, perturbed)
+        return self.query.model(batch.x, batch.edges)[:, 0]
+
     def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Try each set on a few samples; return its success rate and how far predictions move."""
         return self._try(sets, self._samples(_FIRST_SAMPLE, min(self.num_samples, _SCREENED)))
@@ -371,8 +405,7 @@ class _Trials:
         size = self._size(len(rows))
         for start in range(0, len(rows), size):
             some = slice(start, start + size)
-            batch = self._batch(samples[columns[some]], masks[rows[some]])
-            after = self.query.model(batch.x, batch.edges)[:, 0]
+            after = self._predict(samples[columns[some]], masks[rows[some]])
             changed[some], moved[some] = self.judge(after)
         self.queries += len(rows)
         shape = (len(sets), len(samples))
