@@ -13,6 +13,7 @@ from job_models import NODES, explainer, fails_near_marked
 from pgm_explainer import InputError
 from pgm_explainer.dataset import ExplanationDataset, Influence, Overview, Shared, explain_dataset
 from pgm_explainer.dataset.targets_table import target_rows
+from pgm_explainer.report.html.overview import overview_page
 from pgm_explainer.report.names import width
 
 
@@ -273,6 +274,19 @@ def test_the_table_lists_every_target_and_failure(data):
             own = " (target)" if significant[0].node == explanation.target else ""
             assert row.cause == f"{significant[0].node}{own}"
             assert row.effect == significant[0].effect
+        others = [each for each in significant if each.node != explanation.target]
+        assert row.other == (str(others[0].node) if others else None)
+        assert row.other_effect == (others[0].effect if others else None)
+
+
+def test_the_strongest_effect_of_another_part_has_a_column(data, tmp_path):
+    rows = [row for row in target_rows(data) if not row.error]
+    assert any("(target)" in (row.cause or "") and row.other for row in rows)
+    page = tmp_path / "all.html"
+    data.overview().to_html(page, max_pages=0)
+    assert 'data-column="other"' in page.read_text()
+    same = [replace(row, cause=row.other, effect=row.other_effect) for row in rows]
+    assert 'data-column="other"' not in overview_page(data.overview(), same)
 
 
 def test_pages_are_bounded_and_in_files_beside_the_overview(data, tmp_path, monkeypatch):

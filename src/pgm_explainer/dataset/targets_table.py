@@ -51,6 +51,8 @@ class TargetRow:
             was kept.
         cause: the part with the strongest significant effect, if there is any.
         effect: this effect.
+        other: the strongest of these that is not the target itself, if there is any.
+        other_effect: its effect.
         significant: the number of significant effects.
         warnings: the warnings of the explanation.
         error: why it could not be explained.
@@ -62,6 +64,8 @@ class TargetRow:
     kept: float | None = None
     cause: str | None = None
     effect: float | None = None
+    other: str | None = None
+    other_effect: float | None = None
     significant: int = 0
     warnings: tuple[str, ...] = ()
     error: str | None = None
@@ -99,6 +103,7 @@ def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
             yield TargetRow(name, error=row["error"])
             continue
         found = [each for each in row["effects"] if each["significant"]]
+        others = [each for each in found if not _is_own(each, row["target"], dataset)]
         number = row["explained_class"]
         yield TargetRow(
             target=name,
@@ -107,6 +112,8 @@ def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
             kept=row["held"] if row["class_stayed"] is None else row["class_stayed"],
             cause=_cause(found[0], row["target"], dataset) if found else None,
             effect=found[0]["effect"] if found else None,
+            other=_cause(others[0], row["target"], dataset) if others else None,
+            other_effect=others[0]["effect"] if others else None,
             significant=len(found),
             warnings=tuple(row["warnings"]),
         )
@@ -133,11 +140,19 @@ def _cause(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> 
         label = label_from_text(effect["part"])
         label = dataset.called(label) if dataset.task != "graph" else label
         return " – ".join(map(printable, label)) if isinstance(label, tuple) else printable(label)
+    own = " (target)" if dataset.task == "node" and _is_own(effect, target, dataset) else ""
     if effect["kind"] is not None:
-        return f"{effect['kind']} {effect['node']}"
-    is_own = dataset.task == "node" and effect["node"] == target
+        return f"{effect['kind']} {effect['node']}{own}"
     name = effect["node"] if dataset.task == "graph" else dataset.called(effect["node"])
-    return f"{printable(name)} (target)" if is_own else printable(name)
+    return f"{printable(name)}{own}"
+
+
+def _is_own(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> bool:
+    """Return whether an effect is that of the target itself, or of an end of a pair."""
+    if dataset.task == "graph" or effect["part"] is not None:
+        return False
+    ends = target if isinstance(target, list) else [target]
+    return effect["kind"] == dataset.target_type and effect["node"] in ends
 
 
 def write_pages(dataset: ExplanationDataset, page: Path, most: int) -> Pages:
