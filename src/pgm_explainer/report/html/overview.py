@@ -22,7 +22,7 @@ __all__ = ["overview_page"]
 _FILTERS = {
     "class": ("class", {"": "any class"}),
     "effect": (
-        "direction of the strongest effect",
+        "direction of the largest effect",
         {"": "any effect", "falls": "lowers it", "rises": "raises it", "none": "no effect"},
     ),
     "warning": (
@@ -82,14 +82,16 @@ def _targets(overview: Overview, targets: Sequence[TargetRow]) -> str:
         + "</select>"
         for name, (label, options) in _FILTERS.items()
     )
-    effect = "strongest effect" + (", in percentage points" if overview.in_points else "")
+    unit = ", in percentage points" if overview.in_points else ""
+    effects = {"effect": f"largest effect{unit}"}
+    if _has_own(targets):
+        effects = {"own": f"effect of the target itself{unit}", "other": "largest other effect"}
     columns = {
         "target": "target",
         "class": "class",
         "probability": "probability",
         "kept": _kept(overview),
-        "effect": effect,
-        **({"other": "strongest other part"} if _has_own(targets) else {}),
+        **effects,
         "significant": "number of effects",
         "warnings": "warnings",
     }
@@ -113,8 +115,8 @@ def _targets(overview: Overview, targets: Sequence[TargetRow]) -> str:
 
 
 def _has_own(targets: Sequence[TargetRow]) -> bool:
-    """Return whether the strongest effect of some targets is their own."""
-    return any(row.cause != row.other for row in targets)
+    """Return whether some targets have an effect of their own."""
+    return any(row.own is not None for row in targets)
 
 
 def _kept(overview: Overview) -> str:
@@ -158,6 +160,7 @@ def _payload(
                 share(row.kept),
                 row.cause,
                 short(row.effect),
+                short(row.own),
                 row.other,
                 short(row.other_effect),
                 row.significant,
