@@ -398,7 +398,13 @@ def test_of_other_features_those_that_changed_are_listed():
     names = ["age", "male", "new", "debt", "same"]
     population = Population(x, feature_names=tuple(names))
     said = population.difference(0, x[1])
-    assert said == "age 30 → 60, male 0 → 1, new 1 → 0, 1 more feature"
+    assert said == "age 30 → 60, male 0 → 1, new 1 → 0, debt 5 → 7.5"
+    more = Population(np.hstack((x, [[1, 2], [1687.4, 1.5e12]])))
+    assert more.difference(0, more.x[1]).endswith(
+        "feature 1 0 → 1, feature 2 1 → 0, 3 more features"
+    )
+    assert "feature 0 1 → 1,687" in Population(more.x[:, 5:]).difference(0, more.x[1, 5:])
+    assert "feature 1 2 → 1.5e+12" in Population(more.x[:, 5:]).difference(0, more.x[1, 5:])
     assert population.difference(0, x[0]) == ""
     assert Population(x).difference(0, x[0] + [0, 0, 0, 1, 0]) == "feature 3 5 → 6"
     assert Population(x, steps=5).difference(0, x[1]) == ""

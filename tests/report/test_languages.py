@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pgm_explainer import InputError
+from pgm_explainer import InputError, MinimalSet
 from pgm_explainer.report.document import _report
 from pgm_explainer.report.template_texts import AUDIENCES
 
@@ -112,3 +112,14 @@ def test_a_noun_replaces_node_in_every_sentence(kinds, parts):
     for kind, explanation in {**kinds, **parts}.items():
         bare = replace(explanation, warnings=())
         assert not re.search(r"\bnodes?\b", bare.reason(templates=own)), kind
+
+
+def test_values_of_a_smallest_change_have_the_marks_of_the_templates(kinds):
+    explanation = kinds["node"]
+    part = explanation.effects.parts[0]
+    change = MinimalSet(
+        "counterfactual", (part,), 0.8, 0.7, 0.9, 10, 5, ("v1.2 1,687 → 0.43, sum 2.5e+12 → -3.1",)
+    )
+    said = explanation.reason(templates=GERMAN, counterfactual=change)
+    assert "v1.2 1.687 → 0,43, sum 2,5e+12 → -3,1" in said
+    assert "v1.2 1,687 → 0.43, sum 2.5e+12 → -3.1" in explanation.reason(counterfactual=change)

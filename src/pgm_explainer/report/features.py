@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..printing import label_of, printable
+from ..printing import label_of, printable, value_text
 from ..variables import VariableId
 from .effects import (
     ShownRow,
@@ -20,7 +20,7 @@ from .effects import (
     unclear_words,
     widening_of,
 )
-from .measure import Measure, measure_of, plain_measure, value_text
+from .measure import Measure, measure_of, plain_measure
 from .names import aligned, shorten
 from .wording import Wording
 

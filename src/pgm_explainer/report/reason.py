@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..printing import value_text
 from .effects import (
     Sentence,
     ShownEffect,
@@ -17,7 +18,7 @@ from .effects import (
     shown_effects,
     widening_of,
 )
-from .measure import Measure, measure_of, p_value, value_text
+from .measure import Measure, measure_of, p_value
 from .names import printable
 from .phrases import Phrases, joined
 from .wording import wording_for

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..feature_names import FeatureNames, feature_title
 from ..limits import brief
 from ..node_names import NodeNames
+from ..printing import value_text
 from ..querying import Inputs
 
 __all__ = ["Population"]
@@ -206,9 +207,13 @@ class Population:
         apart = abs(row - own) / spread
         order = np.argsort(-apart, kind="stable")[: np.count_nonzero(apart)].tolist()
         title = partial(feature_title, self.feature_names, node_type=self._kind_name(kind))
-        said = [f"{title(at)} {own[at]:.3g} → {row[at]:.3g}" for at in order[:_MOST_LISTED]]
+        most = _MOST_LISTED if len(order) > _MOST_LISTED + 1 else len(order)
+        said = [
+            f"{title(at)} {value_text(float(own[at]))} → {value_text(float(row[at]))}"
+            for at in order[:most]
+        ]
         more = len(order) - len(said)
-        said += [f"{more} more feature{'s' if more > 1 else ''}"] if more else []
+        said += [f"{more} more features"] if more else []
         return ", ".join(said)
 
     def _kind_name(self, kind: int) -> str | None:
