@@ -18,6 +18,7 @@ from pgm_explainer import (
     QueryError,
     explain_graphs,
 )
+from pgm_explainer.minimal_sets import SearchOptions, _checked, _refusal, _Search
 from pgm_explainer.sampling import Population
 
 
@@ -446,3 +447,40 @@ def test_edges_that_cannot_reach_the_target_are_left_out(parts, nodes, by_degree
     assert len(found) == 1
     # Degrees let the edges 5 → 3 and 6 → 4 change the prediction after all.
     assert found.num_parts == nodes + (6 if by_degree else 4)
+
+
+class Trials:
+    """Sets of up to seven of ten parts barely succeed in the search, and larger ones often."""
+
+    num_samples, screened, queries = 500, 40, 0
+
+    def share(self, members, checked=False):
+        return 0.0 if not members else 0.51 - 0.03 * checked if len(members) < 8 else 0.7
+
+    def screen(self, sets):
+        self.queries += 40 * len(sets)
+        return (np.array([self.share(each) for each in sets]),) * 2
+
+    def check(self, members, attempt):
+        return (self.share(members, checked=True),) * 3
+
+    def values(self, members):
+        return ()
+
+
+def test_sets_that_barely_succeed_do_not_hide_larger_ones():
+    options = SearchOptions(kind="counterfactual", probability=0.5)
+    search = _Search(Trials(), options, count=10)
+    found = _checked(search, search.trials, 0)
+    assert found is not None
+    assert len(found[0]) == 8
+    assert found[1] == 0.7
+
+
+def test_what_is_said_of_a_failed_search_does_not_contradict_it():
+    options = SearchOptions(kind="counterfactual", probability=0.5, max_size=7)
+    search = _Search(Trials(), options, count=10)
+    assert _checked(search, search.trials, 0) is None
+    assert search.best == 0.48
+    said = _refusal(options, search, 10, 99)
+    assert "with probability 0.48 on new perturbations, though more often in the search" in said

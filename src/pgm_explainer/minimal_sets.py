@@ -38,6 +38,8 @@ _POOL = 32
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
+_SPARE = 10
+"""How often all samples may still be tried after all small sets were."""
 _EXAMPLES = 200
 """The number of successful samples among which the most frequent values are found."""
 _CONTEXTS = 8
@@ -143,9 +145,8 @@ def find_minimal_set(
     search = _Search(trials, options, len(order))
     checked = _checked(search, trials, 0)
     if checked is None:
-        best = MinimalSet(
-            options.kind, (), search.best, search.best, search.best, trials.queries, len(order)
-        )
+        share = search.best
+        best = MinimalSet(options.kind, (), share, share, share, trials.queries, len(order))
         raise NoSetError(_refusal(options, search, len(order), trials.queries), best)
     if options.kind == "counterfactual" and checked[1] < _USUALLY:
         checked = _usual(search, checked) or checked
@@ -171,7 +172,7 @@ def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
         checked = trials.check(found, attempt)
         if checked[0] >= search.options.probability:
             return (found, *checked, trials.values(found))
-        search.reject(found)
+        search.reject(found, checked[0])
     return None
 
 
@@ -183,7 +184,7 @@ def _usual(search: _Search, rare: _Checked) -> _Checked | None:
     options = replace(search.options, probability=_USUALLY, max_size=len(rare[0]) + 1)
     if search.options.max_size is not None:
         options = replace(options, max_size=min(search.options.max_size, len(rare[0]) + 1))
-    return _checked(replace(search, options=options), search.trials, _CHECKS)
+    return _checked(replace(search, options=options, rejected=()), search.trials, _CHECKS)
 
 
 def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:
@@ -191,8 +192,8 @@ def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) 
     others = " while all others are perturbed" if options.kind == "sufficient" else ""
     size = "" if options.max_size is None else f" of at most {options.max_size}"
     best = f"the best one does with probability {search.best:.4g}"
-    if search.best >= options.probability:
-        best = "the best one did in the search, but not when checked on new perturbations"
+    if search.rejected:
+        best += " on new perturbations, though more often in the search"
     return (
         f"no set{size} of the {count} parts was found that {does} the prediction with probability "
         f"{options.probability:g}{others}; {best} ({queries:,} queries); "
@@ -422,7 +423,7 @@ class _Search:
     trials: _Trials
     options: SearchOptions
     count: int
-    best: float = 0.0
+    rejected: tuple[float, ...] = ()
     _shares: dict[Members, float] = field(default_factory=dict)
 
     def smallest(self) -> Members | None:
@@ -435,9 +436,25 @@ class _Search:
         smaller = self._any_smaller(self._limit if found is None else len(found) - 1)
         return found if smaller is None else smaller
 
-    def reject(self, members: Members) -> None:
-        """Never return this set."""
+    def reject(self, members: Members, share: float) -> None:
+        """Never return this set, which succeeded in a share of new samples only.
+
+        The next set must succeed a little more often in the search. Otherwise many small sets that
+        barely succeed there would be proposed, and larger ones that do would not be checked.
+        """
         self._shares[members] = -1.0
+        self.rejected += (share,)
+
+    @property
+    def best(self) -> float:
+        """The success rate of the best set: in new samples if sets were rejected there."""
+        return max(self.rejected or self._shares.values(), default=0.0)
+
+    @property
+    def _wanted(self) -> float:
+        """The success rate that a set needs in the samples of the search."""
+        wanted, count = self.options.probability, self.trials.num_samples
+        return wanted + len(self.rejected) * float(np.sqrt(wanted * (1 - wanted) / count))
 
     @property
     def _limit(self) -> int:
@@ -451,8 +468,7 @@ class _Search:
     def _succeeds(self, members: Members) -> bool:
         if members not in self._shares:
             self._shares[members] = self.trials.share(members)
-            self.best = max(self.best, self._shares[members])
-        return self._shares[members] >= self.options.probability
+        return self._shares[members] >= self._wanted
 
     def _first_few(self) -> Members | None:
         """Return the shortest prefix of the order that succeeds as a set."""
@@ -499,9 +515,11 @@ class _Search:
 
     def _any_smaller(self, limit: int) -> Members | None:
         """Try all sets up to a size, among the first parts; return the first that succeeds."""
+        # Some queries are left for other sets, in case that the set is rejected.
+        spare = min(_SPARE * self.trials.num_samples, self.options.max_queries // 4)
         for size in range(1, limit + 1):
             pool = self.count
-            while comb(pool, size) * self.trials.screened > self._left and pool >= size:
+            while comb(pool, size) * self.trials.screened > self._left - spare and pool >= size:
                 pool -= 1
             if pool < size:
                 return None
@@ -523,5 +541,5 @@ class _Search:
     @property
     def _least(self) -> float:
         """The success rate in a few samples below which a set is not tried on all samples."""
-        wanted, few = self.options.probability, self.trials.screened
+        wanted, few = self._wanted, self.trials.screened
         return wanted - 2 * float(np.sqrt(max(wanted * (1 - wanted), 0.05) / few)) * (few > 1)
