@@ -409,6 +409,8 @@ def test_of_other_features_those_that_changed_are_listed():
     assert population.difference(0, x[0]) == ""
     assert Population(x).difference(0, x[0] + [0, 0, 0, 1, 0]) == "feature 3 5 → 6"
     assert Population(x, steps=5).difference(0, x[1]) == ""
+    words = np.array([[0.0] * 11 + [1], [1.0] * 11 + [1]])
+    assert Population(words).difference(0, words[1]) == "", "a list of words says little"
 
 
 def test_parts_that_are_no_nodes_have_no_values():

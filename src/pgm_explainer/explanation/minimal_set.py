@@ -31,7 +31,7 @@ class MinimalSet:
             changed into in one of the perturbations that changed the prediction, the most frequent
             one, ``"O → C"``, by the names of one-hot features, or the smallest change of numbers,
             ``"age 31 → 64"``. In a sufficient set, the present value of a node: ``"O"``. Empty
-            strings where this is not known.
+            strings where this is not known, or where more than ten features changed.
 
     Examples:
         >>> import numpy as np

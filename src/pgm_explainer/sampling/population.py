@@ -22,6 +22,8 @@ __all__ = ["Population"]
 
 _RELATIVE_TOLERANCE = 1e-6
 _MOST_LISTED = 3
+_TOO_MANY = 10
+"""If more features than this differ between two nodes, they are not listed."""
 _ROWS = 4096
 _TEMPERED = 0.25
 """How many rows are processed together, to save memory."""
@@ -193,8 +195,9 @@ class Population:
     def difference(self, node: int, row: FloatArray) -> str:
         """Return in words how a row of features differs from that of a node: ``C → O``.
 
-        If features are not one-hot, those that differ most relative to their range are listed.
-        Features with several time steps are not compared.
+        If features are not one-hot, those that differ most relative to their range are listed. It
+        is empty if a list would say little: if many features differ, such as words of a text, or
+        have several time steps.
         """
         own = self.x[node]
         before, after = self.types(np.stack((own, row)))
@@ -206,6 +209,8 @@ class Population:
         spread = np.where(self._high[kind] > self._low[kind], self._high[kind] - self._low[kind], 1)
         apart = abs(row - own) / spread
         order = np.argsort(-apart, kind="stable")[: np.count_nonzero(apart)].tolist()
+        if len(order) > _TOO_MANY:
+            return ""
         title = partial(feature_title, self.feature_names, node_type=self._kind_name(kind))
         most = _MOST_LISTED if len(order) > _MOST_LISTED + 1 else len(order)
         said = [
