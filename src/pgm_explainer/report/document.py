@@ -181,12 +181,22 @@ def _picture_words(writer: Writer, said: Callable[[str], str]) -> dict[str, str]
 
 
 def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
-    """Yield a row for each of the strongest features, the target's own first."""
+    """Yield a row for each of the largest features, the target's own first.
+
+    They include all that the sentences name.
+    """
     features = writer.explanation.features
     if features is not None:
-        measure = measure_of(writer.explanation, features)
-        found = sorted(shown_features(features), key=lambda each: -abs(each.effect.effect))
-        for each in sorted(found[:_MOST_FEATURES], key=lambda each: not each.is_target):
+        measure, named = measure_of(writer.explanation, features), writer.named_features()
+        about = {(each.node, each.feature) for each in named}
+        found = sorted(
+            shown_features(features),
+            key=lambda each: (
+                (each.effect.node, each.effect.feature) not in about,
+                -abs(each.effect.effect),
+            ),
+        )[:_MOST_FEATURES]
+        for each in sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect))):
             yield _row(each, _feature_label(each, writer), measure, writer, technical)
 
 
