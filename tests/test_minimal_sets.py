@@ -18,6 +18,7 @@ from pgm_explainer import (
     QueryError,
     explain_graphs,
 )
+from pgm_explainer.minimal_sets import SearchOptions, _checked, _refusal, _Search
 from pgm_explainer.sampling import Population
 
 
@@ -398,10 +399,18 @@ def test_of_other_features_those_that_changed_are_listed():
     names = ["age", "male", "new", "debt", "same"]
     population = Population(x, feature_names=tuple(names))
     said = population.difference(0, x[1])
-    assert said == "age 30 → 60, male 0 → 1, new 1 → 0, 1 more feature"
+    assert said == "age 30 → 60, male 0 → 1, new 1 → 0, debt 5 → 7.5"
+    more = Population(np.hstack((x, [[1, 2], [1687.4, 1.5e12]])))
+    assert more.difference(0, more.x[1]).endswith(
+        "feature 1 0 → 1, feature 2 1 → 0, 3 more features"
+    )
+    assert "feature 0 1 → 1,687" in Population(more.x[:, 5:]).difference(0, more.x[1, 5:])
+    assert "feature 1 2 → 1.5e+12" in Population(more.x[:, 5:]).difference(0, more.x[1, 5:])
     assert population.difference(0, x[0]) == ""
     assert Population(x).difference(0, x[0] + [0, 0, 0, 1, 0]) == "feature 3 5 → 6"
     assert Population(x, steps=5).difference(0, x[1]) == ""
+    words = np.array([[0.0] * 11 + [1], [1.0] * 11 + [1]])
+    assert Population(words).difference(0, words[1]) == "", "a list of words says little"
 
 
 def test_parts_that_are_no_nodes_have_no_values():
@@ -410,3 +419,70 @@ def test_parts_that_are_no_nodes_have_no_values():
     found = one.explain(3).counterfactual()
     assert found.values == ("",) * len(found)
     assert "For example" not in str(found)
+
+
+@pytest.mark.parametrize(("parts", "nodes"), [("edges", 0), (["nodes", "edges"], 5)])
+@pytest.mark.parametrize("by_degree", [False, True])
+def test_edges_that_cannot_reach_the_target_are_left_out(parts, nodes, by_degree):
+    """A directed tree, 0 ← 1 ← 3 ← 5 and 0 ← 2 ← 4 ← 6, with a model of two layers."""
+    edges = np.array([[1, 2, 3, 4, 5, 6], [0, 0, 1, 2, 3, 4]])
+    x = np.array([[1.0], [1.1], [0.9], [1.2], [0.8], [1.3], [0.7]])
+
+    def layer(x, edge_index):
+        degree = np.ones(x.shape[1])
+        if by_degree:
+            np.add.at(degree, edge_index[1], 1)
+        sent = x.copy()
+        np.add.at(sent, (slice(None), edge_index[1]), (x / degree[:, None])[:, edge_index[0]])
+        return sent
+
+    def total(x, edge_index):
+        return layer(layer(x, edge_index), edge_index)[..., :1]
+
+    limit = 0.95 * total(x[None], edges)[0, 0, 0]
+
+    def model(x, edge_index):
+        margin = total(x, edge_index) - limit
+        return np.concatenate([margin, -margin], axis=-1)
+
+    found = PGMExplainer(model, x, edges, num_layers=2, parts=parts).explain(0).counterfactual()
+    assert len(found) == 1
+    # Degrees let the edges 5 → 3 and 6 → 4 change the prediction after all.
+    assert found.num_parts == nodes + (6 if by_degree else 4)
+
+
+class Trials:
+    """Sets of up to seven of ten parts barely succeed in the search, and larger ones often."""
+
+    num_samples, screened, queries = 500, 40, 0
+
+    def share(self, members, checked=False):
+        return 0.0 if not members else 0.51 - 0.03 * checked if len(members) < 8 else 0.7
+
+    def screen(self, sets):
+        self.queries += 40 * len(sets)
+        return (np.array([self.share(each) for each in sets]),) * 2
+
+    def check(self, members, attempt):
+        return (self.share(members, checked=True),) * 3
+
+    def values(self, members):
+        return ()
+
+
+def test_sets_that_barely_succeed_do_not_hide_larger_ones():
+    options = SearchOptions(kind="counterfactual", probability=0.5)
+    search = _Search(Trials(), options, count=10)
+    found = _checked(search, search.trials, 0)
+    assert found is not None
+    assert len(found[0]) == 8
+    assert found[1] == 0.7
+
+
+def test_what_is_said_of_a_failed_search_does_not_contradict_it():
+    options = SearchOptions(kind="counterfactual", probability=0.5, max_size=7)
+    search = _Search(Trials(), options, count=10)
+    assert _checked(search, search.trials, 0) is None
+    assert search.best == 0.48
+    said = _refusal(options, search, 10, 99)
+    assert "with probability 0.48 on new perturbations, though more often in the search" in said

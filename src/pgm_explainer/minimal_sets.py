@@ -38,8 +38,12 @@ _POOL = 32
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
 _CHECKS = 5
+_SPARE = 10
+"""How often all samples may still be tried after all small sets were."""
 _EXAMPLES = 200
 """The number of successful samples among which the most frequent values are found."""
+_CONTEXTS = 8
+"""The number of perturbed graphs in which parts are compared that may not change the prediction."""
 _MOST_SAMPLES = 1_000_000
 _USUALLY = 0.5
 """If a counterfactual succeeds less often than this, a slightly larger one is preferred."""
@@ -112,6 +116,7 @@ def find_minimal_set(
     execution: ExecutionConfig,
     options: SearchOptions,
     order: IntArray,
+    outermost: IntArray,
     used: Change,
     is_regression: bool,
 ) -> tuple[IntArray, MinimalSet]:
@@ -121,6 +126,8 @@ def find_minimal_set(
         query: the model, with the prediction of one target only.
         order: the parts that a set may contain, in the order in which they are tried. A sufficient
             set keeps the prediction while all parts of ``order`` that are not in it are perturbed.
+        outermost: the parts of ``order`` whose messages cannot reach the target. They are left out,
+            unless they change the prediction in another way, such as by degrees.
         used: the change indicator of the explanation.
 
     Returns:
@@ -134,12 +141,12 @@ def find_minimal_set(
     """
     judge = _judge(query, options.change, used, is_regression)
     trials = _Trials(query, parts, population, execution, options, order, judge)
+    order = trials.leave_out(outermost)
     search = _Search(trials, options, len(order))
     checked = _checked(search, trials, 0)
     if checked is None:
-        best = MinimalSet(
-            options.kind, (), search.best, search.best, search.best, trials.queries, len(order)
-        )
+        share = search.best
+        best = MinimalSet(options.kind, (), share, share, share, trials.queries, len(order))
         raise NoSetError(_refusal(options, search, len(order), trials.queries), best)
     if options.kind == "counterfactual" and checked[1] < _USUALLY:
         checked = _usual(search, checked) or checked
@@ -165,7 +172,7 @@ def _checked(search: _Search, trials: _Trials, first: int) -> _Checked | None:
         checked = trials.check(found, attempt)
         if checked[0] >= search.options.probability:
             return (found, *checked, trials.values(found))
-        search.reject(found)
+        search.reject(found, checked[0])
     return None
 
 
@@ -177,7 +184,7 @@ def _usual(search: _Search, rare: _Checked) -> _Checked | None:
     options = replace(search.options, probability=_USUALLY, max_size=len(rare[0]) + 1)
     if search.options.max_size is not None:
         options = replace(options, max_size=min(search.options.max_size, len(rare[0]) + 1))
-    return _checked(replace(search, options=options), search.trials, _CHECKS)
+    return _checked(replace(search, options=options, rejected=()), search.trials, _CHECKS)
 
 
 def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) -> str:
@@ -185,8 +192,8 @@ def _refusal(options: SearchOptions, search: _Search, count: int, queries: int) 
     others = " while all others are perturbed" if options.kind == "sufficient" else ""
     size = "" if options.max_size is None else f" of at most {options.max_size}"
     best = f"the best one does with probability {search.best:.4g}"
-    if search.best >= options.probability:
-        best = "the best one did in the search, but not when checked on new perturbations"
+    if search.rejected:
+        best += " on new perturbations, though more often in the search"
     return (
         f"no set{size} of the {count} parts was found that {does} the prediction with probability "
         f"{options.probability:g}{others}; {best} ({queries:,} queries); "
@@ -253,6 +260,34 @@ class _Trials:
         count = self.options.num_samples
         self._succeeded: IntArray = np.empty(0, dtype=np.int64)
         self.num_samples = 1 if self._always_same(self._samples(_FIRST_SAMPLE, count)) else count
+
+    def leave_out(self, parts: IntArray) -> IntArray:
+        """Leave parts out that do not change the prediction; return the order without them.
+
+        In half of a few perturbed graphs, all of these parts are perturbed too. They are left out
+        only if that makes no difference.
+        """
+        if not len(parts):
+            return self.order
+        others = self._at[~np.isin(self.order, parts)]
+        masks = np.zeros((_CONTEXTS, len(self._every)), dtype=bool)
+        # None of the others, all of them, and halves of them by the bits of their positions.
+        masks[1, others] = True
+        for bit in range(_CONTEXTS - 2):
+            masks[2 + bit, others[(np.arange(len(others)) >> bit) % 2 == 1]] = True
+        both = masks.copy()
+        both[:, np.searchsorted(self._every, parts)] = True
+        samples = self._samples(_FIRST_SAMPLE, _CONTEXTS)
+        without, along = (self._predict(samples, some) for some in (masks, both))
+        self.queries += 2 * _CONTEXTS
+        if np.allclose(without, along, rtol=1e-5, atol=1e-6):
+            kept = ~np.isin(self.order, parts)
+            self.order, self._at = self.order[kept], self._at[kept]
+        return self.order
+
+    def _predict(self, samples: IntArray, perturbed: NDArray[np.bool_]) -> FloatArray:
+        batch = self._batch(samples, perturbed)
+        return self.query.model(batch.x, batch.edges)[:, 0]
 
     def screen(self, sets: Sequence[Members]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Try each set on a few samples; return its success rate and how far predictions move."""
@@ -371,8 +406,7 @@ class _Trials:
         size = self._size(len(rows))
         for start in range(0, len(rows), size):
             some = slice(start, start + size)
-            batch = self._batch(samples[columns[some]], masks[rows[some]])
-            after = self.query.model(batch.x, batch.edges)[:, 0]
+            after = self._predict(samples[columns[some]], masks[rows[some]])
             changed[some], moved[some] = self.judge(after)
         self.queries += len(rows)
         shape = (len(sets), len(samples))
@@ -389,7 +423,7 @@ class _Search:
     trials: _Trials
     options: SearchOptions
     count: int
-    best: float = 0.0
+    rejected: tuple[float, ...] = ()
     _shares: dict[Members, float] = field(default_factory=dict)
 
     def smallest(self) -> Members | None:
@@ -402,9 +436,25 @@ class _Search:
         smaller = self._any_smaller(self._limit if found is None else len(found) - 1)
         return found if smaller is None else smaller
 
-    def reject(self, members: Members) -> None:
-        """Never return this set."""
+    def reject(self, members: Members, share: float) -> None:
+        """Never return this set, which succeeded in a share of new samples only.
+
+        The next set must succeed a little more often in the search. Otherwise many small sets that
+        barely succeed there would be proposed, and larger ones that do would not be checked.
+        """
         self._shares[members] = -1.0
+        self.rejected += (share,)
+
+    @property
+    def best(self) -> float:
+        """The success rate of the best set: in new samples if sets were rejected there."""
+        return max(self.rejected or self._shares.values(), default=0.0)
+
+    @property
+    def _wanted(self) -> float:
+        """The success rate that a set needs in the samples of the search."""
+        wanted, count = self.options.probability, self.trials.num_samples
+        return wanted + len(self.rejected) * float(np.sqrt(wanted * (1 - wanted) / count))
 
     @property
     def _limit(self) -> int:
@@ -418,8 +468,7 @@ class _Search:
     def _succeeds(self, members: Members) -> bool:
         if members not in self._shares:
             self._shares[members] = self.trials.share(members)
-            self.best = max(self.best, self._shares[members])
-        return self._shares[members] >= self.options.probability
+        return self._shares[members] >= self._wanted
 
     def _first_few(self) -> Members | None:
         """Return the shortest prefix of the order that succeeds as a set."""
@@ -466,9 +515,11 @@ class _Search:
 
     def _any_smaller(self, limit: int) -> Members | None:
         """Try all sets up to a size, among the first parts; return the first that succeeds."""
+        # Some queries are left for other sets, in case that the set is rejected.
+        spare = min(_SPARE * self.trials.num_samples, self.options.max_queries // 4)
         for size in range(1, limit + 1):
             pool = self.count
-            while comb(pool, size) * self.trials.screened > self._left and pool >= size:
+            while comb(pool, size) * self.trials.screened > self._left - spare and pool >= size:
                 pool -= 1
             if pool < size:
                 return None
@@ -490,5 +541,5 @@ class _Search:
     @property
     def _least(self) -> float:
         """The success rate in a few samples below which a set is not tried on all samples."""
-        wanted, few = self.options.probability, self.trials.screened
+        wanted, few = self._wanted, self.trials.screened
         return wanted - 2 * float(np.sqrt(max(wanted * (1 - wanted), 0.05) / few)) * (few > 1)

@@ -110,10 +110,11 @@ class NodeTable(Sequence[Row]):
             raise InputError(f"there is no row about {brief(name)}; see the names in .parts")
         return found[0]
 
-    def _preview(self, title: str) -> str:
-        """Return a title and the first ten rows as text."""
+    def _preview(self, title: str, first: str = "node") -> str:
+        """Return a title and the first ten rows as text; ``first`` heads the first column."""
         columns = {name: values[:_SHOWN].tolist() for name, values in self.columns.items()}
         cells = [[name, *map(_cell, values)] for name, values in columns.items()]
+        cells[0][0] = first
         rows = list(zip(*cells, strict=True))
         more = [f"… and {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
         return "\n".join([title, *(aligned(rows) if len(self) else []), *more])

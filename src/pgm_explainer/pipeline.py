@@ -211,6 +211,11 @@ class Pipeline:
         numbers = self.numbers(target, explanation)
         first = np.array([numbers[part] for part in search_order(explanation).tolist()], np.int64)
         order = np.concatenate((first, np.setdiff1d(neighbourhood.around, first)))
+        centre = self.model.task.centre([target], neighbourhood.ends)
+        outermost = np.empty(0, dtype=np.int64)
+        if centre is not None and self.model.num_layers > 0:
+            inner = self.model.graph.within_hops(centre, self.model.num_layers - 1)
+            outermost = self.parts.outermost(np.sort(order), inner)
         found, result = find_minimal_set(
             self.model.query([target], neighbourhood.ends),
             self.parts,
@@ -218,6 +223,7 @@ class Pipeline:
             self.execution,
             options,
             order,
+            outermost,
             settings.sampling.change,
             settings.model.is_regression,
         )

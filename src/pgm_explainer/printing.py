@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Sequence
 
 from .variables import VariableId
 
-__all__ = ["aligned", "label_of", "pad", "printable", "width"]
+__all__ = ["aligned", "label_of", "pad", "printable", "value_text", "width"]
+
+_LARGEST = 1e9
+"""Larger values have an exponent."""
 
 
 def printable(text: object) -> str:
@@ -29,6 +33,19 @@ def printable(text: object) -> str:
 def label_of(node: VariableId) -> str:
     """Return the label of a node in plots: ``5``, or ``paper 4`` for ``("paper", 4)``."""
     return printable(" ".join(map(str, node)) if isinstance(node, tuple) else node)
+
+
+def value_text(value: float) -> str:
+    """Return a value of the data in few digits; empty if it is not known.
+
+    Examples:
+        >>> [value_text(each) for each in (0.8333, 1.0, 12345.67, 2e12, float("nan"))]
+        ['0.833', '1', '12,346', '2e+12', '']
+    """
+    if math.isnan(value):
+        return ""
+    whole = 1000 <= abs(value) < _LARGEST or value == round(value)
+    return f"{value:,.0f}" if whole and abs(value) < _LARGEST else f"{value:.3g}"
 
 
 def width(text: str) -> int:

@@ -265,3 +265,15 @@ def test_targets_are_read_from_a_file_and_explainers_are_used_directly(tmp_path,
         assert main(["run", "--model", "job_models:explainer", *arguments]) == 0
     data = ExplanationDataset(tmp_path / "why")
     assert sorted(each.target for each in data) == [2, 5]
+
+
+def test_smallest_changes_are_part_of_a_run(folder, shell):
+    usual = ("--model", "visits_model:model", "--num-layers", "1", "--num-samples", "60")
+    chosen = ("--target", "Ann", "Bob", "--graph", "named.npz", "--output", "why")
+    code, _, err = shell("run", *usual, *chosen, "--counterfactual")
+    assert code == 0, err
+    assert all(each.smallest_change is not None for each in ExplanationDataset("why"))
+    values = ("--set", "scores=values", "--output", "other", "--counterfactual")
+    code, _, err = shell("run", *usual, *chosen, *values)
+    assert code == 2
+    assert "--counterfactual searches for another predicted class" in err

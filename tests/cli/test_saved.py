@@ -219,6 +219,15 @@ def test_the_words_of_a_report_are_chosen(saved, shell, folder):
     assert load_explanations(saved[0])[0].reason("engineer")[:60] in text
 
 
+def test_the_words_of_a_page_are_chosen(saved, shell, folder):
+    (folder / "own.json").write_text('{"noun_node": "account", "title": "The case of {target}"}')
+    options = ("--audience", "engineer", "--templates", "own.json")
+    assert shell("show", saved[1], "--output", "why.html", *options)[0] == 0
+    text = (folder / "why.html").read_text()
+    assert '"headline": "The case of account ' in text or '"headline":"The case of account ' in text
+    assert "perturbing account " in text.lower()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

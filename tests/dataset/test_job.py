@@ -401,6 +401,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         ("keep_candidates", -1),
         ("engine", "cluster"),
         ("with_features", 1),
+        ("with_counterfactual", 1),
         ("retry_failed", "yes"),
     ],
 )
@@ -453,3 +454,33 @@ def test_a_function_that_returns_no_explainer_is_named(tmp_path, given, named):
 
     with pytest.raises(PGMExplainerError, match=named):
         explain_dataset(given, None, tmp_path)
+
+
+def test_smallest_changes_are_searched_for_and_stored(tmp_path):
+    made = exact_explainer()
+    data = explain_dataset(
+        made, range(6), tmp_path / "a", keep_candidates=0, shard_size=3, with_counterfactual=True
+    )
+    found = 0
+    for target in range(6):
+        kept, alone = data[target], made.explain(target).with_counterfactual()
+        assert kept.smallest_change == alone.smallest_change
+        found += len(kept.smallest_change.parts)
+        assert "smallest change" in kept.reason() or "No set of" in kept.reason()
+    assert found > 0
+    processes = ProcessEngine(2)
+    explain_dataset(
+        exact_explainer,
+        range(6),
+        tmp_path / "b",
+        keep_candidates=0,
+        shard_size=3,
+        with_counterfactual=True,
+        engine=processes,
+    )
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+    with pytest.raises(JobError, match="storing with_counterfactual was True"):
+        explain_dataset(made, range(6), tmp_path / "a", keep_candidates=0, shard_size=3)
+    values = PGMExplainer(gnn, *ring(), num_layers=2, scores="values")
+    with pytest.raises(InputError, match="the model predicts values"):
+        explain_dataset(values, [1], tmp_path / "c", with_counterfactual=True)

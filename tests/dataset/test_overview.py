@@ -13,6 +13,7 @@ from job_models import NODES, explainer, fails_near_marked
 from pgm_explainer import InputError
 from pgm_explainer.dataset import ExplanationDataset, Influence, Overview, Shared, explain_dataset
 from pgm_explainer.dataset.targets_table import target_rows
+from pgm_explainer.report.html.overview import overview_page
 from pgm_explainer.report.names import width
 
 
@@ -265,6 +266,7 @@ def test_the_table_lists_every_target_and_failure(data):
     for explanation in data:
         row = rows[str(explanation.target)]
         significant = [each for each in explanation.effects if each.significant]
+        significant.sort(key=lambda each: -abs(each.effect))
         assert row.significant == len(significant)
         assert row.kept == explanation.class_stayed
         assert row.probability == explanation.probability
@@ -273,6 +275,23 @@ def test_the_table_lists_every_target_and_failure(data):
             own = " (target)" if significant[0].node == explanation.target else ""
             assert row.cause == f"{significant[0].node}{own}"
             assert row.effect == significant[0].effect
+        others = [each for each in significant if each.node != explanation.target]
+        own = [each for each in significant if each.node == explanation.target]
+        assert row.own == (own[0].effect if own else None)
+        assert row.other == (str(others[0].node) if others else None)
+        assert row.other_effect == (others[0].effect if others else None)
+
+
+def test_the_target_itself_and_other_parts_have_columns_of_their_own(data, tmp_path):
+    rows = [row for row in target_rows(data) if not row.error]
+    assert any(row.own is not None and row.other for row in rows)
+    page = tmp_path / "all.html"
+    data.overview().to_html(page, max_pages=0)
+    assert 'data-column="own"' in page.read_text()
+    assert 'data-column="other"' in page.read_text()
+    without = overview_page(data.overview(), [replace(row, own=None) for row in rows])
+    assert 'data-column="effect"' in without
+    assert 'data-column="own"' not in without
 
 
 def test_pages_are_bounded_and_in_files_beside_the_overview(data, tmp_path, monkeypatch):

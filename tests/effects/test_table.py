@@ -52,7 +52,7 @@ def test_the_first_rows_are_shown(effects):
     named = replace(effects, names=NodeNames({7: "seven", 2: "two"}))
     assert repr(named).splitlines() == [
         "Effects of 3 parts, 2 significant",
-        " node  effect   low  high  strength   log_p  significant",
+        " part  effect   low  high  strength   log_p  significant",
         "seven    -0.4  -0.5  -0.3         1  -2e+03          yes",
         "  two     0.2   0.1   0.3       0.5      -9          yes",
         "    5       0  -0.1   0.1         0       0           no",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from dataclasses import replace
@@ -11,7 +12,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from pgm_explainer import FileError, InputError
+from pgm_explainer import FileError, InputError, PGMExplainer
 from pgm_explainer.effects import EFFECT_COLUMNS
 
 docx = pytest.importorskip("docx")
@@ -171,3 +172,40 @@ def test_the_largest_effects_are_listed_in_order(kinds, tmp_path):
     largest = 100 * np.sort(abs(effects.effect[effects.significant]))[::-1]
     expected = min(len(largest), 5)
     assert sizes[:expected] == [round(each, 1) for each in largest[:expected]]
+
+
+def test_features_that_the_reason_names_have_rows_and_bars(tmp_path):
+    """Fifteen features of a neighbour matter more than the two of the target itself."""
+    rng = np.random.default_rng(0)
+    x, edges = rng.normal(size=(40, 15)), np.array([[1], [0]])
+    x[1], x[0, [3, 7]] = 1.5, (1.5, -1.5)
+    weights = np.zeros(15)
+    weights[[3, 7]] = 0.1, 0.1
+
+    def model(x, edge_index):
+        score = x @ weights
+        score[:, 0] += 0.15 * x[:, 1].sum(axis=-1) - 3
+        return np.stack([score, -score], axis=-1)
+
+    explainer = PGMExplainer(
+        model,
+        x,
+        edges,
+        num_layers=1,
+        num_samples=3000,
+        feature_names=[f"word{at}" for at in range(15)],
+    )
+    explanation = explainer.explain(0, with_features=True)
+    reason = explanation.reason()
+    own = {each.feature for each in explanation.features if each.node == 0 and each.significant}
+    assert own == {"word3", "word7"}
+    text = explanation.report(tmp_path / "why.md").read_text()
+    table = text[text.index("| --- |") :]
+    page = explanation.to_html()
+    bars = json.loads(re.search('application/json">(.*?)</script>', page, re.S)[1])
+    shown = [each["name"] for each in bars["explanations"][0]["features"]["bars"]]
+    for feature in own:
+        assert f"“{feature}”" in reason
+        assert re.search(rf"^\| {feature} \(", table, re.MULTILINE), table
+        assert any(feature in name for name in shown), shown
+    assert len(shown) == 12

@@ -21,6 +21,7 @@ from pgm_explainer.report.effects import (
     own_sentences,
     plain,
     shown_effects,
+    unclear_words,
 )
 from pgm_explainer.report.measure import measure_of
 
@@ -258,3 +259,12 @@ def test_classes_and_values_have_their_given_names():
 def test_small_and_large_values_keep_their_digits(factor, written):
     explanation = explain(lambda x: -factor * x[:, [1, 1, 1, 1]], scores="values")
     assert measure_of(explanation).signed(factor) == written
+
+
+def test_a_widening_that_rounds_to_one_is_not_mentioned(kinds):
+    effects = kinds["node"].effects
+    every = np.ones(len(effects), dtype=bool)
+    unclear = replace(effects, significant=every, low=effects.effect - 1, high=effects.effect + 1)
+    assert unclear_words(unclear) == "Direction not clear: the 95% interval contains 0."
+    one = np.arange(len(effects)) == 0
+    assert "widened by a factor of 1." in unclear_words(replace(unclear, significant=one))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pgm_explainer import InputError, MinimalSet
 from pgm_explainer.report.document import _report
 from pgm_explainer.report.template_texts import AUDIENCES
 
@@ -82,3 +83,43 @@ def test_pictures_are_translated_too(kinds, monkeypatch, tmp_path):
     assert "Ziel" in drawn
     assert any("(Ziel)" in each for each in drawn)
     assert not words_in(" ".join(drawn)) & (ONLY_ENGLISH | {"target", "interval", "significant"})
+
+
+def test_the_page_has_the_title_and_the_reason_of_the_templates(kinds, parts, tmp_path):
+    for explanation in (kinds["node"], kinds["value"], parts["edges"], parts["node time"]):
+        page = explanation.to_html(templates=GERMAN)
+        data = re.search('<script id="data" type="application/json">(.*?)</script>', page, re.S)
+        (only,) = json.loads(data[1])["explanations"]
+        said = " ".join(
+            "".join(each if isinstance(each, str) else each[1] for each in sentence)
+            for sentence in only["lead"]
+        )
+        assert said == explanation.reason(templates=GERMAN)
+        assert only["headline"] == _report(explanation, "manager", GERMAN).title
+        assert '<h1 id="headline" lang="de">' in page
+        assert '<div id="lead" lang="de">' in page
+    path = kinds["node"].to_html(tmp_path / "why.html", "engineer")
+    assert "interval" in path.read_text()
+    assert 'id="headline" lang="en"' in path.read_text()
+    with pytest.raises(InputError, match="no template 'titel'"):
+        kinds["node"].to_html(templates={"titel": ""})
+    with pytest.raises(InputError, match="unknown audience"):
+        kinds["node"].to_html(audience="child")
+
+
+def test_a_noun_replaces_node_in_every_sentence(kinds, parts):
+    own = {"noun_node": "atom", "nouns_node": "atoms", "all_nodes": "all atoms"}
+    for kind, explanation in {**kinds, **parts}.items():
+        bare = replace(explanation, warnings=())
+        assert not re.search(r"\bnodes?\b", bare.reason(templates=own)), kind
+
+
+def test_values_of_a_smallest_change_have_the_marks_of_the_templates(kinds):
+    explanation = kinds["node"]
+    part = explanation.effects.parts[0]
+    change = MinimalSet(
+        "counterfactual", (part,), 0.8, 0.7, 0.9, 10, 5, ("v1.2 1,687 → 0.43, sum 2.5e+12 → -3.1",)
+    )
+    said = explanation.reason(templates=GERMAN, counterfactual=change)
+    assert "v1.2 1.687 → 0,43, sum 2,5e+12 → -3,1" in said
+    assert "v1.2 1,687 → 0.43, sum 2.5e+12 → -3.1" in explanation.reason(counterfactual=change)

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, PGMExplainerWarning
-from .explainers import SOURCES, NamedExplainer, add_explainer
+from .explainers import SOURCES, NamedExplainer, add_explainer, check_counterfactual
 from .outputs import add_outputs, as_text_only, check_outputs, write_outputs
 from .targets import add_targets, named_targets
 
@@ -92,11 +92,8 @@ def _explain(
     named: NamedExplainer, targets: list[Any], options: argparse.Namespace
 ) -> list[Explanation]:
     explainer, names = named(), named.node_names
-    if options.counterfactual and explainer.settings.model.is_regression:
-        raise InputError(
-            "--counterfactual searches for another predicted class, but the model predicts values: "
-            "omit it, or call explanation.counterfactual(change=...) in Python"
-        )
+    if options.counterfactual:
+        check_counterfactual(explainer)
     with_features = options.explain_features
     if len(targets) > 1:
         found = explainer.explain_many(targets, with_features=with_features)

@@ -20,7 +20,7 @@ from .inputs import GraphInput, read_folder, read_graph, read_model
 from .parts import GroupsFile
 from .setting_options import add_settings
 
-__all__ = ["SOURCES", "NamedExplainer", "add_explainer"]
+__all__ = ["SOURCES", "NamedExplainer", "add_explainer", "check_counterfactual"]
 
 SOURCES = """\
 the model is one of
@@ -240,3 +240,16 @@ def _without_names(
     if names is None and explainer.names:
         names = explainer.names.of(range(explainer.graph.num_nodes))
     return explainer.unnamed(), names, None
+
+
+def check_counterfactual(explainer: PGMExplainer) -> None:
+    """Check that predictions are classes, so that ``--counterfactual`` applies.
+
+    Raises:
+        InputError: the model predicts values.
+    """
+    if explainer.settings.model.is_regression:
+        raise InputError(
+            "--counterfactual searches for another predicted class, but the model predicts values: "
+            "leave it away, or call explanation.counterfactual(change=...) in Python"
+        )

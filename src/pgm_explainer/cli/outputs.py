@@ -56,13 +56,13 @@ def add_outputs(parser: argparse._ActionsContainer) -> None:
         "--audience",
         default="manager",
         metavar="WHO",
-        help="audience of a report: manager (default) or engineer",
+        help="audience of reports and pages: manager (default) or engineer",
     )
     parser.add_argument(
         "--templates",
         type=Path,
         metavar="PATH",
-        help="JSON file with your own sentences for a report, by name; see docs/reason.md",
+        help="JSON file with your own sentences for reports and pages, by name; see docs/reason.md",
     )
 
 
@@ -90,8 +90,9 @@ def check_outputs(options: argparse.Namespace, count: int) -> None:
     for path in options.report:
         check_report(path)
         _check_path(path, count, "a report is about")
-    if options.templates is not None and not options.report:
-        raise InputError("--templates needs --report")
+    pages = [path for path in options.output if path.suffix == ".html"]
+    if options.templates is not None and not (options.report or pages):
+        raise InputError("--templates needs --report or a page, such as --output why.html")
     templates_for(options.audience, _templates(options))
 
 
@@ -111,7 +112,7 @@ def write_outputs(options: argparse.Namespace, explanations: Sequence[Explanatio
     """Write the requested files, list them on standard error, and print the requested output."""
     for path in options.output:
         for place, some in _files(path, explanations):
-            _WRITERS[place.suffix](place, some)
+            _WRITERS[place.suffix](place, some, options)
             number = "1 explanation" if len(some) == 1 else f"{len(some)} explanations"
             print(f"pgm-explainer: {number} written to {place}", file=sys.stderr)
     for path in options.report:
@@ -160,13 +161,13 @@ def _print_json(explanations: Sequence[Explanation]) -> None:
     print(json.dumps(documents[0] if len(documents) == 1 else documents, allow_nan=False))
 
 
-def _page(path: Path, explanations: Sequence[Explanation]) -> None:
+def _page(path: Path, explanations: Sequence[Explanation], options: argparse.Namespace) -> None:
     from ..report.html import to_html
 
-    to_html(explanations, path)
+    to_html(explanations, path, options.audience, _templates(options))
 
 
-def _document(path: Path, explanations: Sequence[Explanation]) -> None:
+def _document(path: Path, explanations: Sequence[Explanation], _: argparse.Namespace) -> None:
     from ..io import save_explanations
 
     if len(explanations) == 1:
@@ -175,7 +176,7 @@ def _document(path: Path, explanations: Sequence[Explanation]) -> None:
         save_explanations(path, explanations)
 
 
-def _table(path: Path, explanations: Sequence[Explanation]) -> None:
+def _table(path: Path, explanations: Sequence[Explanation], _: argparse.Namespace) -> None:
     from ..report.summary import SUMMARY_COLUMNS
 
     text = io.StringIO(newline="")
@@ -185,7 +186,7 @@ def _table(path: Path, explanations: Sequence[Explanation]) -> None:
     write_text(path, text.getvalue())
 
 
-def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
+def _picture(path: Path, explanations: Sequence[Explanation], _: argparse.Namespace) -> None:
     import matplotlib.pyplot as plt
 
     figure = explanations[0].plot()
@@ -193,7 +194,7 @@ def _picture(path: Path, explanations: Sequence[Explanation]) -> None:
     plt.close(figure)
 
 
-_WRITERS: dict[str, Callable[[Path, Sequence[Explanation]], None]] = {
+_WRITERS: dict[str, Callable[[Path, Sequence[Explanation], argparse.Namespace], None]] = {
     ".html": _page,
     ".json": _document,
     ".csv": _table,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .explainers import SOURCES, NamedExplainer, add_explainer
+from .explainers import SOURCES, NamedExplainer, add_explainer, check_counterfactual
 from .targets import add_targets, named_targets
 
 __all__ = ["SUMMARY", "configure", "run"]
@@ -71,6 +71,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="number of candidates to store of each ranking",
     )
     job.add_argument("--explain-features", action="store_true", help="explain features too")
+    job.add_argument(
+        "--counterfactual",
+        action="store_true",
+        help="also search for a smallest set of parts that changes each prediction",
+    )
     job.add_argument("--retry-failed", action="store_true", help="repeat shards with failures")
     job.add_argument("--verbose", action="store_true", help="log every shard")
 
@@ -86,6 +91,8 @@ def run(options: argparse.Namespace) -> None:
     engine = _engine(options)
     with _ended_by_sigterm():
         named = NamedExplainer.of(options)
+        if options.counterfactual:
+            check_counterfactual(named())
         if named().settings.model.task == "graph" and named().offsets is None:
             raise InputError(
                 "a graph task has a single target: use pgm-explainer explain, or give a folder or "
@@ -99,6 +106,7 @@ def run(options: argparse.Namespace) -> None:
             shard_size=options.shard_size,
             keep_candidates=options.keep_candidates,
             with_features=options.explain_features,
+            with_counterfactual=options.counterfactual,
             names=named.node_names,
             retry_failed=options.retry_failed,
         )

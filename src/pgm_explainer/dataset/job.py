@@ -45,6 +45,7 @@ def explain_dataset(
     shard_size: int = 500,
     keep_candidates: int = 20,
     with_features: bool = False,
+    with_counterfactual: bool = False,
     names: Sequence[VariableId] | None = None,
     retry_failed: bool = False,
     progress: bool | None = None,
@@ -71,6 +72,8 @@ def explain_dataset(
             are always stored.
         with_features: whether to explain features too, as ``explanation.features``; this doubles
             the number of samples of each target.
+        with_counterfactual: whether to search for a smallest change of each prediction too, as
+            ``explanation.smallest_change``; each search calls the model on up to 20,000 graphs.
         names: names of the nodes; explanations that are read back have these names. None for the
             names of the explainer, if it has any.
         retry_failed: whether to repeat shards with failed targets, for example after a service
@@ -99,12 +102,18 @@ def explain_dataset(
     size = check_whole_number(shard_size, "shard_size", at_least=1)
     keep = check_whole_number(keep_candidates, "keep_candidates", at_least=0)
     check_flag(with_features, "with_features")
+    check_flag(with_counterfactual, "with_counterfactual")
     check_flag(retry_failed, "retry_failed")
     check_optional_flag(progress, "progress")
     on, recipe = as_engine(engine), Recipe(explainer)
     made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
     if with_features:
         made.check_features()
+    if with_counterfactual and made.settings.model.is_regression:
+        raise InputError(
+            "with_counterfactual searches for another predicted class, but the model predicts "
+            "values: leave it away, or call explanation.counterfactual(change=...)"
+        )
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
     shards = plan_shards(made, chosen_targets, size)
@@ -115,6 +124,8 @@ def explain_dataset(
     place = DatasetFolder.at(folder)
     place.read_job()  # checked before creating anything in the folder
     storing = {"shard_size": size, "keep_candidates": keep, "with_features": with_features}
+    if with_counterfactual:  # absent otherwise, as in folders made before there was this option
+        storing["with_counterfactual"] = True
     with one_thread():
         now = fingerprint(made, chosen_targets, storing)
     with place.locked():
@@ -140,7 +151,7 @@ def explain_dataset(
         bound = made.execution.memory if made.execution.max_memory else job.max_memory
         # If no progress bar is shown, the workers log their progress within a shard.
         quiet = False if progress is not None or is_watched(sys.stderr) else None
-        work = ExplainPieces(recipe, keep, with_features, bound, quiet)
+        work = ExplainPieces(recipe, keep, with_features, with_counterfactual, bound, quiet)
         _Job(place, on, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 

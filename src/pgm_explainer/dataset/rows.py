@@ -13,6 +13,7 @@ from ..effects import Effect
 from ..errors import FileError, JobError
 from ..explanation import Explanation, FeatureEffects
 from ..explanation.formats.settings_file import settings_to_dict
+from ..explanation.smallest_change import part_numbers
 from ..io import explanation_from_dict, explanation_to_dict
 from ..storage.checked import parse_json
 from .bounded import read_parquet
@@ -224,10 +225,12 @@ def as_explanation(row: Row, place: str) -> Explanation:
 def _trimmed(explanation: Explanation, keep: int) -> Explanation:
     """Return the explanation with only the first candidates by ranking and by effect.
 
-    The nodes of the network are always kept.
+    The nodes of the network and the parts of a smallest change are always kept.
     """
     ranking, effects = explanation.ranking, explanation.effects
-    first = np.concatenate((ranking.nodes[:keep], effects.nodes[:keep], explanation.ends))
+    change = explanation.smallest_change
+    changed = np.array([] if change is None else part_numbers(explanation, change), np.int64)
+    first = np.concatenate((ranking.nodes[:keep], effects.nodes[:keep], explanation.ends, changed))
     ranking, effects = ranking.keeping(first), effects.keeping(first, ranking.selected_nodes)
     kept = set(ranking.nodes.tolist())
     labels = {part: label for part, label in explanation.part_labels.items() if part in kept}

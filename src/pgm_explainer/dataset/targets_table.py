@@ -49,11 +49,15 @@ class TargetRow:
         probability: of this class.
         kept: the share of samples in which the predicted class or, for a regression, the prediction
             was kept.
-        cause: the part with the strongest significant effect, if there is any.
+        cause: the part with the largest significant effect, if there is any.
         effect: this effect.
         significant: the number of significant effects.
         warnings: the warnings of the explanation.
         error: why it could not be explained.
+        own: the effect of the target itself, if it is significant.
+        other: the part other than the target itself with the largest significant effect, if there
+            is any.
+        other_effect: this effect.
     """
 
     target: str
@@ -65,6 +69,9 @@ class TargetRow:
     significant: int = 0
     warnings: tuple[str, ...] = ()
     error: str | None = None
+    own: float | None = None
+    other: str | None = None
+    other_effect: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,13 @@ def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
         if row["error"] is not None:
             yield TargetRow(name, error=row["error"])
             continue
-        found = [each for each in row["effects"] if each["significant"]]
+        # By size, as in a reason: strength also counts changes that cancel out.
+        found = sorted(
+            (each for each in row["effects"] if each["significant"]),
+            key=lambda each: -abs(each["effect"]),
+        )
+        own = [each for each in found if _is_own(each, row["target"], dataset)]
+        others = [each for each in found if each not in own]
         number = row["explained_class"]
         yield TargetRow(
             target=name,
@@ -107,6 +120,9 @@ def _rows(table: pa.Table, dataset: ExplanationDataset) -> Iterator[TargetRow]:
             kept=row["held"] if row["class_stayed"] is None else row["class_stayed"],
             cause=_cause(found[0], row["target"], dataset) if found else None,
             effect=found[0]["effect"] if found else None,
+            own=own[0]["effect"] if own else None,
+            other=_cause(others[0], row["target"], dataset) if others else None,
+            other_effect=others[0]["effect"] if others else None,
             significant=len(found),
             warnings=tuple(row["warnings"]),
         )
@@ -133,11 +149,17 @@ def _cause(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> 
         label = label_from_text(effect["part"])
         label = dataset.called(label) if dataset.task != "graph" else label
         return " – ".join(map(printable, label)) if isinstance(label, tuple) else printable(label)
+    own = " (target)" if _is_own(effect, target, dataset) else ""
     if effect["kind"] is not None:
-        return f"{effect['kind']} {effect['node']}"
-    is_own = dataset.task == "node" and effect["node"] == target
+        return f"{effect['kind']} {effect['node']}{own}"
     name = effect["node"] if dataset.task == "graph" else dataset.called(effect["node"])
-    return f"{printable(name)} (target)" if is_own else printable(name)
+    return f"{printable(name)}{own}"
+
+
+def _is_own(effect: dict[str, Any], target: Any, dataset: ExplanationDataset) -> bool:
+    """Return whether an effect is that of the target itself, which is a node."""
+    is_node = dataset.task == "node" and effect["part"] is None
+    return is_node and effect["kind"] == dataset.target_type and effect["node"] == target
 
 
 def write_pages(dataset: ExplanationDataset, page: Path, most: int) -> Pages:

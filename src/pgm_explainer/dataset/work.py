@@ -104,6 +104,7 @@ class ExplainPieces:
         recipe: how each worker gets its explainer.
         keep: the number of candidates to store of each ranking.
         with_features: whether to explain features too.
+        with_counterfactual: whether to search for smallest changes of the predictions too.
         max_memory: memory limit for samples in bytes, the same for each worker, because it
             determines the batches of the model.
         progress: as in :class:`~pgm_explainer.execution.ExecutionConfig`, for each worker.
@@ -112,6 +113,7 @@ class ExplainPieces:
     recipe: Recipe
     keep: int
     with_features: bool
+    with_counterfactual: bool
     max_memory: int
     progress: bool | None = False
 
@@ -121,7 +123,8 @@ class ExplainPieces:
         execution = replace(made.execution, max_memory=self.max_memory, progress=self.progress)
         explainer = made.within(execution)
         names = self.recipe.named.names.labels if made.offsets is not None else None
-        return _Explaining(explainer, self.keep, self.with_features, names)
+        also = self.with_features, self.with_counterfactual
+        return _Explaining(explainer, self.keep, *also, names)
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ class _Explaining:
     explainer: PGMExplainer
     keep: int
     with_features: bool
+    with_counterfactual: bool
     names: Any = None
     """The names of the nodes of many graphs, if they have any."""
 
@@ -166,6 +170,8 @@ class _Explaining:
             return [failed_row(group[0], f"{type(error).__name__}: {error}")]
 
     def _row(self, target: Any, explanation: Any) -> Row:
+        if self.with_counterfactual:
+            explanation = explanation.with_counterfactual()
         offsets, names = self.explainer.offsets, self.names
         if offsets is not None and names is not None:
             names = names[offsets[target] : offsets[target + 1]]

@@ -134,7 +134,7 @@ class Effects(NodeTable[Effect]):
 
     def __repr__(self) -> str:
         found = int(self.significant.sum())
-        return self._preview(f"Effects of {len(self)} parts, {found} significant")
+        return self._preview(f"Effects of {len(self)} parts, {found} significant", "part")
 
     @property
     def pair_parts(self) -> list[tuple[VariableId, VariableId]]:

@@ -570,14 +570,28 @@ class Explanation(Shown):
 
         return summary_row(self)
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str | Path:
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        audience: str = "manager",
+        templates: Mapping[str, str] | None = None,
+    ) -> str | Path:
         """Write a self-contained interactive page; without a path, return it as a string.
 
         See :func:`pgm_explainer.to_html` for a page of several explanations.
+
+        Args:
+            path: the file to write, which is returned.
+            audience: as in :meth:`reason`, for the title and the reason on the page.
+            templates: as in :meth:`reason`; the other words of the page are not replaced.
+
+        Raises:
+            InputError: the audience, a template or one of its fields is unknown.
+            FileError: the file cannot be written.
         """
         from ..report.html import to_html
 
-        return to_html(self, path)
+        return to_html(self, path, audience, templates)
 
     def __repr__(self) -> str:
         graph = "" if self.position is None else f", position={self.position}"

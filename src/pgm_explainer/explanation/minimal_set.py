@@ -31,7 +31,7 @@ class MinimalSet:
             it was changed in a perturbation that changed the prediction. For one-hot features this
             is the most frequent change, such as ``"O → C"``; for numbers it is the smallest change,
             such as ``"age 31 → 64"``. In a sufficient set, the current value of a node: ``"O"``.
-            Empty strings where this is not known.
+            Empty strings where this is not known, or where more than ten features changed.
 
     Examples:
         >>> import numpy as np

@@ -26,7 +26,7 @@ from .wording import wording_of
 if TYPE_CHECKING:
     from ..explanation import Explanation
 
-__all__ = ["Report", "Row", "check_report", "write_report"]
+__all__ = ["Report", "Row", "check_report", "report_title", "write_report"]
 
 _MOST_ROWS, _MOST_FEATURES = 8, 4
 _BLOCKS = 10
@@ -119,7 +119,7 @@ def _report(explanation: Explanation, audience: str, templates: Mapping[str, str
     columns = [noun, *map(said, ("column_effect", "column_range", way))]
     return Report(
         explanation,
-        _title(writer),
+        report_title(writer),
         [plain(each, writer.mention) for each in sentences],
         (said("heading_effects"), said("heading_tried"), said("heading_warnings")),
         writer.text("caption", **{**writer.facts, "noun": noun}),
@@ -145,7 +145,8 @@ def _shown(writer: Writer) -> list[ShownEffect]:
     return shown
 
 
-def _title(writer: Writer) -> str:
+def report_title(writer: Writer) -> str:
+    """Return what is predicted, from the templates; also the title of the interactive page."""
     explanation = writer.explanation
     kinds = {"predicted": "title", "not_predicted": "title_not_predicted", "value": "title_value"}
     headed = headline(explanation, variable_label(explanation, explanation.target))
@@ -180,12 +181,22 @@ def _picture_words(writer: Writer, said: Callable[[str], str]) -> dict[str, str]
 
 
 def _feature_rows(writer: Writer, technical: bool) -> Iterator[Row]:
-    """Yield a row for each of the strongest features, the target's own first."""
+    """Yield a row for each of the largest features, the target's own first.
+
+    They include all that the sentences name.
+    """
     features = writer.explanation.features
     if features is not None:
-        measure = measure_of(writer.explanation, features)
-        found = sorted(shown_features(features), key=lambda each: -abs(each.effect.effect))
-        for each in sorted(found[:_MOST_FEATURES], key=lambda each: not each.is_target):
+        measure, named = measure_of(writer.explanation, features), writer.named_features()
+        about = {(each.node, each.feature) for each in named}
+        found = sorted(
+            shown_features(features),
+            key=lambda each: (
+                (each.effect.node, each.effect.feature) not in about,
+                -abs(each.effect.effect),
+            ),
+        )[:_MOST_FEATURES]
+        for each in sorted(found, key=lambda each: (not each.is_target, -abs(each.effect.effect))):
             yield _row(each, _feature_label(each, writer), measure, writer, technical)
 
 

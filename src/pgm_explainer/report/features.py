@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..printing import label_of, printable
+from ..printing import label_of, printable, value_text
 from ..variables import VariableId
 from .effects import (
     ShownRow,
@@ -20,7 +20,7 @@ from .effects import (
     unclear_words,
     widening_of,
 )
-from .measure import Measure, measure_of, plain_measure, value_text
+from .measure import Measure, measure_of, plain_measure
 from .names import aligned, shorten
 from .wording import Wording
 
@@ -41,6 +41,7 @@ __all__ = [
 FEATURES = "Which features change the prediction"
 MOST_FEATURES = 12
 """The maximum number of features that are listed."""
+_ALWAYS = 2
 _NAME = 24
 _FEATURE = Wording("feature")
 
@@ -79,9 +80,17 @@ def node_words(node: VariableId) -> str:
 def shown_features(
     features: FeatureEffects, *, significant: bool = True, most: int | None = None
 ) -> list[ShownFeature]:
-    """Return the strongest ``most`` features, the target's own first."""
+    """Return the strongest ``most`` features, the target's own first.
+
+    The two largest of its own are always among them, because the reason names these.
+    """
     places = np.flatnonzero(features.significant) if significant else np.arange(len(features))
-    own, places = features.own, places[:most]
+    own = features.own
+    if most is not None and len(places) > most:
+        ours = places[own[places]]
+        always = ours[np.argsort(-abs(features.effect[ours]), kind="stable")[:_ALWAYS]]
+        others = places[~np.isin(places, always)]
+        places = np.sort(np.concatenate((always, others[: max(0, most - len(always))])))
     ordered = np.concatenate((places[own[places]], places[~own[places]]))
     widening = widening_of(features)
     return [

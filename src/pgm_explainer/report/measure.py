@@ -22,7 +22,6 @@ __all__ = [
     "percent",
     "plain_measure",
     "share_of",
-    "value_text",
 ]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
@@ -145,19 +144,6 @@ def percent(probability: float) -> str:
     if 0 < probability < 0.001:
         return "less than 0.1%"
     return "more than 99.9%" if 0.999 < probability < 1 else f"{probability:.1%}"
-
-
-def value_text(value: float) -> str:
-    """Return a value of the data in few digits; empty if it is not known.
-
-    Examples:
-        >>> [value_text(each) for each in (0.8333, 1.0, 12345.67, 2e12, float("nan"))]
-        ['0.833', '1', '12,346', '2e+12', '']
-    """
-    if np.isnan(value):
-        return ""
-    whole = 1000 <= abs(value) < _LARGEST**1.5 or value == round(value)
-    return f"{value:,.0f}" if whole and abs(value) < _LARGEST**1.5 else f"{value:.3g}"
 
 
 def figures(*numbers: float) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Phrases", "joined"]
 
+_VALUE = re.compile(r"(?<= )-?[\d.,]*\d(?=(e[+-]\d+)? → )|(?<=→ )-?[\d.,]*\d")
+"""A number in the values of a smallest change, such as both of ``age 31 → 1,064``."""
 _MOST_CHANGED = 5
 """The most parts of a smallest change that are named."""
 
@@ -107,7 +110,8 @@ class Phrases:
             return part_mention(self.explanation, number)
         noun = wording_for(self.explanation, number).noun
         name = printable(what).removeprefix(f"{noun} ")
-        return self.text("of_node", name=name, node=label_of(node))
+        about = {"noun": self.text("noun_node"), "node": label_of(node)}
+        return self.text("of_node", name=name, **about)
 
     def label(self, number: int) -> str:
         """Return what lists call a part: ``5``, ``2 – 3`` or ``node 7, step 3``."""
@@ -175,7 +179,8 @@ class Phrases:
         actions = [self.action(kind, joined(parts, ", ", last)) for kind, parts in kinds.items()]
         example: Sentence = []
         changed = [pair for pair in zip(numbers, found.values, strict=False) if " → " in pair[1]]
-        for number, value in changed[:_MOST_CHANGED]:
+        for number, said in changed[:_MOST_CHANGED]:
+            value = _VALUE.sub(lambda found: self.number(found[0]), said)
             # The value of a feature names the feature.
             is_feature = wording_for(self.explanation, number).noun == "feature"
             named: Sentence = [value] if is_feature else [Mention(number), f": {value}"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..printing import value_text
 from .effects import (
     Sentence,
     ShownEffect,
@@ -17,7 +18,7 @@ from .effects import (
     shown_effects,
     widening_of,
 )
-from .measure import Measure, measure_of, p_value, value_text
+from .measure import Measure, measure_of, p_value
 from .names import printable
 from .phrases import Phrases, joined
 from .wording import wording_for
@@ -58,8 +59,7 @@ def reason_sentences(
     Raises:
         InputError: the audience, a template or one of its fields is unknown.
     """
-    writer = Writer.of(explanation, audience, templates)
-    return [_capitalised(sentence) for sentence in writer.sentences()]
+    return Writer.of(explanation, audience, templates).reason()
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,10 @@ _Directed = TypeVar("_Directed", _StatedEffect, ShownEffect)
 class Writer(Phrases):
     """Writes the sentences of a reason."""
 
+    def reason(self) -> list[Sentence]:
+        """Return the sentences of a reason, each with a capital letter."""
+        return [_capitalised(sentence) for sentence in self.sentences()]
+
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
         yield self.fact(self.opening)
@@ -113,15 +117,7 @@ class Writer(Phrases):
 
         A feature of another node is named if its effect is larger than all of these.
         """
-        features = self._features()
-        groups = _worth_naming(_by_direction(features))
-        said = list(groups.items())
-        largest = max((abs(each.effect.effect) for each in features), default=0.0)
-        said += [
-            (each.direction, [each])
-            for each in self._features(own=False)[:1]
-            if each.direction != "varies" and abs(each.effect.effect) > largest
-        ]
+        features, said = self._features(), self._said_features()
         clauses = [
             self.say(
                 f"feature_{self._verdict(direction)}", effects=self._clause(group), **self.about
@@ -132,6 +128,22 @@ class Writer(Phrases):
             yield self.say("effects", effects=joined(clauses, "; "), **self.about)
         *others, last = self._parts(own_none=not features)
         yield from [*others, self._with_pair(last)]
+
+    def _said_features(self) -> list[tuple[str, list[_Told]]]:
+        """Return the features that are named, by direction: the target's own, then another's."""
+        features = self._features()
+        said = list(_worth_naming(_by_direction(features)).items())
+        largest = max((abs(each.effect.effect) for each in features), default=0.0)
+        said += [
+            (each.direction, [each])
+            for each in self._features(own=False)[:1]
+            if each.direction != "varies" and abs(each.effect.effect) > largest
+        ]
+        return said
+
+    def named_features(self) -> list[FeatureEffect]:
+        """Return the features that the sentences name."""
+        return [each.effect for _, group in self._said_features() for each in group]
 
     def _with_pair(self, sentence: Sentence) -> Sentence:
         """Return a sentence with the strongest pair whose joint effect is not the sum of both."""

@@ -91,7 +91,7 @@ _MANAGER = {
     "altered": "changed",
     "any": "any single {noun}",
     "part": "{noun} {name}",
-    "of_node": "{name} of node {node}",
+    "of_node": "{name} of {noun} {node}",
     "in_node": "{node}, {name}",
     "feature": "feature {name}",
     "named_feature": "“{name}”",

@@ -75,7 +75,7 @@ _FIELDS = {
     "altered": "",
     "any": "noun",
     "part": "noun name",
-    "of_node": "name node",
+    "of_node": "name noun node",
     "in_node": "name node",
     "feature": "name",
     "named_feature": "name",

@@ -15,12 +15,15 @@ from ..errors import InputError
 from ..feature_names import FeatureNames, feature_title
 from ..limits import brief
 from ..node_names import NodeNames
+from ..printing import value_text
 from ..querying import Inputs
 
 __all__ = ["Population"]
 
 _RELATIVE_TOLERANCE = 1e-6
 _MOST_LISTED = 3
+_TOO_MANY = 10
+"""If more features than this differ between two nodes, they are not listed."""
 _ROWS = 4096
 _TEMPERED = 0.25
 """How many rows are processed together, to save memory."""
@@ -192,8 +195,9 @@ class Population:
     def difference(self, node: int, row: FloatArray) -> str:
         """Return in words how a row of features differs from that of a node: ``C → O``.
 
-        If features are not one-hot, those that differ most relative to their range are listed.
-        Features with several time steps are not compared.
+        If features are not one-hot, those that differ most relative to their range are listed. It
+        is empty if a list would say little: if many features differ, such as words of a text, or
+        have several time steps.
         """
         own = self.x[node]
         before, after = self.types(np.stack((own, row)))
@@ -205,10 +209,16 @@ class Population:
         spread = np.where(self._high[kind] > self._low[kind], self._high[kind] - self._low[kind], 1)
         apart = abs(row - own) / spread
         order = np.argsort(-apart, kind="stable")[: np.count_nonzero(apart)].tolist()
+        if len(order) > _TOO_MANY:
+            return ""
         title = partial(feature_title, self.feature_names, node_type=self._kind_name(kind))
-        said = [f"{title(at)} {own[at]:.3g} → {row[at]:.3g}" for at in order[:_MOST_LISTED]]
+        most = _MOST_LISTED if len(order) > _MOST_LISTED + 1 else len(order)
+        said = [
+            f"{title(at)} {value_text(float(own[at]))} → {value_text(float(row[at]))}"
+            for at in order[:most]
+        ]
         more = len(order) - len(said)
-        said += [f"{more} more feature{'s' if more > 1 else ''}"] if more else []
+        said += [f"{more} more features"] if more else []
         return ", ".join(said)
 
     def _kind_name(self, kind: int) -> str | None:

@@ -121,7 +121,8 @@ class Ranking(NodeTable[RankedNode]):
         return replace(self, **self._rows(kept), left_out=self.left_out + int((~kept).sum()))
 
     def __repr__(self) -> str:
-        return self._preview(f"Ranking of {len(self)} parts, {int(self.selected.sum())} selected")
+        title = f"Ranking of {len(self)} parts, {int(self.selected.sum())} selected"
+        return self._preview(title, "part")
 
 
 def critical_log_p(ranking: Ranking, level: float, correction: str) -> float:

@@ -7,7 +7,8 @@ and its name, so that the page can highlight every occurrence of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from ..features import (
 )
 from ..measure import Measure, measure_of, percent, share_of
 from ..names import label_of, variable_label
-from ..reason import reason_sentences
+from ..reason import Writer
 from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
@@ -56,9 +57,9 @@ _MOST_BARS = 12
 _MOST_ROWS = 200
 
 
-def lead_part(explanation: Explanation) -> list[list[Any]]:
-    """Return the sentences under the headline: the reason, in words for a manager."""
-    return _sentences(reason_sentences(explanation), explanation)
+def lead_part(writer: Writer) -> list[list[Any]]:
+    """Return the sentences under the headline: the reason."""
+    return [_sentence(each, writer.mention) for each in writer.reason()]
 
 
 def figures_part(explanation: Explanation) -> list[list[str]]:
@@ -114,7 +115,7 @@ def effects_part(explanation: Explanation) -> dict[str, Any]:
         "unclear": unclear_words(effects),
         "more": f"… and {more} more: see all effects below." if more else "",
         "pairs": _pairs(explanation),
-        "along": _sentence(dependence_sentence(explanation), explanation),
+        "along": _sentence(dependence_sentence(explanation), partial(part_mention, explanation)),
         "leftOut": _sentences(left_out_sentences(explanation), explanation),
         "about": effect_column_words(explanation),
         "rows": [_row(each, measure, explanation) for each in listed],
@@ -245,17 +246,15 @@ def number(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _sentence(sentence: Sentence, explanation: Explanation) -> list[Any]:
+def _sentence(sentence: Sentence, name: Callable[[int], str]) -> list[Any]:
     return [
-        [node_key(part.number), part_mention(explanation, part.number)]
-        if isinstance(part, Mention)
-        else part
+        [node_key(part.number), name(part.number)] if isinstance(part, Mention) else part
         for part in sentence
     ]
 
 
 def _sentences(sentences: Iterable[Sentence], explanation: Explanation) -> list[list[Any]]:
-    return [_sentence(each, explanation) for each in sentences]
+    return [_sentence(each, partial(part_mention, explanation)) for each in sentences]
 
 
 def _typeset(text: str) -> str:

@@ -16,6 +16,8 @@ const VALUES = {
   probability: (row) => row.probability ?? -1,
   kept: (row) => row.kept ?? -1,
   effect: (row) => Math.abs(row.effect ?? 0),
+  own: (row) => Math.abs(row.own ?? 0),
+  other: (row) => Math.abs(row.otherEffect ?? 0),
   significant: (row) => row.significant,
   warnings: (row) => row.warnings.length + (row.error ? 1000 : 0),
 };
@@ -30,14 +32,17 @@ const FILTERS = {
 
 const home = data.embedded ? URL.createObjectURL(new Blob([data.embedded], { type: "text/html" })) : null;
 let page = 0;
-const rows = data.rows.map(([target, ofClass, probability, kept, cause, effect, significant, warnings, error]) => ({
-  target, probability, kept, cause, effect, significant, error,
+const rows = data.rows.map(([
+  target, ofClass, probability, kept, cause, effect, own, other, otherEffect, significant, warnings,
+  error,
+]) => ({
+  target, probability, kept, cause, effect, own, other, otherEffect, significant, error,
   class: ofClass === null ? null : data.classes[ofClass],
   warnings: warnings.map((at) => data.warnings[at]),
   page: error === null ? page++ : null,
 }));
 for (const row of rows) {
-  row.searched = `${row.target} ${row.class ?? ""} ${row.cause ?? ""}`.toLowerCase();
+  row.searched = `${row.target} ${row.class ?? ""} ${row.cause ?? ""} ${row.other ?? ""}`.toLowerCase();
 }
 let order = { column: "target", down: false };
 let limit = AT_ONCE;
@@ -62,23 +67,31 @@ function percent(share) {
   return share > 0.999 && share < 1 ? "> 99.9%" : `${(100 * share).toFixed(1)}%`;
 }
 
-function effectText({ cause, effect }) {
+function effectText(cause, effect) {
   if (effect === null) return ["–"];
   const size = data.inPoints ? (100 * Math.abs(effect)).toFixed(1) : Math.abs(effect).toPrecision(2);
   const mark = element("i", { class: effect < 0 ? "key falls" : "key rises", "aria-hidden": "true" });
   return [mark, element("b", {}, `${effect < 0 ? "−" : "+"}${size}`), ` ${cause}`];
 }
 
+/** The effect of the target itself and of another part, or of any part if no target has its own. */
+function effectCells(row) {
+  const cell = (label, cause, effect) => element("td", { "data-label": label }, ...effectText(cause, effect));
+  return data.hasOwn
+    ? [cell("target itself", "", row.own), cell("largest other effect", row.other, row.otherEffect)]
+    : [cell("largest effect", row.cause, row.effect)];
+}
+
 function drawRow(row) {
   const link = linkOf(row);
   const name = link ? element("a", { href: link }, row.target) : row.target;
   const cells = row.error !== null
-    ? [element("td", { colspan: 5 }, `failed: ${row.error}`)]
+    ? [element("td", { colspan: data.hasOwn ? 6 : 5 }, `failed: ${row.error}`)]
     : [
       element("td", { class: (row.class ?? "").length <= FITS ? "whole" : "" }, row.class ?? ""),
       element("td", { class: "number", "data-label": "probability" }, percent(row.probability)),
       element("td", { class: "number", "data-label": data.kept }, percent(row.kept)),
-      element("td", { "data-label": "strongest effect" }, ...effectText(row)),
+      ...effectCells(row),
       element("td", { class: "number", "data-label": "number of effects" }, String(row.significant)),
     ];
   const said = row.warnings.length ? [element("span", { class: "warned", title: row.warnings.join("\n") },

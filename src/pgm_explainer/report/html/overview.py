@@ -22,7 +22,7 @@ __all__ = ["overview_page"]
 _FILTERS = {
     "class": ("class", {"": "any class"}),
     "effect": (
-        "direction of the strongest effect",
+        "direction of the largest effect",
         {"": "any effect", "falls": "lowers it", "rises": "raises it", "none": "no effect"},
     ),
     "warning": (
@@ -57,7 +57,7 @@ def overview_page(
     parts = [
         f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview, pages)}\n</header>",
         *(_listing(each) for each in listings(overview) if each.signed),
-        _targets(overview, len(targets)) if targets else "",
+        _targets(overview, targets) if targets else "",
         _section("Summary", done),
         *(_listing(each) for each in listings(overview) if not each.signed),
         _shared(overview),
@@ -74,7 +74,7 @@ def overview_page(
     )
 
 
-def _targets(overview: Overview, listed: int) -> str:
+def _targets(overview: Overview, targets: Sequence[TargetRow]) -> str:
     """Return the table of targets without rows, which the script adds."""
     selects = "".join(
         f'<select id="{name}" aria-label="Filter by {label}">'
@@ -82,13 +82,16 @@ def _targets(overview: Overview, listed: int) -> str:
         + "</select>"
         for name, (label, options) in _FILTERS.items()
     )
-    effect = "strongest effect" + (", in percentage points" if overview.in_points else "")
+    unit = ", in percentage points" if overview.in_points else ""
+    effects = {"effect": f"largest effect{unit}"}
+    if _has_own(targets):
+        effects = {"own": f"effect of the target itself{unit}", "other": "largest other effect"}
     columns = {
         "target": "target",
         "class": "class",
         "probability": "probability",
         "kept": _kept(overview),
-        "effect": effect,
+        **effects,
         "significant": "number of effects",
         "warnings": "warnings",
     }
@@ -97,7 +100,7 @@ def _targets(overview: Overview, listed: int) -> str:
         for name, text in columns.items()
     )
     what = "the probability of the class" if overview.in_points else "the value"
-    done = overview.explained + overview.failed
+    done, listed = overview.explained + overview.failed, len(targets)
     note = f"<p>Only the first {listed:,} of {done:,} are listed.</p>" if listed < done else ""
     return _section(
         "Targets",
@@ -109,6 +112,11 @@ def _targets(overview: Overview, listed: int) -> str:
         f'<table id="targets"><thead><tr>{head}</tr></thead><tbody id="rows"></tbody></table>'
         '<button id="more" type="button" hidden>Show more</button>',
     )
+
+
+def _has_own(targets: Sequence[TargetRow]) -> bool:
+    """Return whether some targets have an effect of their own."""
+    return any(row.own is not None for row in targets)
 
 
 def _kept(overview: Overview) -> str:
@@ -152,6 +160,9 @@ def _payload(
                 share(row.kept),
                 row.cause,
                 short(row.effect),
+                short(row.own),
+                row.other,
+                short(row.other_effect),
                 row.significant,
                 [of_warning[text] for text in row.warnings],
                 row.error,
@@ -162,6 +173,7 @@ def _payload(
         "warnings": warnings,
         "inPoints": overview.in_points,
         "kept": _kept(overview),
+        "hasOwn": _has_own(targets),
         "pages": 0 if pages is None else pages.count,
         "perFile": 1 if pages is None else pages.per_file,
         "folder": "" if pages is None else pages.folder,

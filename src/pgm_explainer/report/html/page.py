@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from ...errors import InputError
 from ...limits import brief
 from ...storage.files import PathLike, write_text
 from ..shown import is_explanation
+from ..templates import templates_for
 from ..text import CHANGES, DEPENDS, FEATURES
 from .parts import as_data, policy, read_part
 
@@ -37,16 +39,23 @@ _SCRIPTS = (
 
 
 def to_html(
-    explanations: Explanation | Iterable[Explanation], path: PathLike | None = None
+    explanations: Explanation | Iterable[Explanation],
+    path: PathLike | None = None,
+    audience: str = "manager",
+    templates: Mapping[str, str] | None = None,
 ) -> str | Path:
     """Show explanations on one self-contained, interactive page.
 
     Args:
         explanations: one explanation, or several, which the page lists with search and sort.
         path: the file to write, which is returned. Without it, the page is returned as text.
+        audience: ``"manager"`` or ``"engineer"``, for whom the reason on the page is written.
+        templates: sentences that replace the built-in ones of the reason and the title, by name, as
+            in :meth:`Explanation.reason`. The other words of the page are not replaced.
 
     Raises:
-        InputError: the explanations are empty or of another type.
+        InputError: the explanations are empty or of another type, or the audience, a template or
+            one of its fields is unknown.
         FileError: the file cannot be written.
 
     Examples:
@@ -68,7 +77,8 @@ def to_html(
         raise InputError("there is no explanation to show: the list is empty")
     from .payload import page_payload  # imported here to keep importing the package fast
 
-    page = _assemble(page_payload(many))
+    language = templates_for(audience, templates)["language"]
+    page = _assemble(page_payload(many, audience, templates), language)
     if path is None:
         return page
     write_text(path, page)
@@ -81,9 +91,10 @@ def page_script() -> tuple[str, str]:
     return style, '"use strict";\n' + "\n".join(map(read_part, _SCRIPTS))
 
 
-def _assemble(payload: object) -> str:
+def _assemble(payload: object, language: str) -> str:
     style, script = page_script()
     return Template(read_part("page.html")).substitute(
+        language=escape(language),
         policy=policy(style, script),
         style=style,
         script=script,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,14 @@ from ...choices import Description
 from ...network import GraphicalModel
 from ...sampling import Variable
 from ..colours import ink_on
+from ..document import report_title
 from ..layers import drawn_dag, layer_dag, tips_of
 from ..names import class_label, label_of, printable, value_labels, variable_label
+from ..reason import Writer
 from ..strip import is_strip
 from ..surroundings import Surroundings
 from ..terms import describe_held, describe_kept, describe_perturbed
-from ..text import describe, edge_words, headline
+from ..text import describe, edge_words
 from ..wording import wording_of
 from .answers import (
     dependence_part,
@@ -40,13 +42,22 @@ __all__ = ["page_payload"]
 _MOST_DRAWN, _MOST_NAMED = 60, 40
 
 
-def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
+def page_payload(
+    explanations: Sequence[Explanation],
+    audience: str = "manager",
+    templates: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Return the data of the page as numbers, strings, lists and dictionaries.
 
     Kinds of variables and settings that explanations share are stored once and referred to by
     position.
+
+    Args:
+        explanations: what the page shows.
+        audience: for whom the title and the reason are written.
+        templates: sentences that replace the built-in ones in these.
     """
-    shared = _Shared()
+    shared = _Shared(audience, templates)
     shown = [_explanation(each, shared) for each in explanations]
     return {
         "explanations": shown,
@@ -60,6 +71,8 @@ def page_payload(explanations: Sequence[Explanation]) -> dict[str, Any]:
 class _Shared:
     """Data that several explanations share."""
 
+    audience: str = "manager"
+    templates: Mapping[str, str] | None = None
     kinds: list[Variable] = field(default_factory=list)
     makings: list[dict[str, Any]] = field(default_factory=list)
 
@@ -79,9 +92,10 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
     explained = explanation.explained_class
     target = variable_label(explanation, explanation.target)
     stayed = explanation.class_stayed
+    writer = Writer.of(explanation, shared.audience, shared.templates)
     return {
         "target": target,
-        "headline": headline(explanation, target),
+        "headline": report_title(writer),
         "class": None if explained is None else class_label(explanation, explained),
         "probability": explanation.probability,
         "answer": _answer(explanation),
@@ -92,7 +106,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "stable": "kept" if stayed is None else "stays",
         "found": len(explanation.nodes),
         "noun": wording_of(explanation.settings).noun,
-        "lead": lead_part(explanation),
+        "lead": lead_part(writer),
         "effects": effects_part(explanation),
         "features": features_part(explanation),
         "words": describe(explanation),

@@ -143,6 +143,15 @@ class Parts(ABC):
         """
         return self.reaching(np.union1d(nodes, ends))
 
+    def outermost(self, parts: IntArray, nodes: IntArray) -> IntArray:
+        """Return those of ``parts`` that only change messages into other nodes than ``nodes``.
+
+        Args:
+            parts: some parts, ascending.
+            nodes: the nodes whose incoming messages can reach a target.
+        """
+        return np.empty(0, dtype=np.int64)
+
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         """Return the share of perturbations of each part that change anything."""
         return np.ones(len(parts))

@@ -118,6 +118,11 @@ class EdgeParts(Parts):
     def within(self, subgraph: Subgraph) -> IntArray:
         return self._parts_of(subgraph.edges)
 
+    def outermost(self, parts: IntArray, nodes: IntArray) -> IntArray:
+        if self._how == "rewire":  # another rewired edge may bring it closer
+            return np.empty(0, dtype=np.int64)
+        return np.setdiff1d(parts, self._parts_of(self._graph.edges_into(nodes)))
+
     def _parts_of(self, edges: IntArray) -> IntArray:
         found = np.unique(self._part_of[edges])
         return self.first + found[found >= 0]

@@ -114,6 +114,9 @@ class MixedParts(Parts):
             batch = kind.perturb(batch, subgraph, samples, parts[mine], perturbed[:, mine])
         return batch
 
+    def outermost(self, parts: IntArray, nodes: IntArray) -> IntArray:
+        return np.concatenate([kind.outermost(mine, nodes) for kind, mine in self._split(parts)])
+
     def changed_share(self, parts: IntArray) -> NDArray[np.float64]:
         return np.concatenate([kind.changed_share(mine) for kind, mine in self._split(parts)])
 
