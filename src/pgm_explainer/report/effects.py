@@ -150,9 +150,12 @@ def unclear_words(effects: Effects | FeatureEffects) -> str:
     """Define a direction that is not clear; empty if every significant effect has one."""
     if not count_unclear(effects):
         return ""
+    factor = f"{widening_of(effects):.2f}"
+    if factor == "1.00":  # nearly all effects are significant
+        return "Direction not clear: the 95% interval contains 0."
     return (
         f"Direction not clear: the 95% interval contains 0 if it is widened by a factor of "
-        f"{widening_of(effects):.2f}, because the significant effects were picked out of many."
+        f"{factor}, because the significant effects were picked out of many."
     )
 
 
