@@ -166,7 +166,10 @@ def _source_first(header: Sequence[str]) -> list[int]:
 
 def _lines(document: bytes) -> list[Line]:
     """Return the non-empty lines with their numbers; all must have the same number of cells."""
-    text = as_text(document)
+    try:
+        text = as_text(document)
+    except FileError as error:  # a spreadsheet, or a table in another encoding
+        raise FileError(f"{error}; save the table as CSV in UTF-8") from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
     try:
         lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if cells]
