@@ -130,8 +130,8 @@ def read_inputs(
         source, inputs = _read_data(model, x, inputs)
     elif edge_index is None and not has_graph(x):
         raise InputError(
-            "edge_index is missing; pass x and edge_index, a Data object, or a graph of networkx "
-            "or DGL"
+            "edge_index is missing; pass x and edge_index, a Data object, a graph of networkx or "
+            "DGL, or, for task='graph', a list of Data objects"
         )
     else:
         source = read_source(x, edge_index, names)
