@@ -59,7 +59,7 @@ docs: $(VENV)/docs.stamp ## build the site, run its examples and doctests, check
 docs-quick: $(VENV)/docs.stamp ## build the site without running the gallery, reusing earlier pages
 	$(SPHINX) -D plot_gallery=0 docs docs/_build/html
 
-docs-pictures: $(VENV)/docs.stamp ## draw the pictures of docs/reading.md again
+docs-pictures: $(VENV)/docs.stamp ## draw the pictures of the README and of docs/reading.md again
 	$(BIN)/python docs/make_pictures.py
 
 SEED ?= 0

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/reading.md: parts of one page, photographed in Chromium.
+"""Draw the picture of the README, and those of docs/reading.md: parts of a page, in Chromium.
 
     python docs/make_pictures.py
 
@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 
 from pgm_explainer import Explanation, PGMExplainer
@@ -56,9 +57,22 @@ def explained() -> Explanation:
     return explainer.explain("A07", with_features=True)
 
 
+def draw_club() -> None:
+    """Draw the example of the README, with text that can be read on a phone."""
+    club = nx.karate_club_graph()
+    friends = nx.to_numpy_array(club, weight=None)
+    sides = [[side == "Officer", side == "Mr. Hi"] for _, side in club.nodes(data="club")]
+    edges = np.array(friends.nonzero())
+    explainer = PGMExplainer(lambda x: friends @ x, np.array(sides, float), edges, num_layers=1)
+    figure = explainer.explain(8).plot(figsize=(9, 3.8), font_size=9.5)
+    figure.savefig(HERE / "images" / "karate.png", dpi=150)
+
+
 def main() -> None:
     """Write the page, and a picture of each of its sections."""
     from playwright.sync_api import sync_playwright
+
+    draw_club()
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = explained().to_html(Path(folder) / "why.html")

@@ -31,7 +31,6 @@ from .explanation import Explanation, FeatureEffects, MinimalSet
 from .limits import brief
 from .network import BayesianNetwork, DependencyNetwork, GraphicalModel, MarkovNetwork
 from .predictors import Predictor, SubgraphFunction, WholeGraphFunction
-from .report.html import to_html
 from .sampling import (
     Absolute,
     Change,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from .engines import Engine, LocalEngine, ProcessEngine, RayEngine
     from .io import load_explanations, save_explanations
     from .predictors.http import HttpPredictor
+    from .report.html import to_html
 
 __all__ = [
     "Absolute",
@@ -144,6 +144,7 @@ _ON_FIRST_USE = {
     ".engines": ("Engine", "LocalEngine", "ProcessEngine", "RayEngine"),
     ".io": ("load_explanations", "save_explanations"),
     ".predictors.http": ("HttpPredictor",),
+    ".report.html": ("to_html",),
 }
 """Modules that many programs do not need, with their names, so that the import stays fast."""
 

@@ -34,6 +34,27 @@ def test_columns_are_left_out(explain, tables):
     assert json.loads(out) == found
 
 
+def test_semicolons_separate_cells_where_there_is_no_comma(explain, tables):
+    _, commas, _ = explain(*TABLES, "--json", "--drop-columns", OTHERS, graph="")
+    (tables / "n.csv").write_text(PEOPLE.replace(",", ";"), encoding="utf-8-sig")
+    (tables / "e.csv").write_text(FRIENDS.replace(",", ";"))
+    code, out, _ = explain(*TABLES, "--json", "--drop-columns", OTHERS, graph="")
+    assert code == 0
+    assert json.loads(out) == json.loads(commas)
+    (tables / "n.csv").write_text(PEOPLE.replace(",", ";").replace("Bob;4", "Bob;4,5"))
+    code, _, error = explain(*TABLES, "--drop-columns", OTHERS, graph="")
+    assert code == 2
+    assert "line 3, column 'visits': '4,5' is not a number; write decimals with a point" in error
+
+
+def test_a_table_that_is_not_text_says_how_to_save_it(explain, tables):
+    (tables / "n.csv").write_bytes(PEOPLE.replace("Ann", "Ännchen").encode("latin-1"))
+    code, _, error = explain(*TABLES, graph="")
+    assert code == 2
+    assert "n.csv: this is not UTF-8 text: " in error
+    assert "; save the table as CSV in UTF-8" in error
+
+
 def test_features_can_be_chosen_in_order(tables):
     from pgm_explainer.cli.csv_graph import Columns, read_csv_graph
 

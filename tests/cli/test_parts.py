@@ -63,6 +63,7 @@ def test_a_mix(graph, capsys):
         ("g.json", '{"left": [1, 2], "right": [4, 5]}'),
         ("g.csv", "node,group\n1,left\n2,left\n4,right\n5,right\n"),
         ("g.tsv", "1\tleft\n4\tright\n"),
+        ("g.csv", "1;left\n4;right\n"),
         ("g.json", '{"of": "edges", "groups": {"left": [[1, 2], [2, 3]], "right": [[3, 4]]}}'),
     ],
 )

@@ -190,6 +190,10 @@ def test_a_job_refuses_a_changed_program(net, job):
         (["--model", "net.pt", "--trust"], "net.pt is a state_dict"),
         (["--model", "graph.npz", "--trust"], "is not a TorchScript model"),
         (["--model", "people.csv", "--trust"], "not a zip archive"),
+        (
+            ["--model", "visits_net.py"],
+            "visits_net.py is a Python file: name the model in it, as in",
+        ),
         (["--model", "net.pt", "--weights", "net.pt"], "--weights is for a model named"),
         (["--model", "visits_net:Net", "--weights", "no.pt"], "no.pt cannot be read"),
         (["--model", "visits_net:Net", "--weights", "no.safetensors"], "cannot be read"),

@@ -14,7 +14,7 @@ import pytest
 from pgm_explainer import JobError
 from pgm_explainer.engines import RayEngine, ray_head
 
-pytest.importorskip("ray")
+ray = pytest.importorskip("ray")
 IMPORTABLE = Path(__file__).parents[1] / "importable"
 
 
@@ -73,6 +73,18 @@ def test_auto_means_the_address_in_the_environment(monkeypatch):
 def test_other_addresses_are_left_to_ray(monkeypatch, address):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     ray_head.check_address(address)
+
+
+def test_a_cluster_that_does_not_start_is_a_job_error(monkeypatch):
+    """Ray raises a plain exception when its processes take more than 30 seconds to start."""
+
+    def init(**options):
+        raise Exception("The current node timed out during startup")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(JobError, match=r"^Ray did not start on this machine \(The .* run the job"):
+        list(RayEngine(workers=1).map(int, ["1"]))
 
 
 KILLED = """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.nn import GINConv, global_add_pool
 
 from pgm_explainer import (
@@ -282,3 +282,32 @@ def test_an_explanation_has_the_position_of_its_graph(tmp_path):
     assert Explanation.load(tmp_path / "why.json").position == 2
     whole = PGMExplainer(model, *graphs[0], task="graph", num_samples=50, progress=False)
     assert whole.explain().position is None
+
+
+class InMemory(InMemoryDataset):
+    """As the data sets of PyTorch Geometric: it also has the edges of all its graphs."""
+
+    def __init__(self, graphs):
+        super().__init__()
+        self.data, self.slices = self.collate(graphs)
+
+
+@pytest.mark.parametrize("collection", [InMemory, Batch.from_data_list])
+def test_data_sets_and_batches_of_pyg_are_lists_of_graphs(collection):
+    graphs = [Data(x=torch.tensor(x), edge_index=torch.tensor(edges)) for x, edges in GRAPHS]
+    expected = PGMExplainer(Pooled(), graphs, task="graph", **OPTIONS).explain(1)
+    held = collection(graphs)
+    found = PGMExplainer(Pooled(), held, task="graph", **OPTIONS).explain(1)
+    assert found.effects.parts == expected.effects.parts
+    assert list(found.effects.effect) == list(expected.effects.effect)
+    assert len(explain_graphs(Pooled(), held, **OPTIONS)) == 3
+
+
+def test_the_nodes_of_a_batch_are_those_of_one_graph():
+    graphs = [Data(x=torch.tensor(x), edge_index=torch.tensor(edges)) for x, edges in GRAPHS]
+    torch.manual_seed(0)
+    layer = GINConv(torch.nn.Linear(FEATURES, 2))
+    found = PGMExplainer(layer, Batch.from_data_list(graphs), **OPTIONS).explain(6)
+    assert set(found.effects.parts) == {5, 6, 7}
+    with pytest.raises(InputError, match=r"pass that graph, such as graphs\[0\]"):
+        PGMExplainer(layer, InMemory(graphs), **OPTIONS)

@@ -200,6 +200,29 @@ def test_a_data_object_has_names_and_a_transposed_matrix(toy, edges):
     assert edges_of(PGMExplainer(Weighted(), transposed, num_layers=1)) == edges_of(one)
 
 
+def test_a_module_that_calls_its_edges_adj_t_gets_them_once(toy):
+    """As in examples of PyTorch Geometric with ``ToSparseTensor``."""
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(x=torch.tensor(toy.x), edge_index=torch.tensor(toy.edge_index))
+    torch.manual_seed(0)
+    layer = geometric.nn.GCNConv(data.x.shape[1], 2)
+
+    class Transposed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x, adj_t):
+            return self.layer(x, adj_t)
+
+    plain = PGMExplainer(layer, data, num_samples=100, seed=0).explain(3)
+    matrix = geometric.transforms.ToSparseTensor()(data)
+    assert matrix.edge_index is None
+    found = PGMExplainer(Transposed(), matrix, num_samples=100, seed=0).explain(3)
+    assert found.effects.parts == plain.effects.parts
+    assert found.effects[0].effect == pytest.approx(plain.effects[0].effect, rel=1e-5)
+
+
 def test_the_nodes_of_each_type_of_a_data_object_have_names():
     data_module = pytest.importorskip("torch_geometric.data")
     data = data_module.HeteroData()

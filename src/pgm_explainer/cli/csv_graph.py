@@ -20,7 +20,7 @@ from ..storage.files import as_text, read_file
 from .inputs import GraphInput
 from .names import instead, whole_number
 
-__all__ = ["Columns", "read_csv_graph"]
+__all__ = ["Columns", "delimiter_of", "read_csv_graph"]
 
 _ENDS = (
     ("source", "src", "from", "sender", "payer", "start"),
@@ -166,9 +166,11 @@ def _source_first(header: Sequence[str]) -> list[int]:
 
 def _lines(document: bytes) -> list[Line]:
     """Return the non-empty lines with their numbers; all must have the same number of cells."""
-    text = as_text(document)
-    tabs = "\t" in text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    try:
+        text = as_text(document)
+    except FileError as error:  # a spreadsheet, or a table in another encoding
+        raise FileError(f"{error}; save the table as CSV in UTF-8") from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
     try:
         lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if cells]
     except csv.Error as error:
@@ -179,6 +181,16 @@ def _lines(document: bytes) -> list[Line]:
         if len(cells) != len(lines[0][1]):
             raise FileError(f"line {line} has {len(cells)} cells, the first {len(lines[0][1])}")
     return lines
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the cells of a table, from its first line.
+
+    Each line has at least two cells, so a line without a tab or a comma is separated by semicolons,
+    as spreadsheets do where the comma is the decimal mark.
+    """
+    first = text.partition("\n")[0]
+    return next((mark for mark in "\t,;" if mark in first), ",")
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -200,17 +212,19 @@ def _numbers(
         at = len(found)
         column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
         what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
-        names = (
-            []
-            if not titles
-            else [name for name, cell in zip(titles, cells, strict=True) if not _is_number(cell)]
-        )
-        drop = f" (--drop-columns {shorten(','.join(names), _LONGEST)})" if names else ""
         raise FileError(
-            f"line {line}, column {column}: {what}; leave the column out{drop}, or encode it (a "
-            f"column of 0 and 1 for each category)"
+            f"line {line}, column {column}: {what}; {_way_out(cells, at, titles)}"
         ) from None
     return found
+
+
+def _way_out(cells: Sequence[str], at: int, titles: Sequence[str] | None) -> str:
+    """Return what to do about a cell that is not a number."""
+    if _is_number(cells[at].replace(",", ".", 1)):
+        return "write decimals with a point"
+    wrong = [name for name, cell in zip(titles or (), cells, strict=False) if not _is_number(cell)]
+    drop = f" (--drop-columns {shorten(','.join(wrong), _LONGEST)})" if wrong else ""
+    return f"leave the column out{drop}, or encode it (a column of 0 and 1 for each category)"
 
 
 def _is_number(cell: str) -> bool:

@@ -251,5 +251,5 @@ def check_counterfactual(explainer: PGMExplainer) -> None:
     if explainer.settings.model.is_regression:
         raise InputError(
             "--counterfactual searches for another predicted class, but the model predicts values: "
-            "leave it away, or call explanation.counterfactual(change=...) in Python"
+            "omit it, or call explanation.counterfactual(change=...) in Python"
         )

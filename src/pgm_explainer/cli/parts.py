@@ -15,6 +15,7 @@ from ..limits import DIGITS, brief
 from ..sampling import Groups, VariableId, as_parts
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file
+from .csv_graph import delimiter_of
 from .names import find, spelled
 
 __all__ = ["GroupsFile", "read_parts"]
@@ -104,8 +105,7 @@ def _read(document: bytes, path: Path) -> GroupsFile:
 
 def _from_table(text: str) -> dict[str, list[Any]]:
     """Return groups of nodes from lines of a node and its group; the first may be a header."""
-    tabs = "\t" in text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
     try:
         lines = [line for line in reader if line]
     except csv.Error as error:

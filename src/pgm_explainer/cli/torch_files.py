@@ -173,6 +173,8 @@ def load_program(path: Path, trust: bool) -> nn.Module:
     Raises:
         FileError: the file is not trusted, or is not a program.
     """
+    if path.suffix == ".py":
+        raise FileError(f"{path} is a Python file: name the model in it, as in {path}:model")
     need_torch(f"reading {path}")
     _check_program(path)
     if not trust:

@@ -70,7 +70,7 @@ class RayEngine:
         """Connect to the cluster, and stay connected for later jobs.
 
         Raises:
-            JobError: Ray is not installed, or there is no cluster at the address.
+            JobError: Ray is not installed, does not start, or there is no cluster at the address.
         """
         try:
             import ray
@@ -91,12 +91,20 @@ class RayEngine:
             check_address(self.address)
         try:
             ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
-        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-            raise JobError(f"no Ray cluster at {brief(self.address)}: {error}") from error
+        except Exception as error:  # a start that takes over 30 seconds is a plain Exception
+            raise JobError(self._why_not_connected(error)) from error
         try:
             yield ray
         finally:
             ray.shutdown()
+
+    def _why_not_connected(self, error: Exception) -> str:
+        if self.address is not None:
+            return f"no Ray cluster at {brief(self.address)}: {error}"
+        return (
+            f"Ray did not start on this machine ({error}). If the machine was busy, run the job "
+            f"again; engine='processes' needs no Ray"
+        )
 
     def _count(self, ray: Any) -> int:
         if self.workers is not None:

@@ -126,7 +126,7 @@ def _parameters(module: nn.Module) -> list[inspect.Parameter]:
 def inputs_of_data(model: Any, data: Any) -> dict[str, Any]:
     """Return the further inputs in a data object, such as edge weights, that the model takes."""
     found = {name: value for name, value in data.to_dict().items() if isinstance(value, Tensor)}
-    for name in ("x", "edge_index", "y", *(n for n in found if n.endswith("_mask"))):
+    for name in ("x", "edge_index", "adj_t", "y", *(n for n in found if n.endswith("_mask"))):
         found.pop(name, None)
     if not isinstance(model, nn.Module):
         return {}

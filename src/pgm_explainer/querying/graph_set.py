@@ -15,7 +15,14 @@ from ..limits import brief
 from ..variables import GRAPH, VariableId
 from .tasks import Outputs
 
-__all__ = ["GraphSet", "GraphSetOutputs", "GraphSetTask", "is_graph_set", "read_graphs"]
+__all__ = [
+    "GraphSet",
+    "GraphSetOutputs",
+    "GraphSetTask",
+    "is_batch",
+    "is_graph_set",
+    "read_graphs",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +47,12 @@ class GraphSet:
 
 
 def is_graph_set(x: Any) -> bool:
-    """Return whether this is a list, or a data set of PyTorch Geometric, of graphs."""
-    if hasattr(x, "edge_index") or hasattr(x, "node_types") or isinstance(x, (str, np.ndarray)):
+    """Return whether this is a list, or a data set or a batch of PyTorch Geometric, of graphs."""
+    if hasattr(x, "node_types") or isinstance(x, (str, np.ndarray)):
         return False
     try:
+        if hasattr(x, "edge_index") and not (is_batch(x) or hasattr(x, "indices")):
+            return False  # one graph: data sets also have the edges of all their graphs
         if hasattr(x, "shape") or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
             return False
         if not len(x):
@@ -52,6 +61,11 @@ def is_graph_set(x: Any) -> bool:
     except Exception:  # an object of any type may raise anything
         return False
     return hasattr(first, "edge_index") or _is_pair(first)
+
+
+def is_batch(x: Any) -> bool:
+    """Return whether this is a batch of at least two graphs, which is also one graph of all."""
+    return hasattr(x, "get_example") and x.num_graphs > 1
 
 
 def _is_pair(graph: Any) -> bool:

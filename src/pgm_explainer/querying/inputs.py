@@ -27,7 +27,7 @@ from ..predictors import (
     as_predictor,
     is_torch_module,
 )
-from .graph_set import GraphSetTask, is_graph_set, read_graphs
+from .graph_set import GraphSetTask, is_batch, is_graph_set, read_graphs
 from .naming import (
     own_feature_names,
     own_names,
@@ -109,7 +109,7 @@ def read_inputs(
         raise InputError(
             f"inputs must be a mapping from names to tensors; {brief(unnamed[0])} is not a name"
         )
-    if edge_index is None and is_graph_set(x):
+    if edge_index is None and is_graph_set(x) and (task == "graph" or not is_batch(x)):
         found = _read_many(model, x, task, inputs, target_type, names)
         if feature_names is None:
             feature_names = own_feature_names(x[0], found.width)
@@ -130,8 +130,8 @@ def read_inputs(
         source, inputs = _read_data(model, x, inputs)
     elif edge_index is None and not has_graph(x):
         raise InputError(
-            "edge_index is missing; pass x and edge_index, a Data object, or a graph of networkx "
-            "or DGL"
+            "edge_index is missing; pass x and edge_index, a Data object, a graph of networkx or "
+            "DGL, or, for task='graph', a list of Data objects"
         )
     else:
         source = read_source(x, edge_index, names)
@@ -225,7 +225,10 @@ def _read_many(
 ) -> Inputs:
     """Return many graphs as one, with the further inputs of data objects joined."""
     if task != "graph" or target_type is not None:
-        raise InputError(f"a list of graphs is for task='graph', not task={brief(task)}")
+        raise InputError(
+            f"a list of graphs is for task='graph', not task={brief(task)}; for a task within one "
+            f"graph, pass that graph, such as graphs[0]"
+        )
     joined = read_graphs(graphs)
     found = dict({} if inputs is None else inputs)
     if is_torch_module(model):
