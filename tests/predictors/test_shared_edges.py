@@ -201,3 +201,49 @@ def test_explanations_are_those_of_other_ways(kind: str) -> None:
     for one, other in zip(ours.explain_many([3, 8]), theirs.explain_many([3, 8]), strict=True):
         assert one.nodes == other.nodes
         assert np.allclose(one.effects.effect, other.effects.effect, atol=1e-5)
+
+
+class Pooled(torch.nn.Module):
+    """A GIN with one prediction for each graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.gin = pyg.models.GIN(WIDTH, 8, 2, CLASSES)
+        self.rows: list[int] = []
+
+    def forward(self, x: Any, edge_index: Any, batch: Any = None) -> Any:
+        self.rows.append(len(x))
+        return pyg.global_add_pool(self.gin(x, edge_index), batch)
+
+
+def of_two_graphs(model: Any, batching: str = "auto") -> TorchModulePredictor:
+    """The first half of the nodes is one graph, the second half another."""
+    batch = torch.arange(NODES) // (NODES // 2)
+    return TorchModulePredictor(model, "graph", {"batch": batch}, None, batching, many_graphs=True)
+
+
+def in_halves() -> Graph:
+    ends = np.random.default_rng(0).integers(NODES // 2, size=(2, 30))
+    return Graph(np.concatenate((ends, ends[::-1] + NODES // 2), axis=1), NODES)
+
+
+def test_a_few_samples_of_many_graphs_share_their_edges() -> None:
+    """One sample of many graphs is large: batches never grow to a size where trials pay off."""
+    model, part, x = Pooled().eval(), in_halves().whole, features(3)
+    predictor = of_two_graphs(model)
+    found = predictor(x.copy(), part)
+    assert predictor.used == "shared"
+    assert torch.allclose(found, of_two_graphs(model, "single")(x.copy(), part), atol=1e-5)
+
+
+def test_samples_of_graphs_are_passed_in_batches_that_stay_in_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, part, x = Pooled().eval(), in_halves().whole, features()
+    whole = of_two_graphs(model, "shared")(x.copy(), part)
+    monkeypatch.setattr("pgm_explainer.predictors.torch_shared._ROWS_OF_GRAPHS", 2 * NODES + 1)
+    model.rows.clear()
+    found = of_two_graphs(model, "shared")(x.copy(), part)
+    assert model.rows == [2 * NODES, 2 * NODES, 2 * NODES, NODES]
+    assert torch.allclose(found, whole, atol=1e-5)

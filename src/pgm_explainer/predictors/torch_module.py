@@ -128,7 +128,9 @@ class TorchModulePredictor(Predictor):
         def call() -> Tensor:
             batching = "single"
             known = self.batching != "auto" or self._batchings.get(part) is not None
-            if len(features) >= _FEW or (len(features) > 1 and known):
+            # A sample of many graphs is large, so that a batch never has more than a few.
+            few = 2 if self._many_graphs else _FEW
+            if len(features) >= few or (len(features) > 1 and known):
                 batching = self.used = self._choose(part, request, features[0])
             return self._way(batching, part, request)(features)
 

@@ -31,6 +31,8 @@ from .torch_rows import RowTensor
 __all__ = ["SharedCall"]
 
 _NUMBERS_PER_ROW = 16
+_ROWS_OF_GRAPHS = 7000
+"""Rows of nodes per call for predictions of graphs; with more, arrays leave the cache."""
 
 
 class SharedCall:
@@ -84,6 +86,12 @@ class SharedCall:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the scores ``[B, rows, C]`` for features ``x [B, n, F]``."""
+        at_once = len(x) if self._by_node else max(1, _ROWS_OF_GRAPHS // max(1, self.nodes))
+        if at_once >= len(x):
+            return self._of_all(x)
+        return torch.cat([self._of_all(some) for some in x.split(at_once)])
+
+    def _of_all(self, x: Tensor) -> Tensor:
         by_node = x.transpose(0, 1)
         by_node = by_node if self._order is None else by_node[self._order]
         return self._scores(by_node.flatten(0, 1), len(x))
@@ -99,7 +107,8 @@ class SharedCall:
 
     def _scores(self, features: Tensor, samples: int) -> Tensor:
         if samples not in self._last:
-            self._last.clear()
+            if len(self._last) > 1:  # the size of most batches, and that of the last one
+                self._last.clear()
             self._last[samples] = self._request.interleaved(samples)
         batch = self._last[samples]
         with self._passing(batch.edge_index, samples):
