@@ -54,8 +54,10 @@ __all__ = ["BATCHINGS", "TorchModulePredictor"]
 BATCHINGS = ("shared", "sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
-_FEW = 6
-"""On a new subgraph, fewer samples than this are faster one by one than with trial calls."""
+_FEW, _FEW_SHARED = 6, 4
+"""On a new subgraph, fewer samples than this are faster one by one than with trial calls.
+
+The second is for modules with shared edges, where the first trial succeeds."""
 _TASKS = ("node", "graph", "edge")
 
 
@@ -129,7 +131,8 @@ class TorchModulePredictor(Predictor):
         def call() -> Tensor:
             batching = "single"
             known = self.batching != "auto" or self._batchings.get(part) is not None
-            if len(features) >= _FEW or (len(features) > 1 and known):
+            few = _FEW_SHARED if shared_layers(self.module) else _FEW
+            if len(features) >= few or (len(features) > 1 and known):
                 batching = self.used = self._choose(part, request, features[0])
             return self._way(batching, part, request)(features)
 
@@ -239,6 +242,10 @@ class TorchModulePredictor(Predictor):
             whole = self._shared.get(part)
             shared = whole[1] if whole and self._batchings.get(part) == "shared" else None
         return super().size(part) if shared is None else (shared.nodes, shared.messages)
+
+    def takes_by_node(self, part: Subgraph) -> bool:
+        """Return whether samples share edges: their layers compute node by node."""
+        return "shared" in (self.batching, self._batchings.get(part))
 
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None

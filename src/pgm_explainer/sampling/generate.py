@@ -170,9 +170,7 @@ def draw_samples(
                 "perturbed", config.perturb_probability
             )
             rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
-            batch_of = partial(
-                _batch_of, model.subgraph, population, parts, samples, every, perturbed
-            )
+            batch_of = partial(_batch_of, model, population, parts, samples, every, perturbed)
             if graphs is not None:
                 count, advance = len(samples), progress.advance
                 after = predict_graphs(model, original, graphs, batch_of, count, size, advance)
@@ -244,7 +242,7 @@ def _shares_rows(
 
 
 def _batch_of(
-    subgraph: Subgraph,
+    model: SubgraphModel,
     population: Population,
     parts: Parts,
     samples: IntArray,
@@ -252,7 +250,9 @@ def _batch_of(
     perturbed: NDArray[np.bool_],
     some: slice,
 ) -> Batch:
-    return perturbed_batch(subgraph, population, parts, samples[some], every, perturbed[some])
+    by_node = model.predictor.takes_by_node(model.subgraph)
+    batch = Batch(_repeated(population, model.subgraph.nodes, len(samples[some]), by_node))
+    return parts.perturb(batch, model.subgraph, samples[some], every, perturbed[some])
 
 
 def perturbed_batch(
@@ -319,11 +319,18 @@ def probe_features(
     return x
 
 
-def _repeated(population: Population, nodes: IntArray, samples: int) -> FloatArray:
-    """Return a copy of the features of ``nodes`` for each sample."""
-    x = np.empty((samples, len(nodes), population.x.shape[1]), population.x.dtype)
-    x[:] = population.x[nodes]
-    return x
+def _repeated(
+    population: Population, nodes: IntArray, samples: int, by_node: bool = False
+) -> FloatArray:
+    """Return a copy ``[samples, n, F]`` of the features of ``nodes`` for each sample.
+
+    Args:
+        by_node: whether the copies of a node are next to each other in memory.
+    """
+    x = population.x[nodes]
+    if by_node:
+        return np.repeat(x[:, None], samples, axis=1).transpose(1, 0, 2)
+    return np.repeat(x[None], samples, axis=0)
 
 
 class _Recorder:
