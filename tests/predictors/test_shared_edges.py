@@ -14,6 +14,7 @@ from pgm_explainer import PGMExplainer  # noqa: E402
 from pgm_explainer.errors import ModelError  # noqa: E402
 from pgm_explainer.graph import Graph  # noqa: E402
 from pgm_explainer.predictors import SharedRows  # noqa: E402
+from pgm_explainer.predictors.torch_call import ModuleCall  # noqa: E402
 from pgm_explainer.predictors.torch_module import TorchModulePredictor  # noqa: E402
 
 NODES, WIDTH, CLASSES, SAMPLES = 40, 6, 3, 7
@@ -201,3 +202,60 @@ def test_explanations_are_those_of_other_ways(kind: str) -> None:
     for one, other in zip(ours.explain_many([3, 8]), theirs.explain_many([3, 8]), strict=True):
         assert one.nodes == other.nodes
         assert np.allclose(one.effects.effect, other.effects.effect, atol=1e-5)
+
+
+def test_a_new_explainer_calls_the_model_rarely_on_single_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls, alone = [], ModuleCall.alone
+
+    def counted(self: ModuleCall, x: Any, request: Any) -> Any:
+        calls.append(len(x))
+        return alone(self, x, request)
+
+    monkeypatch.setattr(ModuleCall, "alone", counted)
+    ring = np.arange(30)
+    edges = np.stack((np.append(ring, ring), np.append(np.roll(ring, 1), np.roll(ring, -1))))
+    x = np.random.default_rng(0).normal(size=(30, WIDTH)).astype(np.float32)
+    model = basic("GCN")
+    PGMExplainer(model, x, edges, num_samples=100, progress=False, structure=None).explain(3)
+    # Trials on two subgraphs, one call on each of two wider ones, and the unperturbed features.
+    assert len(calls) == 2 + 2 + 1 + 1 + 1
+
+
+class _MixingLargeGraphs(torch.nn.Module):
+    """Adds the mean over all nodes if there are many: wrong for samples of a batch."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.layer, self.most = pyg.GCNConv(WIDTH, CLASSES), most
+
+    def forward(self, x: Any, edge_index: Any) -> Any:
+        scores = self.layer(x, edge_index)
+        return scores + 10 * x.mean() if len(x) > self.most else scores
+
+
+def test_a_few_samples_on_another_subgraph_are_checked_too() -> None:
+    path = Graph(np.array([range(39), range(1, 40)]), NODES)
+    small, large = path.cut(np.array([5]), 2), path.cut(np.array([30]), 10)
+    samples = 5
+    most = samples * len(small.nodes) + 1
+    assert len(large.nodes) < most < samples * len(large.nodes)
+    torch.manual_seed(0)
+    predictor = TorchModulePredictor(_MixingLargeGraphs(most).eval())
+    x = features(samples)
+    predictor(x[:, small.nodes].copy(), small)
+    assert predictor.used == "shared"
+    single = TorchModulePredictor(predictor.module, batching="single")
+    expected = single(x[:, large.nodes].copy(), large)
+    assert torch.allclose(predictor(x[:, large.nodes].copy(), large), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GCN", "GIN", "GAT, heads", "mixed"])
+def test_features_stored_node_by_node_give_the_same_scores(name: str) -> None:
+    predictor, part, x = TorchModulePredictor(MODELS[name]()), graph().whole, features()
+    expected = predictor(x.copy(), part)
+    assert predictor.takes_by_node(part)
+    by_node = np.ascontiguousarray(x.transpose(1, 0, 2)).transpose(1, 0, 2)
+    assert torch.equal(predictor(by_node, part), expected)
+    assert not TorchModulePredictor(MODELS[name](), batching="blocks").takes_by_node(part)

@@ -57,7 +57,7 @@ _LARGE_OUTPUT = 1 << 20
 _FEW, _FEW_SHARED = 6, 4
 """On a new subgraph, fewer samples than this are faster one by one than with trial calls.
 
-The second is for modules with shared edges, where the first trial succeeds."""
+The second is for modules whose layers can share edges, because their first trial succeeds."""
 _TASKS = ("node", "graph", "edge")
 
 
@@ -129,15 +129,31 @@ class TorchModulePredictor(Predictor):
         request = self._request(part, pairs, features)
 
         def call() -> Tensor:
-            batching = "single"
             known = self.batching != "auto" or self._batchings.get(part) is not None
             few = _FEW_SHARED if shared_layers(self.module) else _FEW
-            if len(features) >= few or (len(features) > 1 and known):
-                batching = self.used = self._choose(part, request, features[0])
-            return self._way(batching, part, request)(features)
+            if len(features) == 1 or (len(features) < few and not known):
+                return one_by_one(self._call, request, features)
+            if len(features) < _FEW and not known and self.used == "shared":
+                return self._few(part, request, features)
+            self.used = self._choose(part, request, features[0])
+            return self._way(self.used, part, request)(features)
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
+
+    def _few(self, part: Subgraph, request: Request, features: Tensor) -> Tensor:
+        """Return scores of a few samples that shared edges on another subgraph.
+
+        Only the first of them is checked, because not many samples are affected.
+        """
+        first = one_by_one(self._call, request, features[:1].clone())
+        try:
+            scores = SharedCall(self._call, shared_layers(self.module), request)(features.clone())
+            if same_scores(scores[:1], first):
+                return scores
+        except UNSUPPORTED:
+            pass
+        return torch.cat((first, one_by_one(self._call, request, features[1:])))
 
     def on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         """Return scores, computing the first product of each distinct row only once."""
