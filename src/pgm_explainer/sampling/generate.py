@@ -159,6 +159,7 @@ def draw_samples(
     original = population.x[model.subgraph.nodes]
     graphs = None if shares else model.outputs.graphs(len(original))
     together = size if graphs is None else samples_together(original, size, execution.memory)
+    by_node = graphs is None and model.predictor.takes_by_node(model.subgraph)
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, together):
@@ -170,7 +171,8 @@ def draw_samples(
                 "perturbed", config.perturb_probability
             )
             rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
-            batch_of = partial(_batch_of, model, population, parts, samples, every, perturbed)
+            given = (population, parts, samples, every, perturbed)
+            batch_of = partial(_batch_of, model.subgraph, *given, by_node)
             if graphs is not None:
                 count, advance = len(samples), progress.advance
                 after = predict_graphs(model, original, graphs, batch_of, count, size, advance)
@@ -242,17 +244,17 @@ def _shares_rows(
 
 
 def _batch_of(
-    model: SubgraphModel,
+    subgraph: Subgraph,
     population: Population,
     parts: Parts,
     samples: IntArray,
     every: IntArray,
     perturbed: NDArray[np.bool_],
+    by_node: bool,
     some: slice,
 ) -> Batch:
-    by_node = model.predictor.takes_by_node(model.subgraph)
-    batch = Batch(_repeated(population, model.subgraph.nodes, len(samples[some]), by_node))
-    return parts.perturb(batch, model.subgraph, samples[some], every, perturbed[some])
+    batch = Batch(_repeated(population, subgraph.nodes, len(samples[some]), by_node))
+    return parts.perturb(batch, subgraph, samples[some], every, perturbed[some])
 
 
 def perturbed_batch(
