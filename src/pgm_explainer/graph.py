@@ -335,7 +335,9 @@ class Graph:
         edges = self._edges_of(touching)
         ends = self.edge_index[:, edges]
         kept = _distinct(np.append(inner, ends))
-        return self._part(kept, np.searchsorted(kept, ends), edges)
+        place = np.empty(self.num_nodes, dtype=np.int64)  # only the entries of nodes are written
+        place[kept] = np.arange(len(kept))
+        return self._part(kept, place[ends], edges)
 
     def outside(self, part: Subgraph) -> IntArray:
         """Return one node outside a subgraph, as an array; empty if the subgraph has all nodes."""

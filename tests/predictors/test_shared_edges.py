@@ -219,8 +219,8 @@ def test_a_new_explainer_calls_the_model_rarely_on_single_samples(
     x = np.random.default_rng(0).normal(size=(30, WIDTH)).astype(np.float32)
     model = basic("GCN")
     PGMExplainer(model, x, edges, num_samples=100, progress=False, structure=None).explain(3)
-    # Trials on two subgraphs, one call on each of two wider ones, and the unperturbed features.
-    assert len(calls) == 2 + 2 + 1 + 1 + 1
+    # Two trials, one call on each of three subgraphs, and one on the unperturbed features.
+    assert len(calls) == 2 + 3 + 1
 
 
 class _MixingLargeGraphs(torch.nn.Module):
@@ -229,26 +229,24 @@ class _MixingLargeGraphs(torch.nn.Module):
     def __init__(self, most: int) -> None:
         super().__init__()
         self.layer, self.most = pyg.GCNConv(WIDTH, CLASSES), most
+        self.calls: list[int] = []
 
     def forward(self, x: Any, edge_index: Any) -> Any:
+        self.calls.append(len(x))
         scores = self.layer(x, edge_index)
         return scores + 10 * x.mean() if len(x) > self.most else scores
 
 
-def test_a_few_samples_on_another_subgraph_are_checked_too() -> None:
-    path = Graph(np.array([range(39), range(1, 40)]), NODES)
-    small, large = path.cut(np.array([5]), 2), path.cut(np.array([30]), 10)
-    samples = 5
-    most = samples * len(small.nodes) + 1
-    assert len(large.nodes) < most < samples * len(large.nodes)
+def test_a_few_samples_are_predicted_together_only_if_that_is_right() -> None:
+    path, samples = Graph(np.array([range(39), range(1, 40)]), NODES), 5
     torch.manual_seed(0)
-    predictor = TorchModulePredictor(_MixingLargeGraphs(most).eval())
-    x = features(samples)
-    predictor(x[:, small.nodes].copy(), small)
-    assert predictor.used == "shared"
-    single = TorchModulePredictor(predictor.module, batching="single")
-    expected = single(x[:, large.nodes].copy(), large)
-    assert torch.allclose(predictor(x[:, large.nodes].copy(), large), expected, atol=1e-5)
+    for most, singles in ((NODES * samples, 1), (NODES, samples)):
+        model = _MixingLargeGraphs(most).eval()
+        expected = TorchModulePredictor(model, batching="single")(features(samples), path.whole)
+        model.calls.clear()
+        scores = TorchModulePredictor(model)(features(samples), path.whole)
+        assert torch.allclose(scores, expected, atol=1e-5)
+        assert model.calls.count(NODES) == singles
 
 
 @pytest.mark.parametrize("name", ["GCN", "GIN", "GAT, heads", "mixed"])

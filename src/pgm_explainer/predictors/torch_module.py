@@ -54,10 +54,8 @@ __all__ = ["BATCHINGS", "TorchModulePredictor"]
 BATCHINGS = ("shared", "sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
-_FEW, _FEW_SHARED = 6, 4
-"""On a new subgraph, fewer samples than this are faster one by one than with trial calls.
-
-The second is for modules whose layers can share edges, because their first trial succeeds."""
+_FEW = 6
+"""On a new subgraph, fewer samples than this are faster without trials of the ways of batching."""
 _TASKS = ("node", "graph", "edge")
 
 
@@ -130,25 +128,25 @@ class TorchModulePredictor(Predictor):
 
         def call() -> Tensor:
             known = self.batching != "auto" or self._batchings.get(part) is not None
-            few = _FEW_SHARED if shared_layers(self.module) else _FEW
-            if len(features) == 1 or (len(features) < few and not known):
-                return one_by_one(self._call, request, features)
-            if len(features) < _FEW and not known and self.used == "shared":
-                return self._few(part, request, features)
-            self.used = self._choose(part, request, features[0])
-            return self._way(self.used, part, request)(features)
+            if len(features) >= _FEW or (len(features) > 1 and known):
+                self.used = self._choose(part, request, features[0])
+                return self._way(self.used, part, request)(features)
+            return self._few(request, features)
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
 
-    def _few(self, part: Subgraph, request: Request, features: Tensor) -> Tensor:
-        """Return scores of a few samples that shared edges on another subgraph.
+    def _few(self, request: Request, features: Tensor) -> Tensor:
+        """Return scores of a few samples on a subgraph that has no way of batching yet.
 
-        Only the first of them is checked, because not many samples are affected.
+        If they can share edges, all are predicted at once, and the first is checked.
         """
+        layers = shared_layers(self.module) if len(features) > 2 else []
+        if not layers:
+            return one_by_one(self._call, request, features)
         first = one_by_one(self._call, request, features[:1].clone())
         try:
-            scores = SharedCall(self._call, shared_layers(self.module), request)(features.clone())
+            scores = SharedCall(self._call, layers, request)(features.clone())
             if same_scores(scores[:1], first):
                 return scores
         except UNSUPPORTED:
