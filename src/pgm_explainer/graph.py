@@ -147,6 +147,12 @@ class SampledEdges:
         )
 
 
+def _distinct(values: IntArray) -> IntArray:
+    """Return the distinct values, ascending; for few values several times as fast as np.unique."""
+    ascending = np.sort(values, axis=None)
+    return ascending[np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]]
+
+
 @dataclass(frozen=True)
 class _Incidence:
     """The edges at each node, in compressed sparse row form.
@@ -226,7 +232,7 @@ class Graph:
 
     def _edges_of(self, messages: IntArray) -> IntArray:
         """Return the edges that messages go along, ascending."""
-        return np.unique(messages % max(1, self.edge_index.shape[1]))
+        return _distinct(messages % max(1, self.edge_index.shape[1]))
 
     @property
     def in_neighbours(self) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32]]:
@@ -272,12 +278,12 @@ class Graph:
         """
         # np.zeros allocates only the pages that are written, so the cost stays local.
         seen = np.zeros(self.num_nodes, dtype=bool)
-        frontier = np.unique(nodes)
+        frontier = _distinct(nodes)
         seen[frontier] = True
         reached = [frontier]
         for _ in range(hops):
             sources = self._messages[0, self._incoming.at(frontier)]
-            frontier = np.unique(sources[~seen[sources]])
+            frontier = _distinct(sources[~seen[sources]])
             if not len(frontier):
                 break
             seen[frontier] = True
@@ -329,8 +335,10 @@ class Graph:
         touching = np.concatenate((self._incoming.at(inner), self._outgoing.at(inner)))
         edges = self._edges_of(touching)
         ends = self.edge_index[:, edges]
-        kept = np.union1d(inner, ends)
-        return self._part(kept, np.searchsorted(kept, ends), edges)
+        kept = _distinct(np.append(inner, ends))
+        place = np.empty(self.num_nodes, dtype=np.int64)  # only the entries of nodes are written
+        place[kept] = np.arange(len(kept))
+        return self._part(kept, place[ends], edges)
 
     def outside(self, part: Subgraph) -> IntArray:
         """Return one node outside a subgraph, as an array; empty if the subgraph has all nodes."""

@@ -14,6 +14,7 @@ from pgm_explainer import PGMExplainer  # noqa: E402
 from pgm_explainer.errors import ModelError  # noqa: E402
 from pgm_explainer.graph import Graph  # noqa: E402
 from pgm_explainer.predictors import SharedRows  # noqa: E402
+from pgm_explainer.predictors.torch_call import ModuleCall  # noqa: E402
 from pgm_explainer.predictors.torch_module import TorchModulePredictor  # noqa: E402
 
 NODES, WIDTH, CLASSES, SAMPLES = 40, 6, 3, 7
@@ -247,3 +248,58 @@ def test_samples_of_graphs_are_passed_in_batches_that_stay_in_the_cache(
     found = of_two_graphs(model, "shared")(x.copy(), part)
     assert model.rows == [2 * NODES, 2 * NODES, 2 * NODES, NODES]
     assert torch.allclose(found, whole, atol=1e-5)
+
+
+def test_a_new_explainer_calls_the_model_rarely_on_single_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls, alone = [], ModuleCall.alone
+
+    def counted(self: ModuleCall, x: Any, request: Any) -> Any:
+        calls.append(len(x))
+        return alone(self, x, request)
+
+    monkeypatch.setattr(ModuleCall, "alone", counted)
+    ring = np.arange(30)
+    edges = np.stack((np.append(ring, ring), np.append(np.roll(ring, 1), np.roll(ring, -1))))
+    x = np.random.default_rng(0).normal(size=(30, WIDTH)).astype(np.float32)
+    model = basic("GCN")
+    PGMExplainer(model, x, edges, num_samples=100, progress=False, structure=None).explain(3)
+    # Two trials, one call on each of three subgraphs, and one on the unperturbed features.
+    assert len(calls) == 2 + 3 + 1
+
+
+class _MixingLargeGraphs(torch.nn.Module):
+    """Adds the mean over all nodes if there are many: wrong for samples of a batch."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.layer, self.most = pyg.GCNConv(WIDTH, CLASSES), most
+        self.calls: list[int] = []
+
+    def forward(self, x: Any, edge_index: Any) -> Any:
+        self.calls.append(len(x))
+        scores = self.layer(x, edge_index)
+        return scores + 10 * x.mean() if len(x) > self.most else scores
+
+
+def test_a_few_samples_are_predicted_together_only_if_that_is_right() -> None:
+    path, samples = Graph(np.array([range(39), range(1, 40)]), NODES), 5
+    torch.manual_seed(0)
+    for most, singles in ((NODES * samples, 1), (NODES, samples)):
+        model = _MixingLargeGraphs(most).eval()
+        expected = TorchModulePredictor(model, batching="single")(features(samples), path.whole)
+        model.calls.clear()
+        scores = TorchModulePredictor(model)(features(samples), path.whole)
+        assert torch.allclose(scores, expected, atol=1e-5)
+        assert model.calls.count(NODES) == singles
+
+
+@pytest.mark.parametrize("name", ["GCN", "GIN", "GAT, heads", "mixed"])
+def test_features_stored_node_by_node_give_the_same_scores(name: str) -> None:
+    predictor, part, x = TorchModulePredictor(MODELS[name]()), graph().whole, features()
+    expected = predictor(x.copy(), part)
+    assert predictor.takes_by_node(part)
+    by_node = np.ascontiguousarray(x.transpose(1, 0, 2)).transpose(1, 0, 2)
+    assert torch.equal(predictor(by_node, part), expected)
+    assert not TorchModulePredictor(MODELS[name](), batching="blocks").takes_by_node(part)

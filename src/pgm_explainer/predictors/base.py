@@ -135,6 +135,13 @@ class Predictor(ABC):
         """
         return len(part.nodes), len(part.edges)
 
+    def takes_by_node(self, part: Subgraph) -> bool:
+        """Return whether features in the memory order ``[n, B, F]`` are passed on without a copy.
+
+        They have the shape ``[B, n, F]`` in any case.
+        """
+        return False
+
     @property
     def accepts_edges(self) -> bool:
         """Whether :meth:`on_edges` can be used; by default, if the model accepts subgraphs."""

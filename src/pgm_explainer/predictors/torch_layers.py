@@ -7,7 +7,7 @@ a sparse matrix, which has been prepared from the edges of one sample.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ def shared_layers(module: nn.Module) -> list[nn.Module]:
 
 def _is_known(layer: nn.Module) -> bool:
     return bool(
-        type(layer).__name__ in _PREPARED
+        type(layer).__name__ in _WEIGHTED
         and type(layer).__module__.startswith("torch_geometric.nn.")
         and type(getattr(layer, "aggr_module", None)).__name__ in _AGGREGATIONS
         and not any(getattr(layer, name, None) for name in _HOOKS)
@@ -56,34 +56,42 @@ def _is_known(layer: nn.Module) -> bool:
 
 @dataclass(frozen=True)
 class LayerEdges:
-    """The edges of one sample, and which nodes a layer receives and returns.
+    """The messages of a layer in one sample, sorted by receiver, then by sender.
+
+    The nodes are renumbered, so that a layer gets the features of the first nodes, and returns
+    those of fewer of them. Equal receivers keep the order of the old numbers of their senders. So
+    the order in which messages are added does not depend on which nodes are needed.
 
     Attributes:
-        edge_index: all edges ``[2, E]``.
-        place: the new number of each node.
-        senders, receivers: the layer gets the features of the nodes with a new number below
-            ``senders``, and returns those of the nodes below ``receivers``.
+        sent, received: the sender and receiver of each message.
+        weights: the weight of each message.
+        senders, receivers: how many nodes the layer gets and returns.
     """
 
-    edge_index: Tensor
-    place: Tensor
+    sent: Tensor
+    received: Tensor
+    weights: Tensor
     senders: int
     receivers: int
 
+    @classmethod
+    def of(cls, edge_index: Tensor, weights: Tensor, place: Tensor) -> LayerEdges:
+        """Return all messages along edges; ``place`` is the new number of each node."""
+        senders, receivers = edge_index[0], place[edge_index[1]]
+        order = torch.argsort(receivers * len(place) + senders)
+        sent, received = place[senders[order]], receivers[order]
+        return cls(sent, received, weights[order], len(place), len(place))
+
+    def first(self, senders: int, receivers: int) -> LayerEdges:
+        """Return the messages to the first nodes, which come from the first ``senders``."""
+        stop = int(torch.searchsorted(self.received, receivers))
+        sent, received, weights = self.sent[:stop], self.received[:stop], self.weights[:stop]
+        return LayerEdges(sent, received, weights, senders, receivers)
+
     @property
-    def nodes(self) -> int:
-        return len(self.place)
-
-    def placed(self, edge_index: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the edges that are needed, with new numbers, and their values.
-
-        They are sorted by receiver, then by the old number of the sender. So the order in which
-        messages are added does not depend on which nodes are needed.
-        """
-        senders, receivers = edge_index[0], self.place[edge_index[1]]
-        needed = torch.nonzero(receivers < self.receivers).flatten()
-        needed = needed[torch.argsort(receivers[needed] * self.nodes + senders[needed])]
-        return self.place[senders[needed]], receivers[needed], values[needed]
+    def matrix(self) -> Tensor:
+        """The weights as a sparse matrix ``[receivers, senders]``."""
+        return _csr(self.received, self.sent, self.weights, (self.receivers, self.senders))
 
 
 @dataclass(frozen=True)
@@ -117,12 +125,8 @@ class _Sums:
 
     messages = 0
 
-    def __init__(
-        self, edges: LayerEdges, edge_index: Tensor, weights: Tensor, **fixed: Any
-    ) -> None:
-        senders, receivers, weights = edges.placed(edge_index, weights)
-        self._edges, self._fixed = edges, fixed
-        self._matrix = _csr(receivers, senders, weights, (edges.receivers, edges.senders))
+    def __init__(self, edges: LayerEdges) -> None:
+        self._senders, self._receivers, self._matrix = edges.senders, edges.receivers, edges.matrix
 
     def changes(self, layer: nn.Module, turn: Turn) -> dict[str, Any]:
         """Return the attributes that the layer has during a call."""
@@ -131,13 +135,15 @@ class _Sums:
             edge_index: Any, *, x: Any, edge_weight: Any = None, size: Any = None
         ) -> Tensor:
             sent = x[0] if isinstance(x, tuple) else x
-            turn.check(edge_index, sent, self._edges.senders, size, edge_weight)
-            sums = self._matrix @ sent.reshape(self._edges.senders, -1)
+            turn.check(edge_index, sent, self._senders, size, edge_weight)
+            sums = self._matrix @ sent.reshape(self._senders, -1)
             return sums.reshape(-1, sent.shape[1])
 
-        changes = {**self._fixed, "propagate": propagate}
-        if turn.turns is not None and type(layer).__name__ != "GCNConv":
-            changes["forward"] = _returning(layer, self._edges.receivers * turn.samples)
+        changes: dict[str, Any] = {"propagate": propagate}
+        if type(layer).__name__ == "GCNConv":
+            changes["normalize"] = False  # the weights are normalised
+        elif turn.turns is not None:
+            changes["forward"] = _returning(layer, self._receivers * turn.samples)
         return changes
 
 
@@ -148,14 +154,10 @@ class _Attention:
     the largest score of a receiver is that of the sender with the largest part.
     """
 
-    def __init__(
-        self, edges: LayerEdges, edge_index: Tensor, heads: int, precision: torch.dtype
-    ) -> None:
-        ones = torch.ones(edge_index.shape[1], dtype=precision)
-        self._senders, self._receivers, ones = edges.placed(edge_index, ones)
-        self._edges, self.messages = edges, len(ones) * heads
-        shape = (edges.receivers, edges.senders)
-        self._neighbours = _csr(self._receivers, self._senders, ones, shape)
+    def __init__(self, edges: LayerEdges, heads: int) -> None:
+        self._edges, self._senders, self._receivers = edges, edges.sent, edges.received
+        self._neighbours, ones = edges.matrix, edges.weights
+        self.messages = len(ones) * heads
         every = torch.arange(len(ones))
         self._incoming = _csr(self._receivers, every, ones, (edges.receivers, len(ones)))
         self._copies: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
@@ -224,54 +226,96 @@ def _returning(layer: Any, rows: int) -> Callable[..., Any]:
     return of_first
 
 
-def _plain(layer: Any, edges: LayerEdges, precision: torch.dtype) -> _Sums:
-    receivers = edges.edge_index[1]
+def prepared(
+    layers: Sequence[nn.Module],
+    edge_index: Tensor,
+    place: Tensor,
+    counts: Sequence[int],
+    precision: torch.dtype,
+) -> list[_Sums | _Attention]:
+    """Return the messages of each of the :func:`shared_layers`.
+
+    Args:
+        layers: the layers, in the order of their calls.
+        edge_index: the edges ``[2, E]`` of one sample.
+        place: the new number of each node.
+        counts: how many of the first nodes each layer gets, and how many the last one returns.
+        precision: the type of the features.
+
+    Raises:
+        ModelError: a layer has options that are not known here.
+    """
+    every: dict[Hashable, LayerEdges] = {}
+    found: dict[Hashable, _Sums | _Attention] = {}
+    messages = []
+    for layer, senders, receivers in zip(layers, counts, counts[1:], strict=False):
+        kind = _kind(layer)
+        if kind not in every:
+            weighted = _WEIGHTED[type(layer).__name__](layer, edge_index, len(place), precision)
+            every[kind] = LayerEdges.of(*weighted, place)
+        needed = (kind, senders, receivers)  # the same for many layers, if all nodes are needed
+        if needed not in found:
+            found[needed] = _messages(layer, every[kind].first(senders, receivers))
+        messages.append(found[needed])
+    return messages
+
+
+def _kind(layer: Any) -> Hashable:
+    """Return all that the messages of a layer depend on, apart from its inputs and parameters."""
+    options = ("normalize", "improved", "add_self_loops", "heads")
+    aggregation = type(layer.aggr_module).__name__
+    return type(layer).__name__, aggregation, *(getattr(layer, name, None) for name in options)
+
+
+def _messages(layer: Any, edges: LayerEdges) -> _Sums | _Attention:
+    return _Attention(edges, layer.heads) if hasattr(layer, "heads") else _Sums(edges)
+
+
+def _plain(
+    layer: Any, edge_index: Tensor, nodes: int, precision: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    receivers = edge_index[1]
     weights = torch.ones(len(receivers), dtype=precision)
     if type(layer.aggr_module).__name__ == "MeanAggregation":
-        weights /= torch.bincount(receivers, minlength=edges.nodes)[receivers]
-    return _Sums(edges, edges.edge_index, weights)
+        weights /= torch.bincount(receivers, minlength=nodes)[receivers]
+    return edge_index, weights
 
 
-def _gcn(layer: Any, edges: LayerEdges, precision: torch.dtype) -> _Sums:
+def _gcn(
+    layer: Any, edge_index: Tensor, nodes: int, precision: torch.dtype
+) -> tuple[Tensor, Tensor]:
     from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
     if not layer.normalize:
-        return _plain(layer, edges, precision)
+        return _plain(layer, edge_index, nodes, precision)
     if type(layer.aggr_module).__name__ != "SumAggregation":
         raise ModelError("only the sum of normalised messages is supported here")
     how = (layer.improved, layer.add_self_loops, layer.flow, precision)
-    edge_index, weights = gcn_norm(edges.edge_index, None, edges.nodes, *how)
-    return _Sums(edges, edge_index, weights, normalize=False)
+    normalised: tuple[Tensor, Tensor] = gcn_norm(edge_index, None, nodes, *how)
+    return normalised
 
 
-def _gat(layer: Any, edges: LayerEdges, precision: torch.dtype) -> _Attention:
+def _gat(
+    layer: Any, edge_index: Tensor, nodes: int, precision: torch.dtype
+) -> tuple[Tensor, Tensor]:
     from torch_geometric.utils import add_self_loops, remove_self_loops
 
     if type(layer.aggr_module).__name__ != "SumAggregation":
         raise ModelError("only the sum of messages weighted by attention is supported here")
-    edge_index = edges.edge_index
     if layer.add_self_loops:
         edge_index, _ = remove_self_loops(edge_index)
-        edge_index, _ = add_self_loops(edge_index, num_nodes=edges.nodes)
-    return _Attention(edges, edge_index, layer.heads, precision)
+        edge_index, _ = add_self_loops(edge_index, num_nodes=nodes)
+    return edge_index, torch.ones(edge_index.shape[1], dtype=precision)
 
 
-def prepared(layer: nn.Module, edges: LayerEdges, precision: torch.dtype) -> _Sums | _Attention:
-    """Return the messages of one of the :func:`shared_layers`.
-
-    Raises:
-        ModelError: the layer has options that are not known here.
-    """
-    return _PREPARED[type(layer).__name__](layer, edges, precision)
-
-
-_PREPARED: dict[str, Callable[..., _Sums | _Attention]] = {
+_WEIGHTED: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {
     "GATConv": _gat,
     "GCNConv": _gcn,
     "GINConv": _plain,
     "GraphConv": _plain,
     "SAGEConv": _plain,
 }
+"""Functions that return the edges and weights along which a layer sends messages."""
 
 
 def _offsets(receivers: Tensor, nodes: int) -> Tensor:

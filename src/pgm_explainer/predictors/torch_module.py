@@ -56,7 +56,7 @@ BATCHINGS = ("shared", "sparse", "stacked", "blocks", "single")
 _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
 _FEW = 6
-"""On a new subgraph, fewer samples than this are faster one by one than with trial calls."""
+"""On a new subgraph, fewer samples than this are faster without trials of the ways of batching."""
 
 
 class TorchModulePredictor(Predictor):
@@ -126,16 +126,33 @@ class TorchModulePredictor(Predictor):
         request = self._request(part, pairs, features)
 
         def call() -> Tensor:
-            batching = "single"
             known = self.batching != "auto" or self._batchings.get(part) is not None
             # A sample of many graphs is large, so that a batch never has more than a few.
             few = 2 if self._many_graphs else _FEW
             if len(features) >= few or (len(features) > 1 and known):
-                batching = self.used = self._choose(part, request, features[0])
-            return self._way(batching, part, request)(features)
+                self.used = self._choose(part, request, features[0])
+                return self._way(self.used, part, request)(features)
+            return self._few(request, features)
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
+
+    def _few(self, request: Request, features: Tensor) -> Tensor:
+        """Return scores of a few samples on a subgraph that has no way of batching yet.
+
+        If they can share edges, all are predicted at once, and the first is checked.
+        """
+        layers = shared_layers(self.module) if len(features) > 2 else []
+        if not layers:
+            return one_by_one(self._call, request, features)
+        first = one_by_one(self._call, request, features[:1].clone())
+        try:
+            scores = SharedCall(self._call, layers, request)(features.clone())
+            if same_scores(scores[:1], first):
+                return scores
+        except UNSUPPORTED:
+            pass
+        return torch.cat((first, one_by_one(self._call, request, features[1:])))
 
     def on_rows(self, x: SharedRows, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         """Return scores, computing the first product of each distinct row only once."""
@@ -240,6 +257,10 @@ class TorchModulePredictor(Predictor):
             whole = self._shared.get(part)
             shared = whole[1] if whole and self._batchings.get(part) == "shared" else None
         return super().size(part) if shared is None else (shared.nodes, shared.messages)
+
+    def takes_by_node(self, part: Subgraph) -> bool:
+        """Return whether samples share edges: their layers compute node by node."""
+        return "shared" in (self.batching, self._batchings.get(part))
 
     def on_edges(
         self, x: FloatArray, part: Subgraph, edges: SampledEdges, pairs: IntArray | None = None

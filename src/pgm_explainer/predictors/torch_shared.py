@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from ..errors import ModelError
 from .torch_call import ModuleCall, Request
-from .torch_layers import LayerEdges, Turn, prepared
+from .torch_layers import Turn, prepared
 from .torch_rows import RowTensor
 
 __all__ = ["SharedCall"]
@@ -65,10 +64,12 @@ class SharedCall:
         self._request = request if self._order is None else _on_nodes(request, self._order)
         self._by_node = request.rows == request.nodes and request.pairs is None
         self._rows = counts[-1] if self._by_node else request.rows
-        self._layers = [
-            (layer, prepared(layer, edges, request.precision))
-            for layer, edges in zip(layers, self._edges(request, counts), strict=True)
-        ]
+        place = torch.arange(request.nodes)
+        if self._order is not None:
+            place.fill_(request.nodes)
+            place[self._order] = torch.arange(len(self._order))
+        messages = prepared(layers, request.edge_index, place, counts, request.precision)
+        self._layers = list(zip(layers, messages, strict=True))
         self._last: dict[int, Request] = {}
 
     @property
@@ -118,14 +119,6 @@ class SharedCall:
         if self._by_node:
             return scores.reshape(self._rows, samples, -1).transpose(0, 1)
         return scores.reshape(samples, self._rows, -1)
-
-    def _edges(self, request: Request, counts: Sequence[int]) -> Iterator[LayerEdges]:
-        place = torch.arange(request.nodes)
-        if self._order is not None:
-            place = torch.full((request.nodes,), request.nodes)
-            place[self._order] = torch.arange(len(self._order))
-        for senders, receivers in pairwise(counts):
-            yield LayerEdges(request.edge_index, place, senders, receivers)
 
     @contextmanager
     def _passing(self, edge_index: Tensor, samples: int) -> Iterator[None]:

@@ -129,7 +129,7 @@ class Writer(Phrases):
         *others, last = self._parts(own_none=not features)
         yield from [*others, self._with_pair(last)]
 
-    def _said_features(self) -> list[tuple[str, list[_Told]]]:
+    def _said_features(self) -> list[tuple[str, list[_StatedEffect]]]:
         """Return the features that are named, by direction: the target's own, then another's."""
         features = self._features()
         said = list(_worth_naming(_by_direction(features)).items())

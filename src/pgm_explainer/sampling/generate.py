@@ -159,6 +159,7 @@ def draw_samples(
     original = population.x[model.subgraph.nodes]
     graphs = None if shares else model.outputs.graphs(len(original))
     together = size if graphs is None else samples_together(original, size, execution.memory)
+    by_node = graphs is None and model.predictor.takes_by_node(model.subgraph)
     large = size * model.scores.size >= _LARGE_SCORES
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
         for start in range(0, config.num_samples, together):
@@ -170,9 +171,8 @@ def draw_samples(
                 "perturbed", config.perturb_probability
             )
             rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
-            batch_of = partial(
-                _batch_of, model.subgraph, population, parts, samples, every, perturbed
-            )
+            given = (population, parts, samples, every, perturbed)
+            batch_of = partial(_batch_of, model.subgraph, *given, by_node)
             if graphs is not None:
                 count, advance = len(samples), progress.advance
                 after = predict_graphs(model, original, graphs, batch_of, count, size, advance)
@@ -254,9 +254,11 @@ def _batch_of(
     samples: IntArray,
     every: IntArray,
     perturbed: NDArray[np.bool_],
+    by_node: bool,
     some: slice,
 ) -> Batch:
-    return perturbed_batch(subgraph, population, parts, samples[some], every, perturbed[some])
+    batch = Batch(_repeated(population, subgraph.nodes, len(samples[some]), by_node))
+    return parts.perturb(batch, subgraph, samples[some], every, perturbed[some])
 
 
 def perturbed_batch(
@@ -329,11 +331,18 @@ def probe_features(
     return x
 
 
-def _repeated(population: Population, nodes: IntArray, samples: int) -> FloatArray:
-    """Return a copy of the features of ``nodes`` for each sample."""
-    x = np.empty((samples, len(nodes), population.x.shape[1]), population.x.dtype)
-    x[:] = population.x[nodes]
-    return x
+def _repeated(
+    population: Population, nodes: IntArray, samples: int, by_node: bool = False
+) -> FloatArray:
+    """Return a copy ``[samples, n, F]`` of the features of ``nodes`` for each sample.
+
+    Args:
+        by_node: whether the copies of a node are next to each other in memory.
+    """
+    x = population.x[nodes]
+    if by_node:
+        return np.repeat(x[:, None], samples, axis=1).transpose(1, 0, 2)
+    return np.repeat(x[None], samples, axis=0)
 
 
 class _Recorder:
