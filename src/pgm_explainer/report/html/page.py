@@ -51,7 +51,8 @@ def to_html(
         path: the file to write, which is returned. Without it, the page is returned as text.
         audience: ``"manager"`` or ``"engineer"``, for whom the reason on the page is written.
         templates: sentences that replace the built-in ones of the reason and the title, by name, as
-            in :meth:`Explanation.reason`. The other words of the page are not replaced.
+            in :meth:`pgm_explainer.Explanation.reason`. The other words of the page are not
+            replaced.
 
     Raises:
         InputError: the explanations are empty or of another type, or the audience, a template or
