@@ -18,7 +18,9 @@ from pgm_explainer import (
     QueryError,
     explain_graphs,
 )
-from pgm_explainer.minimal_sets import SearchOptions, _checked, _refusal, _Search
+from pgm_explainer.minimal_sets import SearchOptions
+from pgm_explainer.minimal_sets.find import _checked, _refusal
+from pgm_explainer.minimal_sets.search import Search
 from pgm_explainer.sampling import Population
 
 
@@ -472,7 +474,7 @@ class Trials:
 
 def test_sets_that_barely_succeed_do_not_hide_larger_ones():
     options = SearchOptions(kind="counterfactual", probability=0.5)
-    search = _Search(Trials(), options, count=10)
+    search = Search(Trials(), options, count=10)
     found = _checked(search, search.trials, 0)
     assert found is not None
     assert len(found[0]) == 8
@@ -481,7 +483,7 @@ def test_sets_that_barely_succeed_do_not_hide_larger_ones():
 
 def test_what_is_said_of_a_failed_search_does_not_contradict_it():
     options = SearchOptions(kind="counterfactual", probability=0.5, max_size=7)
-    search = _Search(Trials(), options, count=10)
+    search = Search(Trials(), options, count=10)
     assert _checked(search, search.trials, 0) is None
     assert search.best == 0.48
     said = _refusal(options, search, 10, 99)
