@@ -115,8 +115,12 @@ def test_data_frames_have_names(toy):
 
 def test_what_a_data_frame_lacks_is_said(toy):
     frame = pd.DataFrame(toy.x, index=NAMES, columns=COLUMNS)
-    with pytest.raises(InputError, match="the columns 'city' of x are not numeric"):
+    with pytest.raises(InputError, match=r"the columns 'city' of x are not numeric.*get_dummies$"):
         explained(toy, frame.assign(city="Oslo"), toy.edge_index)
+    with pytest.raises(InputError, match=r"; x.set_index\('id'\) makes it the names of nodes$"):
+        explained(toy, frame.assign(city="Oslo", id=NAMES), toy.edge_index)
+    with pytest.raises(InputError, match=r"the columns 'tags' of x are not numeric"):
+        explained(toy, frame.assign(tags=[["a"]] * len(frame)), toy.edge_index)
     with pytest.raises(InputError, match="the edges: no node is called 'n99'"):
         explained(toy, frame, pd.DataFrame({"u": ["n99"], "v": ["n1"]}))
     with pytest.raises(InputError, match="needs the columns source and target, not"):

@@ -109,11 +109,14 @@ def _is_dgl(value: Any) -> bool:
 def _table(frame: Any) -> Source:
     """Return a data frame of nodes: its values, and the names of its rows and columns."""
     columns = [_title(each) for each in frame.columns]
-    wrong = [name for at, name in enumerate(columns) if frame.dtypes.iloc[at].kind not in "biuf"]
+    wrong = [at for at in range(len(columns)) if frame.dtypes.iloc[at].kind not in "biuf"]
     if wrong:
+        named = ", ".join(repr(columns[at]) for at in wrong[:5])
+        unique = next((columns[at] for at in wrong if _is_unique(frame.iloc[:, at])), None)
+        index = "" if unique is None else f"; x.set_index({unique!r}) makes it the names of nodes"
         raise InputError(
-            f"the columns {', '.join(map(repr, wrong[:5]))} of x are not numeric; leave them out, "
-            f"or encode them, for example with pandas.get_dummies"
+            f"the columns {named} of x are not numeric; leave them out, or encode them, for "
+            f"example with pandas.get_dummies{index}"
         )
     plain_columns = _are_counted(list(frame.columns))
     rows = frame.index.tolist()
@@ -124,6 +127,13 @@ def _table(frame: Any) -> Source:
         None if plain_rows else [_name(each) for each in rows],
         None if plain_columns else columns,
     )
+
+
+def _is_unique(column: Any) -> bool:
+    try:
+        return bool(column.is_unique)
+    except Exception:  # values that cannot be hashed
+        return False
 
 
 def _are_counted(labels: Sequence[Any]) -> bool:
