@@ -90,7 +90,8 @@ class SharedCall:
         at_once = len(x) if self._by_node else max(1, _ROWS_OF_GRAPHS // max(1, self.nodes))
         if at_once >= len(x):
             return self._of_all(x)
-        return torch.cat([self._of_all(some) for some in torch.split(x, at_once)])
+        starts = range(0, len(x), at_once)
+        return torch.cat([self._of_all(x[start : start + at_once]) for start in starts])
 
     def _of_all(self, x: Tensor) -> Tensor:
         by_node = x.transpose(0, 1)
