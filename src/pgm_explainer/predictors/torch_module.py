@@ -57,6 +57,8 @@ _LARGE_OUTPUT = 1 << 20
 """With at least this many scores per sample, a batch takes much memory and is hardly faster."""
 _FEW = 6
 """On a new subgraph, fewer samples than this are faster without trials of the ways of batching."""
+_WIDE = 256
+"""With at least this many features, most time is for their first product, however batched."""
 
 
 class TorchModulePredictor(Predictor):
@@ -142,7 +144,8 @@ class TorchModulePredictor(Predictor):
 
         If they can share edges, all are predicted at once, and the first is checked.
         """
-        layers = shared_layers(self.module) if len(features) > 2 else []
+        saves = len(features) > 2 and features.shape[-1] < _WIDE
+        layers = shared_layers(self.module) if saves else []
         if not layers:
             return one_by_one(self._call, request, features)
         first = one_by_one(self._call, request, features[:1].clone())
