@@ -36,6 +36,7 @@ def test_each_kind_is_recognised_and_becomes_the_same_probabilities(kind, dtype)
         ([[0.5, 0.5], [1.5, -0.5]], "logits"),  # adds up, but leaves [0, 1]
         ([[-1.0, -2.0]], "logits"),  # negative, but no log-probabilities
         ([[-1.0, -1.0], np.log([0.5, 0.5])], "logits"),
+        ([np.log([0.5, 0.5005])], "logits"),  # adds up nearly, by chance
         ([[0.3]], "probabilities"),
         ([[0.3], [1.2]], "logits"),
         ([[-0.3]], "logits"),

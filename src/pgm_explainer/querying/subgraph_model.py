@@ -32,6 +32,11 @@ _FAR_OUT = 1000.0
 SCORE_KINDS = ("auto", "logits", "probabilities", "log_probabilities", "values")
 """``values`` are the outputs of a regression, which are not converted."""
 _TOLERANCE = 1e-3
+_CHANCE = 1e-5
+"""How closely scores must add up to be log-probabilities; two logits may do so by chance.
+
+Log-probabilities that are read as logits do no harm, because their softmax is the same.
+"""
 
 
 @dataclass(frozen=True)
@@ -287,7 +292,7 @@ def detect_score_kind(scores: FloatArray) -> str:
     single = scores.shape[-1] == 1
     if _within_unit(scores) and (single or _adds_up(scores)):
         return "probabilities"
-    if not single and scores.max() <= _TOLERANCE and _adds_up(np.exp(scores)):
+    if not single and scores.max() <= _TOLERANCE and _adds_up(np.exp(scores), _CHANCE):
         return "log_probabilities"
     return "logits"
 
@@ -369,5 +374,5 @@ def _within_unit(scores: FloatArray) -> bool:
     return bool(scores.min() >= -_TOLERANCE and scores.max() <= 1 + _TOLERANCE)
 
 
-def _adds_up(probabilities: FloatArray) -> bool:
-    return np.allclose(probabilities.sum(axis=-1), 1, atol=_TOLERANCE)
+def _adds_up(probabilities: FloatArray, within: float = _TOLERANCE) -> bool:
+    return np.allclose(probabilities.sum(axis=-1), 1, rtol=0, atol=within)
