@@ -172,8 +172,8 @@ def test_the_number_of_effects_is_stated():
     explanation = explain(sums(0, 4, 0, 1))
     assert said(effects_caption(explanation)) == (
         "2 of 4 nodes have a significant effect on the probability of class 1 (level 0.05, "
-        "Benjamini–Hochberg). The strongest come first, by the size of their changes in either "
-        "direction."
+        "Benjamini–Hochberg). The strongest come first. Strength is the typical size of single "
+        "changes, up or down, so mean effects of similar size may be in another order."
     )
 
 

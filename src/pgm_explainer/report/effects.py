@@ -251,7 +251,10 @@ def effects_caption(explanation: Explanation) -> str:
     level, words = level_words(explanation.settings), wording_of(explanation.settings)
     what = f"{measure_of(explanation).what} ({level})"
     said = counted_caption(explanation.effects, words, "", what)
-    order = " The strongest come first, by the size of their changes in either direction."
+    order = (
+        " The strongest come first. Strength is the typical size of single changes, up or down, so "
+        "mean effects of similar size may be in another order."
+    )
     return said + (order if explanation.effects.significant.sum() > 1 else "")
 
 
