@@ -22,7 +22,6 @@ TOOLS = {
     "nbclient",
     "pgmpy",
     "playwright",
-    "rdkit",
     "ruff",
     "sphinx",
     "sphinx-copybutton",

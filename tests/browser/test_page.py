@@ -220,7 +220,7 @@ def first_with_thin_facts(explanation):
             known = {**evidence, node: [word, *([evidence[node]] if node in evidence else [])]}
             samples = 800 * network.probability(known)
             if samples > 0 and abs(explanation.query(known) - now) > 0.01:
-                (thin if samples < 5 else offered).add((str(node), word))
+                (thin if samples < 20 else offered).add((str(node), word))
         if thin and 0 < len(offered) <= 6:
             return evidence, offered, thin
     raise AssertionError("the test needs evidence with which some facts are rare")

@@ -1,13 +1,8 @@
 """How often PC and GES find the class of a known network, compared with other packages.
 
-<<<<<<< HEAD
 Data of random networks of 8 variables with 2, 3 and 4 states, up to two parents and 1,000 rows. For
 all packages, the states of a variable are those that occur, because pgmpy's GES counts no others.
-causal-learn is compared only if it is installed; it is no dependency of the tests.
-=======
-Data of random networks of 8 variables with 2, 3 and 4 states, up to two parents and 1,000 rows.
 The others are pgmpy and, if it is installed, causal-learn, which the tests do not need.
->>>>>>> ce4e36776a67761744288c8e9fd29115ee1d8744
 """
 
 from __future__ import annotations
