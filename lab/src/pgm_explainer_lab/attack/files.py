@@ -198,7 +198,9 @@ def _archive_of_graph(document: bytes) -> str | None:
     out = run(words)[1]
     with np.load("file.npz") as archive:
         x, edges = archive["x"], archive["edge_index"]
-    found = PGMExplainer(net, x, edges, num_samples=30, num_layers=1).explain(0)
+        names = archive["names"].tolist() if "names" in archive.files else None
+    # A mutated name may be 0, which is then the target.
+    found = PGMExplainer(net, x, edges, names=names, num_samples=30, num_layers=1).explain(0)
     printed = json.loads(out)
     if printed["probability"] != found.probability or printed["held"] != found.held:
         return f"held is {printed['held']}, of NumPy's arrays {found.held}"
