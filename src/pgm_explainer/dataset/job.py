@@ -112,7 +112,7 @@ def explain_dataset(
     if with_counterfactual and made.settings.model.is_regression:
         raise InputError(
             "with_counterfactual searches for another predicted class, but the model predicts "
-            "values: leave it away, or call explanation.counterfactual(change=...)"
+            "values: omit it, or call explanation.counterfactual(change=...)"
         )
     if min(size, len(chosen_targets)) > SHARD_ROWS:
         raise InputError(f"shard_size must be at most {SHARD_ROWS:,}, not {size:,}")
