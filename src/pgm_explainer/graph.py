@@ -101,6 +101,16 @@ class SampledEdges:
             ends = self.edge_index[sample, :, at].T
         return sample, ends, part.edges[at] if self.edges is None else self.edges[sample, at]
 
+    @property
+    def only_removed(self) -> bool:
+        """Whether samples differ only in which edges they lack."""
+        return self.edge_index is None and self.edges is None
+
+    def with_more_removed(self, further: int) -> SampledEdges:
+        """Return these samples and further ones, in which half of all edges are removed."""
+        random = np.random.default_rng(0).random((further, self.kept.shape[1]))
+        return SampledEdges(np.concatenate((self.kept, random < 0.5)))
+
     def first(self, count: int) -> SampledEdges:
         """Return the edges of the first samples."""
         return self._at(slice(count))

@@ -12,7 +12,7 @@ pyg = pytest.importorskip("torch_geometric.nn")
 
 from pgm_explainer import PGMExplainer  # noqa: E402
 from pgm_explainer.errors import ModelError  # noqa: E402
-from pgm_explainer.graph import Graph  # noqa: E402
+from pgm_explainer.graph import Graph, SampledEdges  # noqa: E402
 from pgm_explainer.predictors import SharedRows  # noqa: E402
 from pgm_explainer.predictors.torch_call import ModuleCall  # noqa: E402
 from pgm_explainer.predictors.torch_module import TorchModulePredictor  # noqa: E402
@@ -83,6 +83,77 @@ def test_scores_are_those_of_single_samples(name: str) -> None:
         some = predictor.of_nodes(x.copy(), part, nodes)
         assert torch.allclose(some, single[:, nodes], atol=1e-5)
         assert predictor.size(part, nodes)[0] < NODES
+
+
+def without_loops() -> Graph:
+    every = graph()
+    return Graph(every.edge_index[:, every.edge_index[0] != every.edge_index[1]], NODES)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("loops", [False, True])
+def test_samples_that_lack_edges_share_the_others(name: str, loops: bool) -> None:
+    model, part, x = MODELS[name](), (graph() if loops else without_loops()).whole, features()
+    kept = np.random.default_rng(2).random((SAMPLES, len(part.edges))) < 0.6
+    kept[2] = False  # a sample without edges
+    edges = SampledEdges(kept)
+    expected = TorchModulePredictor(model, batching="single").on_edges(x.copy(), part, edges)
+    predictor = TorchModulePredictor(model)
+    assert torch.allclose(predictor.on_edges(x.copy(), part, edges), expected, atol=1e-5)
+    for nodes in (np.array([5]), np.array([0, 7, 30]), np.array([39])):
+        assert predictor.saves_on_nodes(x, part, nodes, edges)
+        some = predictor.of_nodes(x.copy(), part, nodes, edges)
+        assert torch.allclose(some, expected[:, nodes], atol=1e-5)
+        assert predictor.size(part, nodes, same_edges=False)[0] < NODES
+
+
+def test_models_that_use_the_edges_otherwise_do_not_share_them() -> None:
+    class Degrees(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = pyg.SAGEConv(WIDTH, CLASSES)
+
+        def forward(self, x: Any, edge_index: Any) -> Any:
+            degrees = torch.bincount(edge_index[1], minlength=len(x))[:, None]
+            return self.layer(x, edge_index) + degrees
+
+    torch.manual_seed(0)
+    model, part, x = Degrees().eval(), without_loops().whole, features()
+    edges = SampledEdges(np.random.default_rng(2).random((SAMPLES, len(part.edges))) < 0.9)
+    expected = TorchModulePredictor(model, batching="single").on_edges(x.copy(), part, edges)
+    predictor = TorchModulePredictor(model)
+    assert not predictor.saves_on_nodes(x, part, np.array([5]), edges)
+    assert torch.allclose(predictor.on_edges(x.copy(), part, edges), expected, atol=1e-5)
+
+
+def test_removed_and_other_edges_of_one_subgraph_are_batched_separately() -> None:
+    model, part, x = basic("GCN"), without_loops().whole, features()
+    predictor, single = TorchModulePredictor(model), TorchModulePredictor(model, batching="single")
+    rng = np.random.default_rng(2)
+    kept = rng.random((SAMPLES, len(part.edges))) < 0.6
+    ends = rng.integers(NODES, size=(SAMPLES, 2, len(part.edges)))
+    for edges in (SampledEdges(kept), SampledEdges(kept, ends), SampledEdges(kept)):
+        found = predictor.on_edges(x.copy(), part, edges)
+        assert torch.allclose(found, single.on_edges(x.copy(), part, edges), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["GCN", "GIN", "GAT"])
+def test_graphs_that_lack_edges_share_the_others(kind: str) -> None:
+    class Pooled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = basic(kind)
+
+        def forward(self, x: Any, edge_index: Any, batch: Any = None) -> Any:
+            return pyg.global_add_pool(self.layers(x, edge_index), batch)
+
+    model, part, x = Pooled().eval(), without_loops().whole, features(400)
+    edges = SampledEdges(np.random.default_rng(2).random((400, len(part.edges))) < 0.9)
+    predictor = TorchModulePredictor(model, "graph")
+    single = TorchModulePredictor(model, "graph", batching="single")
+    expected = single.on_edges(x.copy(), part, edges)  # in several calls
+    assert torch.allclose(predictor.on_edges(x.copy(), part, edges), expected, rtol=1e-4)
+    assert predictor.size(part, same_edges=False)[1] < len(part.edges)
 
 
 def test_few_nodes_need_few_features() -> None:

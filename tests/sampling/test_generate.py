@@ -258,7 +258,7 @@ def test_a_sample_larger_than_the_memory_limit_is_reported(caplog):
     how = plan(max_memory=1, samples_per_call=None)
     with caplog.at_level("INFO", "pgm_explainer"):
         assert size_of(how, *observed(nodes=10, edges=4, features=3)) == 1
-    assert "a single sample (10 nodes, 4 edges, 3 features, 2 classes)" in caplog.text
+    assert "a single sample (10 nodes, 4 messages, 3 features, 2 classes)" in caplog.text
 
 
 def test_earlier_outputs_are_kept(toy):

@@ -114,24 +114,44 @@ class Predictor(ABC):
         """Return whether the model is faster with :meth:`on_rows`, with the same scores."""
         return False
 
-    def of_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> Any:
+    def of_nodes(
+        self,
+        x: FloatArray | SharedRows,
+        part: Subgraph,
+        nodes: IntArray,
+        edges: SampledEdges | None = None,
+    ) -> Any:
         """Return scores ``[B, nodes, C]`` of some nodes, given by their positions, in a node task.
 
         By default all nodes are predicted.
+
+        Args:
+            edges: the edges of each sample; None for those of the subgraph.
         """
-        scores = self.on_rows(x, part) if isinstance(x, SharedRows) else self(x, part)
+        if isinstance(x, SharedRows):
+            return self.on_rows(x, part)[:, nodes]
+        scores = self(x, part) if edges is None else self.on_edges(x, part, edges)
         return scores[:, nodes]
 
-    def saves_on_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> bool:
+    def saves_on_nodes(
+        self,
+        x: FloatArray | SharedRows,
+        part: Subgraph,
+        nodes: IntArray,
+        edges: SampledEdges | None = None,
+    ) -> bool:
         """Return whether the model is faster with :meth:`of_nodes`, with the same scores."""
         return False
 
-    def size(self, part: Subgraph, nodes: IntArray | None = None) -> tuple[int, int]:
+    def size(
+        self, part: Subgraph, nodes: IntArray | None = None, same_edges: bool = True
+    ) -> tuple[int, int]:
         """Return how many nodes and messages of a sample the model holds at once.
 
         Args:
             part: the subgraph.
             nodes: the nodes of :meth:`of_nodes`, if it is used.
+            same_edges: whether all samples have the edges of the subgraph.
         """
         return len(part.nodes), len(part.edges)
 

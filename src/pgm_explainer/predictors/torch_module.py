@@ -16,6 +16,7 @@ these ways that gives the same scores as one sample at a time:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -117,11 +118,11 @@ class TorchModulePredictor(Predictor):
         }
         self._many_graphs = many_graphs
         self._batchings: SubgraphCache[str] = SubgraphCache()
-        self._edge_batchings: SubgraphCache[str] = SubgraphCache()
+        self._edge_batchings: SubgraphCache[tuple[bool, str]] = SubgraphCache()
         self._requests: SubgraphCache[Request] = SubgraphCache()
         self._saving: SubgraphCache[bool] = SubgraphCache()
         self._shared: SubgraphCache[tuple[Request, SharedCall]] = SubgraphCache()
-        self._some_nodes: SubgraphCache[tuple[IntArray, SharedCall | None]] = SubgraphCache()
+        self._some_nodes: SubgraphCache[_SomeNodes] = SubgraphCache()
 
     def __call__(self, x: FloatArray, part: Subgraph, pairs: IntArray | None = None) -> Tensor:
         features = as_features(x, self.module)
@@ -206,60 +207,96 @@ class TorchModulePredictor(Predictor):
         single = self.task == "graph" and not self._many_graphs
         return scores[:, 0] if single else scores, created
 
-    def saves_on_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> bool:
+    def saves_on_nodes(
+        self,
+        x: FloatArray | SharedRows,
+        part: Subgraph,
+        nodes: IntArray,
+        edges: SampledEdges | None = None,
+    ) -> bool:
         """Return whether layers can be computed only where ``nodes`` depend on them."""
-        return len(x) > 1 and self.task == "node" and self._of_some(x, part, nodes) is not None
+        if len(x) < 2 or self.task != "node":
+            return False
+        return self._of_some(x, part, nodes, edges) is not None
 
-    def of_nodes(self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray) -> Any:
+    def of_nodes(
+        self,
+        x: FloatArray | SharedRows,
+        part: Subgraph,
+        nodes: IntArray,
+        edges: SampledEdges | None = None,
+    ) -> Any:
         """Return scores of some nodes; layers are computed only where these depend on them."""
-        shared = self._of_some(x, part, nodes)
+        shared = self._of_some(x, part, nodes, edges)
         try:
             if shared is not None and isinstance(x, SharedRows):
                 if self.saves_on_rows(x, part):
                     return self._on_rows(x, part, shared=shared)[0]
             elif not isinstance(x, SharedRows) and shared is not None:
-                return evaluated(self.module, partial(shared, as_features(x, self.module)))
+                kept = None if edges is None else torch.from_numpy(edges.kept)
+                return evaluated(self.module, partial(shared, as_features(x, self.module), kept))
         except UNSUPPORTED:  # samples may differ from those of the trial
-            self._some_nodes.remember(part, (nodes, None))
-        return super().of_nodes(x, part, nodes)
+            self._some_nodes.remember(part, _SomeNodes(nodes, edges is None, None))
+        return super().of_nodes(x, part, nodes, edges)
 
     def _of_some(
-        self, x: FloatArray | SharedRows, part: Subgraph, nodes: IntArray
+        self,
+        x: FloatArray | SharedRows,
+        part: Subgraph,
+        nodes: IntArray,
+        edges: SampledEdges | None,
     ) -> SharedCall | None:
         """Return the call for some nodes; None if not possible. Determined once."""
         known = self._some_nodes.get(part)
-        if known is None or not np.array_equal(known[0], nodes):
+        if known is None or not known.matches(nodes, edges is None):
             first = SharedRows(x.table, x.index[:1]).dense() if isinstance(x, SharedRows) else x[:1]
             features = as_features(first.copy(), self.module)[0]
             request = self._request(part, None, features)
-            found = evaluated(self.module, lambda: self._try_some(part, request, features, nodes))
-            known = (nodes, found)
+            trial = partial(self._try_some, part, request, features, nodes, edges)
+            known = _SomeNodes(nodes, edges is None, evaluated(self.module, trial))
             self._some_nodes.remember(part, known)
-        return known[1]
+        return known.call
 
     def _try_some(
-        self, part: Subgraph, request: Request, features: Tensor, nodes: IntArray
+        self,
+        part: Subgraph,
+        request: Request,
+        features: Tensor,
+        nodes: IntArray,
+        edges: SampledEdges | None,
     ) -> SharedCall | None:
-        if self._choose(part, request, features) != "shared":
-            return None
         trials = distinct_samples(features)
         needed = torch.from_numpy(nodes)
-        expected = self._shared_call(part, request)(trials)[:, needed]
+        kept = None
+        if edges is None:
+            if self._choose(part, request, features) != "shared":
+                return None
+            expected = self._shared_call(part, request)(trials.clone())
+        elif edges.only_removed:
+            several = edges.first(1).with_more_removed(len(trials) - 1)
+            kept = torch.from_numpy(several.kept)
+            expected = self._one_by_one(part, None, trials, several)
+        else:
+            return None
         try:
             found = SharedCall(self._call, shared_layers(self.module), request, needed)
-            return found if same_scores(found(trials), expected) else None
+            same = same_scores(found(trials.clone(), kept), expected[:, needed])
+            return found if same else None
         except UNSUPPORTED:
             return None
 
-    def size(self, part: Subgraph, nodes: IntArray | None = None) -> tuple[int, int]:
+    def size(
+        self, part: Subgraph, nodes: IntArray | None = None, same_edges: bool = True
+    ) -> tuple[int, int]:
         """Return how many nodes and messages of a sample the model holds at once."""
-        known = self._some_nodes.get(part)
-        if known is not None and nodes is not None and np.array_equal(known[0], nodes):
-            shared = known[1]
-        else:
-            whole = self._shared.get(part)
-            shared = whole[1] if whole and self._batchings.get(part) == "shared" else None
-        return super().size(part) if shared is None else (shared.nodes, shared.messages)
+        some, whole = self._some_nodes.get(part), self._shared.get(part)
+        _, of_edges = self._edge_batchings.get(part) or (True, "")
+        shared = None
+        if some is not None and nodes is not None and some.matches(nodes, same_edges):
+            shared = some.call
+        elif whole and (self._batchings.get(part) if same_edges else of_edges) == "shared":
+            shared = whole[1]
+        return super().size(part) if shared is None else (shared.nodes, shared.held(same_edges))
 
     def takes_by_node(self, part: Subgraph) -> bool:
         """Return whether samples share edges: their layers compute node by node."""
@@ -275,29 +312,44 @@ class TorchModulePredictor(Predictor):
                 "edge_index"
             )
         features = as_features(x, self.module)
-
-        def one(at: int) -> Tensor:
-            sample = edges.of_sample(part, at)
-            like = like_floats(features, self.module)
-            request = Request.on(sample, self.task, pairs, self.inputs, like)
-            return one_by_one(self._call, request, features[at : at + 1])
-
-        def many(stop: int, sparse: bool) -> Tensor:
-            request = self._request(part, pairs, features)
-            batch = request.with_edges(part, edges.first(stop), self.inputs, sparse)
-            return rows_of(self._call(features[:stop].flatten(0, 1), batch), stop, request)
+        request = self._request(part, pairs, features)
 
         def call() -> Tensor:
-            only_removed = edges.edge_index is None and edges.edges is None
             batching = "single"
             if len(x) > 1:
-                batching = self._edge_batching(part, one, many, only_removed)
-            if batching != "single":
-                return many(len(x), batching == "sparse")
-            return torch.cat([one(at) for at in range(len(x))])
+                batching = self._edge_batching(part, request, pairs, features, edges)
+            return self._on_edges(batching, part, request, pairs, features, edges)
 
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
+
+    def _on_edges(
+        self,
+        batching: str,
+        part: Subgraph,
+        request: Request,
+        pairs: IntArray | None,
+        features: Tensor,
+        edges: SampledEdges,
+    ) -> Tensor:
+        """Return scores for samples that have different edges, by the given way of batching."""
+        if batching == "single":
+            return self._one_by_one(part, pairs, features, edges)
+        if batching == "shared":
+            return self._shared_call(part, request)(features, torch.from_numpy(edges.kept))
+        batch = request.with_edges(part, edges, self.inputs, batching == "sparse")
+        return rows_of(self._call(features.flatten(0, 1), batch), len(features), request)
+
+    def _one_by_one(
+        self, part: Subgraph, pairs: IntArray | None, features: Tensor, edges: SampledEdges
+    ) -> Tensor:
+        like = like_floats(features, self.module)
+        scores = []
+        for at in range(len(features)):
+            sample = edges.of_sample(part, at)
+            request = Request.on(sample, self.task, pairs, self.inputs, like)
+            scores.append(one_by_one(self._call, request, features[at : at + 1]))
+        return torch.cat(scores)
 
     def has_edge_inputs(self, whole: Subgraph) -> bool:
         """Return whether any of the inputs has a row for each edge."""
@@ -341,23 +393,40 @@ class TorchModulePredictor(Predictor):
     def _edge_batching(
         self,
         part: Subgraph,
-        one: Callable[[int], Tensor],
-        many: Callable[[int, bool], Tensor],
-        only_removed: bool,
+        request: Request,
+        pairs: IntArray | None,
+        features: Tensor,
+        edges: SampledEdges,
     ) -> str:
         """Return the way of batching for samples with different edges; determined once."""
         if self.batching != "auto":
             return "blocks" if self.batching in ("shared", "stacked") else self.batching
 
         def find() -> str:
-            expected = torch.cat([one(0), one(1)])
-            # With other layers, a batch may be right for some edges and wrong for others.
-            simple = only_removed and self._may_be_sparse and takes_any_matrix(self.module)
-            if simple and gives(lambda: many(2, True), expected):
-                return "sparse"
-            return "blocks" if gives(lambda: many(2, False), expected) else "single"
+            x, some = features[:2], edges.first(2)
+            if edges.only_removed:
+                some = some.with_more_removed(1)
+                x = torch.cat((x, x[-1:]))
+            expected = self._one_by_one(part, pairs, x.clone(), some)
+            # With other layers, a sparse matrix may be right for some edges and wrong for others.
+            ways = {
+                "shared": edges.only_removed and bool(shared_layers(self.module)),
+                "sparse": edges.only_removed
+                and self._may_be_sparse
+                and takes_any_matrix(self.module),
+                "blocks": True,
+            }
+            for way in (name for name, may in ways.items() if may):
+                call = partial(self._on_edges, way, part, request, pairs, x.clone(), some)
+                if gives(call, expected):
+                    return way
+            return "single"
 
-        return self._edge_batchings.find(part, find)
+        known = self._edge_batchings.get(part)
+        if known is None or known[0] != edges.only_removed:
+            known = (edges.only_removed, find())
+            self._edge_batchings.remember(part, known)
+        return known[1]
 
     def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
         """Return the first way of batching that gives the same scores as single samples; cached."""
@@ -380,6 +449,18 @@ class TorchModulePredictor(Predictor):
             if gives(partial(self._try, batching, part, request, trials.clone()), expected):
                 return batching
         return "single"
+
+
+@dataclass(frozen=True)
+class _SomeNodes:
+    """Some nodes, and the call that computes layers only where these depend on them, if any."""
+
+    nodes: IntArray
+    same_edges: bool
+    call: SharedCall | None
+
+    def matches(self, nodes: IntArray, same_edges: bool) -> bool:
+        return self.same_edges == same_edges and np.array_equal(self.nodes, nodes)
 
 
 def _as_input(name: str, value: Any) -> Any:

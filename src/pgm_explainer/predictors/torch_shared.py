@@ -3,7 +3,8 @@
 Most explanations change features and keep the edges. A layer of PyTorch Geometric does not know
 this: it gets one large graph of disconnected copies, normalises the edges of each copy and creates
 a message for each of them. Here, the edges of one sample are prepared once. A layer then multiplies
-one sparse matrix by the features of all samples side by side.
+one sparse matrix by the features of all samples side by side. If samples lack some of the edges,
+the matrix has a part for each sample, and only its weights are computed anew.
 
 The nodes of all samples are numbered node by node: sample b of node i has row ``i * B + b``. So the
 features ``[n * B, F]`` can be seen as ``[n, B * F]`` without a copy.
@@ -24,7 +25,8 @@ from torch import Tensor, nn
 
 from ..errors import ModelError
 from .torch_call import ModuleCall, Request
-from .torch_layers import Turn, prepared
+from .torch_layers import prepared, weighted
+from .torch_messages import Attention, Sums, Turn
 from .torch_rows import RowTensor
 
 __all__ = ["SharedCall"]
@@ -68,8 +70,9 @@ class SharedCall:
         if self._order is not None:
             place.fill_(request.nodes)
             place[self._order] = torch.arange(len(self._order))
-        messages = prepared(layers, request.edge_index, place, counts, request.precision)
-        self._layers = list(zip(layers, messages, strict=True))
+        self._layers, self._edge_index = layers, request.edge_index
+        self._messages = prepared(layers, request.edge_index, place, counts, request.precision)
+        self._precision, self._places = request.precision, len(place)
         self._last: dict[int, Request] = {}
 
     @property
@@ -77,26 +80,32 @@ class SharedCall:
         """The number of nodes whose features are used."""
         return self._request.nodes
 
-    @property
-    def messages(self) -> int:
-        """The number of messages of a sample that a layer holds at once.
+    def held(self, same_edges: bool) -> int:
+        """Return how many messages of a sample a layer holds at once.
 
-        A message of attention is only a few numbers, not a row of features.
+        A message is only a few numbers, not a row of features.
         """
-        return max(each.messages for _, each in self._layers) // _NUMBERS_PER_ROW
+        held = (each.held if same_edges else len(each.edges.sent) for each in self._messages)
+        return max(held) // _NUMBERS_PER_ROW
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """Return the scores ``[B, rows, C]`` for features ``x [B, n, F]``."""
+    def __call__(self, x: Tensor, kept: Tensor | None = None) -> Tensor:
+        """Return the scores ``[B, rows, C]`` for features ``x [B, n, F]``.
+
+        Args:
+            kept: whether each sample has each edge, ``[B, E]``; None if all samples have all.
+        """
         at_once = len(x) if self._by_node else max(1, _ROWS_OF_GRAPHS // max(1, self.nodes))
         if at_once >= len(x):
-            return self._of_all(x)
-        starts = range(0, len(x), at_once)
-        return torch.cat([self._of_all(x[start : start + at_once]) for start in starts])
+            return self._of_all(x, kept)
+        parts = [slice(start, start + at_once) for start in range(0, len(x), at_once)]
+        edges = [None if kept is None else kept[part] for part in parts]
+        scores = [self._of_all(x[part], each) for part, each in zip(parts, edges, strict=True)]
+        return torch.cat(scores)
 
-    def _of_all(self, x: Tensor) -> Tensor:
+    def _of_all(self, x: Tensor, kept: Tensor | None) -> Tensor:
         by_node = x.transpose(0, 1)
         by_node = by_node if self._order is None else by_node[self._order]
-        return self._scores(by_node.flatten(0, 1), len(x))
+        return self._scores(by_node.flatten(0, 1), len(x), kept)
 
     def on_rows(self, table: Tensor, index: Tensor) -> tuple[Tensor, bool]:
         """Return the same for rows ``index [B, n]`` of a table.
@@ -107,13 +116,17 @@ class SharedCall:
         features = RowTensor(table, by_node.flatten())
         return self._scores(features, len(index)), features.was_created
 
-    def _scores(self, features: Tensor, samples: int) -> Tensor:
+    def _scores(self, features: Tensor, samples: int, kept: Tensor | None = None) -> Tensor:
         if samples not in self._last:
             if len(self._last) > 1:  # the size of most batches, and that of the last one
                 self._last.clear()
             self._last[samples] = self._request.interleaved(samples)
         batch = self._last[samples]
-        with self._passing(batch.edge_index, samples):
+        messages = self._messages
+        if kept is not None:
+            weights = kept.T.to(self._precision)
+            messages = weighted(self._layers, messages, self._edge_index, self._places, weights)
+        with self._passing(messages, batch.edge_index, samples):
             scores = self._call(features, batch)
         if scores.dim() not in (1, 2) or len(scores) != samples * self._rows:
             raise ModelError(f"scores of shape {list(scores.shape)} do not fit {samples} samples")
@@ -122,15 +135,17 @@ class SharedCall:
         return scores.reshape(samples, self._rows, -1)
 
     @contextmanager
-    def _passing(self, edge_index: Tensor, samples: int) -> Iterator[None]:
+    def _passing(
+        self, messages: Sequence[Sums | Attention], edge_index: Tensor, samples: int
+    ) -> Iterator[None]:
         """Within this context, the layers pass messages in the prepared way.
 
         If nodes are left out, every layer must be called once, in order.
         """
         turns = None if self._order is None else iter(range(len(self._layers)))
         changes = [
-            (layer, messages.changes(layer, Turn(edge_index, samples, at, turns)))
-            for at, (layer, messages) in enumerate(self._layers)
+            (layer, each.changes(layer, Turn(edge_index, samples, at, turns)))
+            for at, (layer, each) in enumerate(zip(self._layers, messages, strict=True))
         ]
         before = [
             {name: vars(layer)[name] for name in changed if name in vars(layer)}

@@ -106,7 +106,7 @@ class SubgraphModel:
         Args:
             edges: the edges of each sample; None for those of the subgraph.
         """
-        outputs = self._queried(x) if edges is None else self.outputs
+        outputs = self._queried(x, edges)
         answer = answers(self.predictor, self.subgraph, x, outputs, edges)
         after = self.reader(_finite(outputs.take(answer)))
         if after.shape[-1] != self.before.shape[-1]:
@@ -116,22 +116,26 @@ class SubgraphModel:
             )
         return after
 
-    def size(self, x: FloatArray) -> tuple[int, int]:
+    def size(self, x: FloatArray, edges: SampledEdges | None = None) -> tuple[int, int]:
         """Return how many nodes and messages of a sample the model holds at once.
 
         Args:
             x: features ``[n, F]``.
+            edges: the edges of two samples; None if all samples have those of the subgraph.
         """
-        outputs = self._queried(np.broadcast_to(x, (2, *x.shape)))
+        two = np.broadcast_to(x, (2, *x.shape))
+        outputs = self._queried(two, edges)
+        if edges is not None and not isinstance(outputs, RecordedNodes):
+            answers(self.predictor, self.subgraph, two.copy(), outputs, edges)  # chooses a way
         rows = outputs.rows if isinstance(outputs, RecordedNodes) else None
-        return self.predictor.size(self.subgraph, rows)
+        return self.predictor.size(self.subgraph, rows, edges is None)
 
-    def _queried(self, x: FloatArray | SharedRows) -> Outputs:
+    def _queried(self, x: FloatArray | SharedRows, edges: SampledEdges | None) -> Outputs:
         """Return the outputs to query: of all nodes, or of the recorded ones if that is faster."""
         outputs, nodes = self.outputs, len(self.subgraph.nodes)
         if not isinstance(outputs, NodeOutputs) or len(outputs.rows) == nodes:
             return outputs
-        saves = self.predictor.saves_on_nodes(x, self.subgraph, outputs.rows)
+        saves = self.predictor.saves_on_nodes(x, self.subgraph, outputs.rows, edges)
         return outputs.only() if saves else outputs
 
 

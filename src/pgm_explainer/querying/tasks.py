@@ -118,7 +118,7 @@ class RecordedNodes(Outputs):
         subgraph: Subgraph,
         edges: SampledEdges | None,
     ) -> Any:
-        return predictor.of_nodes(x, subgraph, self.rows)
+        return predictor.of_nodes(x, subgraph, self.rows, edges)
 
     def leading_shape(self, samples: int, nodes: int) -> tuple[int, ...]:
         return (samples, len(self.rows))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
 from ..execution import ExecutionConfig, readable, release_free_memory
-from ..graph import Subgraph
+from ..graph import SampledEdges, Subgraph
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Record, Scratch
@@ -54,11 +54,13 @@ def batch_size(
     num_samples: int,
     execution: ExecutionConfig,
     shares_rows: bool = False,
+    edges: SampledEdges | None = None,
 ) -> int:
     """Return the number of samples per call of the model; larger for a remote model.
 
     Args:
         shares_rows: whether equal rows of features are stored only once.
+        edges: the edges of two samples, if they differ between samples.
 
     Examples:
         >>> import numpy as np
@@ -80,11 +82,11 @@ def batch_size(
     """
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
-    nodes, edges = model.size(x[model.subgraph.nodes])
+    nodes, messages = model.size(x[model.subgraph.nodes], edges)
     classes = model.scores.shape[-1]
     # The model's internal arrays are unknown. They are estimated as a few arrays of the width of a
     # hidden layer, with a row per node, and with a row per edge for the messages.
-    rows = _COPIES * nodes + _MESSAGES * edges
+    rows = _COPIES * nodes + _MESSAGES * messages
     answers = _ANSWERS * prod(model.outputs.leading_shape(1, len(model.subgraph.nodes))) * classes
     width = classes if shares_rows else max(x.shape[1], classes)
     floats = rows * max(width, _ASSUMED_WIDTH) + answers
@@ -92,17 +94,17 @@ def batch_size(
     wanted = execution.memory // 2 // (floats * x.itemsize)
     if wanted == 0:
         _logger.info(
-            "a single sample (%d nodes, %d edges, %d features, %d classes) takes about %s, more "
+            "a single sample (%d nodes, %d messages, %d features, %d classes) takes about %s, more "
             "than the memory limit for a batch",
-            *(nodes, edges, x.shape[1], classes, readable(floats * x.itemsize)),
+            *(nodes, messages, x.shape[1], classes, readable(floats * x.itemsize)),
         )
     if not model.predictor.latency_bound:
         comfortable = _ASSUMED_WIDTH if shares_rows else _COMFORTABLE_WIDTH
         of_graphs = model.outputs.graphs(nodes) is not None
         most = _COMFORTABLE_FLOATS_OF_GRAPHS if of_graphs else _COMFORTABLE_FLOATS
-        if edges < len(model.subgraph.edges):
+        if messages < len(model.subgraph.edges):
             most = _COMFORTABLE_FLOATS_OF_NODES
-        wanted = min(wanted, most // ((nodes + edges) * max(width, comfortable)))
+        wanted = min(wanted, most // ((nodes + messages) * max(width, comfortable)))
     # A multiple of 8 if possible, because the table packs 8 samples into a byte.
     wanted = wanted // 8 * 8 if wanted >= 8 else max(1, wanted)
     return min(wanted, num_samples)
@@ -155,7 +157,8 @@ def draw_samples(
     values = TargetValues(query, config.num_samples, Scratch(execution.memory // 4, "samples"))
     model = query.model
     shares = _shares_rows(model, parts, every, config)
-    size = batch_size(model, population.x, config.num_samples, execution, shares)
+    edges = _first_edges(model.subgraph, population, parts, every, config)
+    size = batch_size(model, population.x, config.num_samples, execution, shares, edges)
     original = population.x[model.subgraph.nodes]
     graphs = None if shares else model.outputs.graphs(len(original))
     together = size if graphs is None else samples_together(original, size, execution.memory)
@@ -227,11 +230,30 @@ def still_valid(
         True
     """
     model = query.model
-    few = np.arange(batch_size(model, population.x, min(_REPEATED, config.num_samples), execution))
     every = parts.within(model.subgraph)
+    edges = _first_edges(model.subgraph, population, parts, every, config)
+    at_most = min(_REPEATED, config.num_samples)
+    few = np.arange(batch_size(model, population.x, at_most, execution, edges=edges))
     perturbed = Draws.grid(config.seed, few, every).coins("perturbed", config.perturb_probability)
     batch = perturbed_batch(model.subgraph, population, parts, few, every, perturbed)
     return samples.values.agrees(model(batch.x, batch.edges))
+
+
+def _first_edges(
+    subgraph: Subgraph,
+    population: Population,
+    parts: Parts,
+    every: IntArray,
+    config: SamplingConfig,
+) -> SampledEdges | None:
+    """Return the edges of the first two samples; None if no sample has other edges."""
+    if not parts.changes_edges:
+        return None
+    samples = np.arange(2)
+    perturbed = Draws.grid(config.seed, samples, every).coins(
+        "perturbed", config.perturb_probability
+    )
+    return perturbed_batch(subgraph, population, parts, samples, every, perturbed).edges
 
 
 def _shares_rows(
