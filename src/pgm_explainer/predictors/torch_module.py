@@ -31,6 +31,7 @@ from ..limits import brief
 from .base import PREDICTED, Predictor, SharedRows
 from .torch_batches import CALLS, one_by_one, rows_of
 from .torch_call import ModuleCall, Request
+from .torch_edges import EdgeBatches
 from .torch_layers import shared_layers
 from .torch_rows import RowTensor
 from .torch_shared import SharedCall
@@ -48,7 +49,6 @@ from .torch_tools import (
     gives,
     like_floats,
     same_scores,
-    takes_any_matrix,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor"]
@@ -117,8 +117,10 @@ class TorchModulePredictor(Predictor):
             for name, value in ({} if inputs is None else inputs).items()
         }
         self._many_graphs = many_graphs
+        self._of_edges = EdgeBatches(
+            module, self._call, task, self.inputs, batching, self._shared_call
+        )
         self._batchings: SubgraphCache[str] = SubgraphCache()
-        self._edge_batchings: SubgraphCache[tuple[bool, str]] = SubgraphCache()
         self._requests: SubgraphCache[Request] = SubgraphCache()
         self._saving: SubgraphCache[bool] = SubgraphCache()
         self._shared: SubgraphCache[tuple[Request, SharedCall]] = SubgraphCache()
@@ -275,7 +277,7 @@ class TorchModulePredictor(Predictor):
         elif edges.only_removed:
             several = edges.first(1).with_more_removed(len(trials) - 1)
             kept = torch.from_numpy(several.kept)
-            expected = self._one_by_one(part, None, trials, several)
+            expected = self._of_edges.one_by_one(part, None, trials, several)
         else:
             return None
         try:
@@ -290,11 +292,12 @@ class TorchModulePredictor(Predictor):
     ) -> tuple[int, int]:
         """Return how many nodes and messages of a sample the model holds at once."""
         some, whole = self._some_nodes.get(part), self._shared.get(part)
-        _, of_edges = self._edge_batchings.get(part) or (True, "")
         shared = None
         if some is not None and nodes is not None and some.matches(nodes, same_edges):
             shared = some.call
-        elif whole and (self._batchings.get(part) if same_edges else of_edges) == "shared":
+        elif whole and "shared" in (
+            [self._batchings.get(part)] if same_edges else self._of_edges.known(part)
+        ):
             shared = whole[1]
         return super().size(part) if shared is None else (shared.nodes, shared.held(same_edges))
 
@@ -313,43 +316,9 @@ class TorchModulePredictor(Predictor):
             )
         features = as_features(x, self.module)
         request = self._request(part, pairs, features)
-
-        def call() -> Tensor:
-            batching = "single"
-            if len(x) > 1:
-                batching = self._edge_batching(part, request, pairs, features, edges)
-            return self._on_edges(batching, part, request, pairs, features, edges)
-
+        call = partial(self._of_edges, part, request, pairs, features, edges)
         scores = evaluated(self.module, call)
         return scores[:, 0] if self.task == "graph" and not self._many_graphs else scores
-
-    def _on_edges(
-        self,
-        batching: str,
-        part: Subgraph,
-        request: Request,
-        pairs: IntArray | None,
-        features: Tensor,
-        edges: SampledEdges,
-    ) -> Tensor:
-        """Return scores for samples that have different edges, by the given way of batching."""
-        if batching == "single":
-            return self._one_by_one(part, pairs, features, edges)
-        if batching == "shared":
-            return self._shared_call(part, request)(features, torch.from_numpy(edges.kept))
-        batch = request.with_edges(part, edges, self.inputs, batching == "sparse")
-        return rows_of(self._call(features.flatten(0, 1), batch), len(features), request)
-
-    def _one_by_one(
-        self, part: Subgraph, pairs: IntArray | None, features: Tensor, edges: SampledEdges
-    ) -> Tensor:
-        like = like_floats(features, self.module)
-        scores = []
-        for at in range(len(features)):
-            sample = edges.of_sample(part, at)
-            request = Request.on(sample, self.task, pairs, self.inputs, like)
-            scores.append(one_by_one(self._call, request, features[at : at + 1]))
-        return torch.cat(scores)
 
     def has_edge_inputs(self, whole: Subgraph) -> bool:
         """Return whether any of the inputs has a row for each edge."""
@@ -389,44 +358,6 @@ class TorchModulePredictor(Predictor):
         Other models may have a faster way for stacked samples.
         """
         return self.flow == FLOWS[0] and faster_with_matrix(self.module)
-
-    def _edge_batching(
-        self,
-        part: Subgraph,
-        request: Request,
-        pairs: IntArray | None,
-        features: Tensor,
-        edges: SampledEdges,
-    ) -> str:
-        """Return the way of batching for samples with different edges; determined once."""
-        if self.batching != "auto":
-            return "blocks" if self.batching in ("shared", "stacked") else self.batching
-
-        def find() -> str:
-            x, some = features[:2], edges.first(2)
-            if edges.only_removed:
-                some = some.with_more_removed(1)
-                x = torch.cat((x, x[-1:]))
-            expected = self._one_by_one(part, pairs, x.clone(), some)
-            # With other layers, a sparse matrix may be right for some edges and wrong for others.
-            ways = {
-                "shared": edges.only_removed and bool(shared_layers(self.module)),
-                "sparse": edges.only_removed
-                and self._may_be_sparse
-                and takes_any_matrix(self.module),
-                "blocks": True,
-            }
-            for way in (name for name, may in ways.items() if may):
-                call = partial(self._on_edges, way, part, request, pairs, x.clone(), some)
-                if gives(call, expected):
-                    return way
-            return "single"
-
-        known = self._edge_batchings.get(part)
-        if known is None or known[0] != edges.only_removed:
-            known = (edges.only_removed, find())
-            self._edge_batchings.remember(part, known)
-        return known[1]
 
     def _choose(self, part: Subgraph, request: Request, features: Tensor) -> str:
         """Return the first way of batching that gives the same scores as single samples; cached."""
