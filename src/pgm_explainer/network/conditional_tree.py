@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..sampling import Variable
 from ..structure import Score, family_score
+from .conditional_table import Codes, conditional_name
 from .factors import MOST_CELLS
 
 __all__ = ["ConditionalTree", "Split"]
 
-Codes = NDArray[np.integer[Any]]
 Question = tuple[int, NDArray[np.bool_]]
 """The position of a variable, and the states for which the answer is yes."""
 _TIE = 1e-9
@@ -150,11 +149,9 @@ class ConditionalTree:
             and np.array_equal(self.leaf_counts, other.leaf_counts)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
-        return f"P({self.variable.id}{given if self.parents else ''}) {len(self.leaves)} leaves"
+        name = conditional_name(self.variable.id, [parent.id for parent in self.parents])
+        return f"{name} {len(self.leaves)} leaves"
 
     @classmethod
     def learn_many(

@@ -19,6 +19,7 @@ from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
 from ..structure import check_data
+from .conditional_table import Codes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from networkx import DiGraph, Graph
     from typing_extensions import Self
 
-__all__ = ["Codes", "GraphicalModel", "check_all", "check_draws"]
+__all__ = ["GraphicalModel", "check_all", "check_draws"]
 
-Codes = NDArray[np.integer[Any]]
 _MOST_SAMPLES = 10**9
 
 
@@ -219,7 +219,13 @@ class GraphicalModel(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.factorisation})"
 
-    __hash__ = None  # type: ignore[assignment]
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, GraphicalModel)
+            and self.family == other.family
+            and (self.variables, self.tables, self.score)
+            == (other.variables, other.tables, other.score)
+        )
 
     def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
         """Return which states agree with the evidence, for each variable with evidence."""
