@@ -87,24 +87,25 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report import text
+    from ..report.contents import effects_of, fact_words, predicted, support_words
     from ..report.facts import thin_support
     from ..report.terms import describe_kept
+    from ..report.text import paragraph
 
-    print(text.paragraph(text.predicted(explanation)))
-    print(text.paragraph(describe_kept(explanation)))
+    print(paragraph(predicted(explanation)))
+    print(paragraph(describe_kept(explanation)))
     print("Probability that the prediction is kept:")
     print(f"  {before:6.1%}  without evidence")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)
-    print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
-    print(f"          ({text.support_words(support, explanation.settings.sampling.num_samples)})")
-    for said in text.effects_of(explanation, fact.evidence):
-        print(text.paragraph(said))
-    weakness = thin_support(support)
-    if weakness is not None:
-        print(text.paragraph(f"Warning: {weakness}."))
+    print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
+    print(f"          ({support_words(support, explanation.settings.sampling.num_samples)})")
+    for sentence in effects_of(explanation, fact.evidence):
+        print(paragraph(sentence))
+    warning = thin_support(support)
+    if warning is not None:
+        print(paragraph(f"Warning: {warning}."))
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:

@@ -212,7 +212,7 @@ class ExplanationDataset:
 
     def overview(self, top: int = 20) -> Overview:
         """Return a summary of the data set: see :class:`~.overview.Overview`."""
-        from .overview import overview
+        from .counting import overview
 
         return overview(self, top)
 

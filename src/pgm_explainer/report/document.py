@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
 from .colours import BAR_COLOURS
+from .contents import headline
 from .effects import ShownEffect, own_effects, plain, shown_effects
 from .features import ShownFeature, shown_features
 from .html.parts import plain_page, policy, read_part, section, table
@@ -20,7 +21,6 @@ from .names import class_label, printable, variable_label
 from .reason import Writer, reason_sentences
 from .template_texts import AUDIENCES
 from .terms import describe_kept, describe_perturbed
-from .text import headline
 from .wording import wording_of
 
 if TYPE_CHECKING:

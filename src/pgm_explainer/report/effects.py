@@ -28,6 +28,7 @@ __all__ = [
     "Sentence",
     "ShownEffect",
     "ShownRow",
+    "capitalised",
     "column_words",
     "count_unclear",
     "counted_caption",
@@ -243,7 +244,7 @@ def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Itera
             doing = verbs.pop() if len(verbs) == 1 else "perturbing"
             said.append(_say("{} {} {}", doing, who, verb))
     if said:
-        yield _capitalised([*_say("; ".join(["{}"] * len(said)), *said), "."])
+        yield capitalised([*_say("; ".join(["{}"] * len(said)), *said), "."])
 
 
 def effects_caption(explanation: Explanation) -> str:
@@ -302,7 +303,7 @@ def dependence_sentence(explanation: Explanation) -> Sentence:
     if explanation.task != "node" or explanation.part_labels:
         # Parts without predictions are perturbed independently: only an effect can relate them.
         moved = "may be weakly related to the prediction, or only by chance:"
-    who = _capitalised(named_parts(explanation, parts))
+    who = capitalised(named_parts(explanation, parts))
     perturbing = f"{words.perturbing} {them}"
     return _say("{} {} {} has no significant effect.", who, moved, perturbing)
 
@@ -313,7 +314,7 @@ def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
     if not parts or explanation.network is None:
         return
     one = len(parts) == 1
-    who = _capitalised(named_parts(explanation, parts))
+    who = capitalised(named_parts(explanation, parts))
     have = "has a strong effect but is" if one else "have strong effects but are"
     most = str(explanation.settings.selection.max_nodes)
     yield _say("{} {} not in the network (max_nodes is {}).", who, have, most)
@@ -335,9 +336,17 @@ def _mention(number: int) -> Sentence:
     return [Mention(int(number))]
 
 
-def _capitalised(sentence: Sentence) -> Sentence:
-    first, *rest = sentence
-    return [first[0].upper() + first[1:] if isinstance(first, str) else first, *rest]
+def capitalised(sentence: Sentence) -> Sentence:
+    """Return a sentence with a capital letter, and adjacent texts joined."""
+    joined: Sentence = []
+    for each in sentence:
+        if isinstance(each, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += each
+        else:
+            joined.append(each)
+    if joined and isinstance(joined[0], str):
+        joined[0] = joined[0][:1].upper() + joined[0][1:]
+    return joined
 
 
 def _predicate(shown: ShownEffect, measure: Measure) -> str:

@@ -12,6 +12,7 @@ from ..printing import value_text
 from .effects import (
     Sentence,
     ShownEffect,
+    capitalised,
     direction_of,
     own_effects,
     plain,
@@ -97,7 +98,7 @@ class Writer(Phrases):
 
     def reason(self) -> list[Sentence]:
         """Return the sentences of a reason, each with a capital letter."""
-        return [_capitalised(sentence) for sentence in self.sentences()]
+        return [capitalised(sentence) for sentence in self.sentences()]
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
@@ -368,16 +369,3 @@ def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directe
 def _clause_of(direction: str) -> str:
     """Return the name of the template for effects in a direction."""
     return {"falls": "lowers", "rises": "raises"}.get(direction, "varies")
-
-
-def _capitalised(sentence: Sentence) -> Sentence:
-    """Return a sentence with a capital letter, and adjacent texts joined."""
-    joined: Sentence = []
-    for each in sentence:
-        if isinstance(each, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += each
-        else:
-            joined.append(each)
-    if joined and isinstance(joined[0], str):
-        joined[0] = joined[0][:1].upper() + joined[0][1:]
-    return joined

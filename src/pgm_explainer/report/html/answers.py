@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...variables import VariableId
+from ..contents import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..effects import (
     Mention,
     Sentence,
@@ -36,7 +37,6 @@ from ..features import (
 from ..measure import Measure, measure_of, percent, share_of
 from ..names import label_of, variable_label
 from ..reason import Writer
-from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:

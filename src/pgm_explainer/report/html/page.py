@@ -12,9 +12,10 @@ from ...arrays import as_list
 from ...errors import InputError
 from ...limits import brief
 from ...storage.files import PathLike, write_text
+from ..contents import CHANGES, DEPENDS
+from ..features import FEATURES
 from ..shown import is_explanation
 from ..templates import templates_for
-from ..text import CHANGES, DEPENDS, FEATURES
 from .parts import as_data, policy, read_part
 
 if TYPE_CHECKING:

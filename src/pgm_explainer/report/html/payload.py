@@ -12,6 +12,7 @@ from ...choices import Description
 from ...network import GraphicalModel
 from ...sampling import Variable
 from ..colours import ink_on
+from ..contents import edge_words
 from ..document import report_title
 from ..layers import drawn_dag, layer_dag, tips_of
 from ..names import class_label, label_of, printable, value_labels, variable_label
@@ -19,7 +20,7 @@ from ..reason import Writer
 from ..strip import is_strip
 from ..surroundings import Surroundings
 from ..terms import describe_held, describe_kept, describe_perturbed
-from ..text import describe, edge_words
+from ..text import describe
 from ..wording import wording_of
 from .answers import (
     dependence_part,
