@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, PGMExplainerWarning, QueryError
-from .names import find, some, spelled
-from .saved import add_file, called, chosen
+from .names import find, first_few, spelled
+from .saved import add_file, load_chosen, target_name
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -51,11 +51,11 @@ examples:
 
 def run(options: argparse.Namespace) -> None:
     """Load the explanation, query its network and print the result."""
-    explanations = chosen(options)
+    explanations = load_chosen(options)
     if len(explanations) != 1:
         raise InputError(
             f"{options.file} contains {len(explanations)} explanations; choose one with --target: "
-            f"{some([spelled(called(each)) for each in explanations])}"
+            f"{first_few([spelled(target_name(each)) for each in explanations])}"
         )
     explanation = explanations[0]
     before = explanation.query()

@@ -16,12 +16,12 @@ from .parts import read_parts
 
 __all__ = ["add_settings", "read_setting"]
 
-_OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
+_SET_ELSEWHERE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
 """Parameters that the command line sets by other options."""
 _OPTIONS: dict[str, Any] = {
     name: each.default
     for name, each in inspect.signature(PGMExplainer).parameters.items()
-    if name not in _OTHERWISE
+    if name not in _SET_ELSEWHERE
 }
 
 

@@ -91,7 +91,7 @@ class BayesianNetwork(GraphicalModel):
 
     family = "bayesian"
     title = "Bayesian network"
-    kin = "parents"
+    neighbour_noun = "parents"
     tables: tuple[ConditionalTable | NoisyOr, ...]
 
     def __init__(

@@ -62,7 +62,7 @@ class DependencyNetwork(GraphicalModel):
 
     family = "dependency"
     title = "Dependency network"
-    kin = "parents"
+    neighbour_noun = "parents"
     tables: tuple[Conditional, ...]
 
     def __init__(

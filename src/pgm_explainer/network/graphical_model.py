@@ -40,7 +40,8 @@ class GraphicalModel(ABC):
     Attributes:
         family: ``bayesian``, ``markov`` or ``dependency``.
         title: the family in words.
-        kin: the word for the variables that a variable directly depends on, such as ``parents``.
+        neighbour_noun: the word for the variables that a variable directly depends on, ``parents``
+            or ``neighbours``.
         tables: the tables that the distribution is made of.
         score: the score of the network on the data it was learned from; None if unknown.
 
@@ -58,7 +59,7 @@ class GraphicalModel(ABC):
 
     family: ClassVar[str]
     title: ClassVar[str]
-    kin: ClassVar[str]
+    neighbour_noun: ClassVar[str]
     tables: tuple[Any, ...]
     score: float | None
 
@@ -93,7 +94,10 @@ class GraphicalModel(ABC):
 
     @abstractmethod
     def samples_around(self, node: VariableId) -> NDArray[np.int64] | None:
-        """Return how many samples each combination of a variable's kin has; None if not counted."""
+        """Return how many samples each combination of a variable's parents or neighbours has.
+
+        It is None if they were not counted.
+        """
 
     @property
     @abstractmethod

@@ -52,7 +52,7 @@ class MarkovNetwork(GraphicalModel):
 
     family = "markov"
     title = "Markov network"
-    kin = "neighbours"
+    neighbour_noun = "neighbours"
     tables: tuple[CliqueTable, ...]
 
     def __init__(

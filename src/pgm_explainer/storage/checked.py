@@ -22,7 +22,7 @@ _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
 
 
-def parse_json(text: str, way_out: str) -> Any:
+def parse_json(text: str, hint: str) -> Any:
     """Parse a JSON text; duplicate fields, NaN and Infinity are refused.
 
     Raises:
@@ -34,7 +34,7 @@ def parse_json(text: str, way_out: str) -> Any:
         reason = "nested too deeply"
     except ValueError as error:
         reason = str(error)
-    raise FileError(f"this is not JSON, or is truncated: {reason}; {way_out}")
+    raise FileError(f"this is not JSON, or is truncated: {reason}; {hint}")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

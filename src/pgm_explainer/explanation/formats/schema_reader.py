@@ -152,10 +152,10 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
         if version != VERSION:
-            way_out = "install a newer one" if version > VERSION else "explain again and save"
+            hint = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
                 f"{document.place} has version {version}, but this pgm-explainer reads version "
-                f"{VERSION}: {way_out}"
+                f"{VERSION}: {hint}"
             )
     return document.fields(*_FIELDS, *(name for name in _OPTIONAL if name in known))
 

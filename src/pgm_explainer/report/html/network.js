@@ -138,7 +138,7 @@ function drawConfidence(shaft, points, share) {
   shaft.style.strokeWidth = `${0.6 + 2.4 * number}px`;
   const passing = points.length > 2 ? points.slice(1, 3) : points; // layers are passed apart
   const [[x, y], [toX, toY]] = passing;
-  const place = { x: (x + toX) / 2, y: (y + toY) / 2 + 4, class: "sure" };
+  const place = { x: (x + toX) / 2, y: (y + toY) / 2 + 4, class: "confidence" };
   return [shape("text", place, text)];
 }
 

@@ -85,9 +85,9 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     width, height = inches(axes)
     across, down = high - low
     scale = min(1.0, width / (_ACROSS * across)), min(1.0, height / (_DOWN * down + 0.5))
-    sure = explanation.edge_confidence
+    confidence = explanation.edge_confidence
     for route in routes:
-        share = None if sure is None else sure.share(*route.ends)
+        share = None if confidence is None else confidence.share(*route.ends)
         axes.add_patch(_arrow(route, min(scale), share))
         if share is not None:
             _label(axes, route, f"{share:.0%}", scale)
