@@ -88,7 +88,7 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     from ..report.contents import effects_of, fact_words, predicted, support_words
-    from ..report.facts import thin_support
+    from ..report.facts import support_warning
     from ..report.terms import describe_kept
     from ..report.text import paragraph
 
@@ -103,13 +103,13 @@ def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
     print(f"          ({support_words(support, explanation.settings.sampling.num_samples)})")
     for sentence in effects_of(explanation, fact.evidence):
         print(paragraph(sentence))
-    warning = thin_support(support)
+    warning = support_warning(support)
     if warning is not None:
         print(paragraph(f"Warning: {warning}."))
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.facts import thin_support
+    from ..report.facts import support_warning
 
     support = explanation.support(fact.evidence)
     answer = {
@@ -119,6 +119,6 @@ def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
         "after": fact.holds,
         "probability_of_given": fact.likelihood,
         "support": support,
-        "warning": thin_support(support),
+        "warning": support_warning(support),
     }
     print(json.dumps(answer))

@@ -18,11 +18,10 @@ from .effects import (
     unclear_words,
 )
 from .effects import column_words as effect_columns
-from .facts import Fact, fact_nodes, single_facts
+from .facts import Fact, fact_nodes, idle_nodes, single_facts
 from .measure import measure_of
 from .names import class_label, graph_label, listed, predicted_values, printable, shorten
 from .reason import reason_sentences
-from .roles import idle_nodes
 from .wording import part_mention, wording_of
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     if part is None:
         return chosen
     links = _links(len(part.nodes), part.edge_index)
-    shown = _with_ways(links, part.positions(chosen), part.positions(ends))
+    shown = _with_paths(links, part.positions(chosen), part.positions(ends))
     rank = np.full(len(part.nodes), -1)  # the ends of a node task have no rank, and come first
     if explanation.part_labels:
         rank[:] = len(ranked)
@@ -101,7 +101,7 @@ def _links(
     return scipy.sparse.csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
-def _with_ways(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
+def _with_paths(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
     """Add the nodes on a shortest path from each end to each chosen node."""
     shown = set(chosen.tolist())
     for end in ends.tolist():

@@ -91,7 +91,7 @@ def read_bytes(path: PathLike, limit: int = DOCUMENT_BYTES) -> bytes:
         raise _unreadable(place, error) from error
 
 
-def check_file(path: PathLike, limit: int | None = None) -> int:
+def check_file(path: PathLike) -> int:
     """Check a file that another library will read, and return its size.
 
     Raises:
@@ -100,7 +100,7 @@ def check_file(path: PathLike, limit: int | None = None) -> int:
     place = as_path(path)
     try:
         with open(place, "rb", opener=_open_nonblocking) as file:
-            return _check_open(file, place, limit)
+            return _check_open(file, place)
     except (OSError, ValueError) as error:
         raise _unreadable(place, error) from error
 
@@ -109,7 +109,7 @@ def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | _NONBLOCKING)
 
 
-def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
+def _check_open(file: IO[bytes], place: Path, limit: int | None = None) -> int:
     """Return the size of an open file, if it is a regular file within the limit."""
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):

@@ -23,7 +23,7 @@ from .style import (
     points,
     rows_size,
     rows_that_fit,
-    say,
+    show_message,
     title_rows,
 )
 
@@ -47,7 +47,7 @@ def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     measure, words = measure_of(explanation), wording_of(explanation.settings)
     shown = _chosen(explanation, min(max_shown, rows_that_fit(axes)))
     if not shown:
-        say(axes, f"There are no {words.plural} to perturb.")
+        show_message(axes, f"There are no {words.plural} to perturb.")
         finish(axes, f"Effect of perturbing each {words.noun}")
         return
     _draw_bars(axes, shown, [_name(explanation, each) for each in shown], measure)
@@ -82,7 +82,7 @@ def draw_features(
     )
     title = f"Effect of perturbing single features on {_prediction(explanation)}"
     if not shown:
-        say(axes, "There are no features that a perturbation changes.")
+        show_message(axes, "There are no features that a perturbation changes.")
         finish(axes, title)
         return
     _draw_bars(axes, shown, [_feature_name(each) for each in shown], measure)

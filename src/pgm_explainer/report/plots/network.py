@@ -15,7 +15,7 @@ from ..colours import CHANGED, INK, KEPT, VERMILLION
 from ..facts import own_chance
 from ..layers import Point, Route, place_network
 from ..names import shorten, variable_label
-from .style import finish, fits, inches, points, say, wrapped, write
+from .style import finish, fits, inches, points, show_message, wrapped, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     network = explanation.network
     if network is None:
         why = "the prediction never changed" if explanation.held == 1 else "structure is None"
-        say(axes, f"There is no network:\n{why}.")
+        show_message(axes, f"There is no network:\n{why}.")
         finish(axes, "Network")
         return
     at, routes = place_network(network)

@@ -22,7 +22,7 @@ from .style import (
     points,
     rows_size,
     rows_that_fit,
-    say,
+    show_message,
     title_rows,
     write,
 )
@@ -55,7 +55,9 @@ def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST
     ranking, words = explanation.ranking, wording_of(explanation.settings)
     if not len(ranking):
         other = f"no {'other ' if words.noun == 'node' else ''}{words.noun}"
-        say(axes, f"There are no {words.plural} to rank:\n{other} can influence the target.")
+        show_message(
+            axes, f"There are no {words.plural} to rank:\n{other} can influence the target."
+        )
         finish(axes, f"How strongly the prediction depends on each {words.noun}")
         return
     shown = range(min(max_shown, rows_that_fit(axes), len(ranking)))

@@ -35,7 +35,7 @@ __all__ = [
     "points",
     "rows_size",
     "rows_that_fit",
-    "say",
+    "show_message",
     "title_rows",
     "wrapped",
     "write",
@@ -215,7 +215,7 @@ def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
     legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
 
 
-def say(axes: Axes, text: str) -> None:
+def show_message(axes: Axes, text: str) -> None:
     """Write a message in place of a plot."""
     letters = fits(inches(axes)[0], points(10))
     lines = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
