@@ -19,9 +19,9 @@ from ..structure import (
     as_search,
 )
 
-__all__ = ["FAMILIES", "TARGET_TABLES", "NetworkConfig", "network_config"]
+__all__ = ["FAMILIES", "NetworkConfig", "network_config"]
 
-TARGET_TABLES = ("auto", "noisy_or", "full")
+_TARGET_TABLES = ("auto", "noisy_or", "full")
 
 FAMILIES: dict[str, Callable[[Any], Any]] = {
     "bayesian": as_search,
@@ -76,7 +76,7 @@ class NetworkConfig:
         smoothing = _SMOOTHING.get(family, 0.0) if self.smoothing is None else self.smoothing
         check_not_negative(smoothing, "smoothing")
         object.__setattr__(self, "smoothing", float(smoothing))
-        check_name(self.target_table, "target_table", TARGET_TABLES)
+        check_name(self.target_table, "target_table", _TARGET_TABLES)
         if family != "bayesian" and self.target_table != "auto":
             raise InputError(
                 f"target_table={self.target_table!r} applies to Bayesian networks only, not to "

@@ -30,7 +30,6 @@ __all__ = [
     "inches",
     "label_values",
     "legend",
-    "legend_below",
     "name_rows",
     "points",
     "rows_size",
@@ -163,7 +162,7 @@ def explain_bars(
         for fill, name in kinds.items()
         if fill in there
     ]
-    legend_below(axes, [*entries, *more])
+    _legend_below(axes, [*entries, *more])
 
 
 def rows_size(rows: int) -> tuple[float, float]:
@@ -206,7 +205,7 @@ def _title(axes: Axes, text: str, letters: int, more: str = "") -> None:
     axes.set_title(lines + more, size=points(10), color=INK, parse_math=False)
 
 
-def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
+def _legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
     """Add a legend below the axis and its label, where it covers no bar."""
     lines = axes.get_xlabel().count("\n")
     down = points(10) / 10 * (_BELOW + lines * _LINE)
