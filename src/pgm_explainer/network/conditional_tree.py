@@ -50,7 +50,7 @@ class ConditionalTree:
     Attributes:
         splits: the questions; the first is the root. Each leads to later ones only.
         leaves: probabilities ``[leaves, states]``.
-        leaf_counts: the number of samples of each entry.
+        counts: the number of samples of each entry.
 
     Raises:
         InputError: the splits are not a tree over the parents.
@@ -70,7 +70,7 @@ class ConditionalTree:
     parents: tuple[Variable, ...]
     splits: tuple[Split, ...]
     leaves: NDArray[np.float64]
-    leaf_counts: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         ends = [end for split in self.splits for end in (split.yes, split.no)]
@@ -87,7 +87,7 @@ class ConditionalTree:
             or not later
             or used != set(range(len(self.parents)))
             or self.leaves.shape != shape
-            or self.leaf_counts.shape != shape
+            or self.counts.shape != shape
             or not all(self._is_question(split) for split in self.splits)
         ):
             raise InputError(f"the splits of {self.variable.id!r} are not a tree over its parents")
@@ -117,11 +117,6 @@ class ConditionalTree:
         every = np.indices(sizes).reshape(len(sizes), -1).T
         return np.asarray(self.rows(every).reshape(*sizes, states))
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """The number of samples of each leaf and state."""
-        return self.leaf_counts
-
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         """Return the distribution ``[n, states]`` for parents in states ``codes [n, parents]``."""
         at = np.full(len(codes), 0 if self.splits else -1)
@@ -134,7 +129,7 @@ class ConditionalTree:
 
     def score(self, score: Score) -> float:
         """Return the score of the variable and its tree, with a parameter set for each leaf."""
-        return family_score(self.leaf_counts, score)
+        return family_score(self.counts, score)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTree:
         """Return the same tree for other variables."""
@@ -146,7 +141,7 @@ class ConditionalTree:
             and (self.variable, self.parents) == (other.variable, other.parents)
             and self.splits == other.splits
             and np.array_equal(self.leaves, other.leaves)
-            and np.array_equal(self.leaf_counts, other.leaf_counts)
+            and np.array_equal(self.counts, other.counts)
         )
 
     def __repr__(self) -> str:

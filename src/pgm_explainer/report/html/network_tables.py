@@ -145,7 +145,7 @@ def _leaves(tree: ConditionalTree, explanation: Explanation) -> list[list[Any]]:
     return [
         [words, int(counts.sum()), *_short(leaf)]
         for words, leaf, counts in zip(
-            leaf_words(tree, name), tree.leaves, tree.leaf_counts, strict=True
+            leaf_words(tree, name), tree.leaves, tree.counts, strict=True
         )
     ]
 
