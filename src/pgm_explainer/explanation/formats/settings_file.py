@@ -44,6 +44,9 @@ from ...structure import (
 
 __all__ = ["settings_from_dict", "settings_to_dict"]
 
+Maker = Callable[[str], Callable[..., Any] | None]
+"""Returns what creates a choice of a name, or None if the name is unknown."""
+
 _CONFIGS: dict[str, Any] = {
     "model": ModelConfig,
     "sampling": SamplingConfig,
@@ -98,7 +101,7 @@ def settings_from_dict(settings: Checked) -> Settings:
     fields = settings.fields(*chain.from_iterable(names.values()))
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     fields["features"].or_none(lambda listed: [each.whole_number() for each in listed.items()])
-    makers = {
+    makers: dict[str, Maker] = {
         **_MAKERS,
         "perturbation": partial(_perturbation, options["features"]),
         "structure": partial(_search, options.get("family")),
@@ -119,7 +122,7 @@ def settings_from_dict(settings: Checked) -> Settings:
         raise FileError(f"{settings.place} cannot be used: {error}") from None
 
 
-def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> Any:
+def _read(choice: Checked, make: Maker) -> Any:
     """Return a choice from its name and parameters; a user-defined one has only its name."""
     parameters = dict(choice.entries())
     if "name" not in parameters:
@@ -196,7 +199,7 @@ def _read_parts(parts: Checked) -> Any:
         raise FileError(f"{parts.place} cannot be used: {error}") from None
 
 
-_MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
+_MAKERS: dict[str, Maker] = {
     "change": CHANGE_TYPES.get,
     "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
     "score": _score,
