@@ -44,7 +44,7 @@ _MANAGER = {
         "contains the true average with 95% confidence; the figures describe how this model "
         "reacts, not what causes what in the real world{warned}."
     ),
-    "clear": " (for {number} of them, its direction is clear)",
+    "clear": " ({number} of them with a clear direction)",
     "sure_none": (
         "Small differences may have gone unnoticed; the figures describe how this model reacts, "
         "not what causes what in the real world{warned}."
