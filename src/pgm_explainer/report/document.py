@@ -219,14 +219,13 @@ def _row(
     shown: ShownEffect | ShownFeature, name: str, measure: Measure, writer: Writer, technical: bool
 ) -> Row:
     effect = shown.effect
-
-    def typeset(number: float) -> str:
-        return writer.number(measure.signed(number)).replace("-", "−")
-
+    mean, low, high = (
+        writer.signed(number, measure) for number in (effect.effect, effect.low, effect.high)
+    )
     cells = [
         name,
-        typeset(effect.effect),
-        writer.text("cell_range", low=typeset(effect.low), high=typeset(effect.high)),
+        mean,
+        writer.text("cell_range", low=low, high=high),
         plain(writer.fact(_meaning(shown.direction, writer.explanation)), str),
         *([writer.number(p_value(effect.log_p))] if technical else []),
     ]

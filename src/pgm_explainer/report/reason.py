@@ -159,20 +159,15 @@ class Writer(Phrases):
         first, second = (
             self.part(each, wording_for(self.explanation, each)) for each in pair.nodes
         )
-        low, high = (
-            self.number(measure.signed(each)).replace("-", "−") for each in (pair.low, pair.high)
-        )
         said = self.say(
             "together",
-            low=low,
-            high=high,
+            low=self.signed(pair.low, measure),
+            high=self.signed(pair.high, measure),
             first=first,
             second=second,
             measured=self.about["measured"],
-            joint=self.with_unit(
-                self.number(measure.signed(pair.joint)).replace("-", "−"), measure
-            ),
-            sum=self.number(measure.signed(pair.joint - pair.excess)).replace("-", "−"),
+            joint=self.with_unit(self.signed(pair.joint, measure), measure),
+            sum=self.signed(pair.joint - pair.excess, measure),
         )
         *before, end = sentence
         if not isinstance(end, str) or not end.endswith("."):
@@ -328,9 +323,7 @@ class Writer(Phrases):
             action=action,
             size=self.with_unit(number, measure),
             number=number,
-            mean=self.with_unit(
-                self.number(measure.signed(effect.effect)).replace("-", "−"), measure
-            ),
+            mean=self.with_unit(self.signed(effect.effect, measure), measure),
             low=self.number(measure.size(low)),
             high=self.number(measure.size(high)),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",

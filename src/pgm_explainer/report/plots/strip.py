@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from ..colours import FALLS, INK, RISES, UNCLEAR
-from ..measure import Measure, measure_of
+from ..measure import Measure, measure_of, with_minus_signs
 from ..names import shorten
 from ..strip import Strip, strip_of
 from ..wording import wording_of
@@ -98,7 +98,7 @@ def _draw_cells(
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **line))
         if each.effect.significant:
             sign = "−" if each.effect.effect < 0 else "+"
-            text = measure.signed(each.effect.effect).replace("-", "−") if numbers else sign
+            text = with_minus_signs(measure.signed(each.effect.effect)) if numbers else sign
             colour = "white" if unclear or abs(shades[row, column]) > 0.6 else "black"
             write(axes, column, row, text, size=points(7), color=colour, zorder=4)
 
