@@ -18,7 +18,8 @@ from pgm_explainer import (
     PGMExplainerWarning,
 )
 from pgm_explainer.report.reason import reason_sentences
-from pgm_explainer.report.templates import AUDIENCES, templates_for
+from pgm_explainer.report.template_texts import AUDIENCES
+from pgm_explainer.report.templates import templates_for
 
 JARGON = re.compile(r"perturb|p-value|\bp [=<]|significan|\bsample|network|Markov|null", re.I)
 NUMBER = r"(\d+(?:\.\d+)?)"
