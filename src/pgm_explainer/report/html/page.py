@@ -50,7 +50,7 @@ def to_html(
     Args:
         explanations: one explanation, or several, which the page lists with search and sort.
         path: the file to write, which is returned. Without it, the page is returned as text.
-        audience: ``"manager"`` or ``"engineer"``, for whom the reason on the page is written.
+        audience: ``"manager"`` or ``"engineer"``, the readers of the reason on the page.
         templates: sentences that replace the built-in ones of the reason and the title, by name, as
             in :meth:`pgm_explainer.Explanation.reason`. The other words of the page are not
             replaced.

@@ -55,7 +55,7 @@ def page_payload(
 
     Args:
         explanations: what the page shows.
-        audience: for whom the title and the reason are written.
+        audience: the readers of the title and the reason.
         templates: sentences that replace the built-in ones in these.
     """
     shared = _Shared(audience, templates)
